@@ -1,4 +1,4 @@
-/* What a support vector machine says of its solution. */
+/* The report of a support vector machine. */
 #include "learners/svm/svm_solution.h"
 
 double dni_svm_raw_margin(const double *w, const double *scale, size_t d) {

@@ -9,8 +9,8 @@
  *
  *   max  Σ α_i − ½ Σ α_i α_j t_i t_j K_ij   subject to  0 <= α_i <= C v_i,  Σ α_i t_i = 0
  *
- * Hard margin (C = ∞): the nearest points of the two convex hulls. It is infeasible if their distance
- * is at most 1e-9 max‖x‖.
+ * Hard margin (C = ∞): the nearest points of the two convex hulls. It is infeasible if their
+ * distance is at most 1e-9 max‖x‖.
  *
  * Sources: Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Schölkopf and
  * Smola, Learning with Kernels, chapter 7. */

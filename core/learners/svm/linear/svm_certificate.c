@@ -1,8 +1,11 @@
-/* From dual variables to a solution: the weights they stand for, the best intercept, both objectives from the data, and the counts.
- *
- *   primal  ½‖w‖² [+ ½w0²] + Σ U s   (squared hinge Σ U s²)
- *   dual    Σα − ½‖w‖² [− ½w0²]      (squared hinge − Σ α²/4U)   with w = Σ α t x [and w0 = Σ α t], α feasible
- * The difference is at least 0, and 0 at the optimum alone: it proves whatever it is, wherever α and the primal's w came from. */
+/* The certificate, and the best intercept for given weights, which minimises a convex function of
+ * one variable:
+ *   hinge    Σ U max(0, 1 − t(g + b)) is linear between the points t − g. Its slope begins at −Σ₊U
+ *            and grows by U at each point. The minimum is where the points' U, summed from the
+ *            left, reach Σ₊U: a
+ *            weighted quantile, found by partitioning as in quicksort.
+ *   squared  Σ U max(0, 1 − t(g + b))² has a piecewise linear slope; its zero is found by Newton's
+ *            method within a bracket. */
 #include "learners/svm/linear/svm_certificate.h"
 #include "base/random.h"
 #include "linalg/vector.h"
@@ -10,7 +13,8 @@
 #include <string.h>
 
 /* ---- the intercept ---- */
-/* point [n], weight [n] interleaved: three parts < pivot, = pivot, > pivot. Returns where the second begins, *out_last where the third does. */
+/* Partitions pairs first … last − 1 of (point, weight) into points < pivot, = pivot and > pivot.
+ * Returns the start of the second part; *out_last is the start of the third. */
 static size_t partition(double *pairs, size_t first, size_t last, double pivot, size_t *out_last) {
     size_t low = first, high = last, i = first;
     while (i < high) {
@@ -43,13 +47,14 @@ static double weight_of(const double *pairs, size_t first, size_t last) {
     return sum;
 }
 
-/* The least point p with Σ weight of points <= p at least target − slack; *out_next the point behind when the sum is the target within slack, p otherwise. */
+/* The smallest point p with Σ weight of points <= p at least target − slack. *out_next is the next
+ * point if the sum equals the target within slack, else p. */
 static double quantile(double *pairs, size_t n, double target, double slack, double *out_next) {
     size_t first = 0, last = n;
     double before = 0, pivot = 0;
     dni_random random;
     dni_random_init(&random, 1,
-                    0); /* the answer does not depend on the pivots, only the time does */
+                    0); /* The result does not depend on the pivots, only the time does. */
     while (first < last) {
         size_t from, to;
         pivot = pairs[2 * (first + dni_random_below(&random, last - first))];
@@ -63,7 +68,7 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
             first = to;
         } else {
             *out_next = pivot;
-            if (upto <= target + slack && to < n) { /* those from `to` on are all greater */
+            if (upto <= target + slack && to < n) { /* The points from `to` on are greater. */
                 double next = pairs[2 * to];
                 for (size_t i = to; i < n; i++) {
                     next = fmin(next, pairs[2 * i]);
@@ -126,8 +131,8 @@ static double squared_intercept(const dni_svm_problem *svm, const double *score,
 }
 
 /* ---- the certificate ---- */
-/* An α at its upper border, which the sums of rounding may have missed. */
-static bool at_border(const dni_svm_problem *svm, size_t i, double a) {
+/* Whether α is at its upper bound, up to rounding. */
+static bool at_upper(const dni_svm_problem *svm, size_t i, double a) {
     return !svm->options->squared && a >= svm->upper[i] * (1 - 1e-9);
 }
 
@@ -139,24 +144,24 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     for (size_t i = 0; i < svm->n; i++) {
         const bool positive = svm->sign[i] > 0;
         sum[positive] += alpha[i];
-        inside[positive] += at_border(svm, i, alpha[i]) ? 0 : alpha[i];
+        inside[positive] += at_upper(svm, i, alpha[i]) ? 0 : alpha[i];
     }
     const size_t more = sum[1] > sum[0];
     const double excess = sum[more] - sum[!more];
     if (excess <= 1e-14 * sum[more]) {
         return;
     }
-    const bool enough = inside[more] > excess; /* then α at the border stay there */
+    const bool enough = inside[more] > excess; /* α at the bound stay there */
     const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++) {
-        if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_border(svm, i, alpha[i]))) {
+        if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_upper(svm, i, alpha[i]))) {
             alpha[i] *= factor;
         }
     }
 }
 
-/* Whether some α is well inside its box: then its row's t f is 1, which leaves w0 no choice. */
-static bool some_free(const dni_svm_problem *svm) {
+/* Whether some α is strictly inside its box. The margin of its row is then 1, which fixes w0. */
+static bool has_free(const dni_svm_problem *svm) {
     for (size_t i = 0; i < svm->n; i++) {
         if (svm->alpha[i] > 1e-6 * svm->upper[i] && svm->alpha[i] < (1 - 1e-6) * svm->upper[i]) {
             return true;
@@ -177,12 +182,12 @@ static void choose_intercept(dni_svm_problem *svm, double *work, dni_svm_solutio
         dni_svm_hinge_intercept(svm, svm->score, work, &out->w0_low, &out->w0_high);
     }
     *w0 = out->w0_low + (out->w0_high - out->w0_low) / 2;
-    if (some_free(svm)) {
+    if (has_free(svm)) {
         out->w0_low = out->w0_high = *w0;
     }
 }
 
-/* Slack and counts; returns the loss Σ U s or Σ U s². */
+/* Counts slack and support vectors. Returns the loss Σ U s or Σ U s². */
 static double count_rows(const dni_svm_problem *svm, dni_svm_solution *out) {
     const bool squared = svm->options->squared;
     const double w0 = svm->w[svm->d];
@@ -195,7 +200,7 @@ static double count_rows(const dni_svm_problem *svm, dni_svm_solution *out) {
         if (!(u > 0)) {
             continue;
         }
-        const bool bounded = at_border(svm, i, a);
+        const bool bounded = at_upper(svm, i, a);
         loss += u * (squared ? s * s : s);
         out->n_support += a > 0;
         out->n_bounded += bounded;
@@ -226,7 +231,7 @@ static double half_square(const dni_svm_problem *svm, const double *v) {
     return (dni_dot(v, v, svm->d) + w0 * w0) / 2;
 }
 
-/* Beside a free intercept a constant column's weight is nothing but rounding. */
+/* With a free intercept the weight of a constant column is rounding only. */
 static void clear_constants(const dni_svm_problem *svm, double *v) {
     for (size_t j = 0; j < svm->d; j++) {
         if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0) {

@@ -1,16 +1,26 @@
-/* Dual coordinate descent for the linear support vector machine, hinge and squared hinge.
+/* Dual coordinate descent for the linear support vector machine, hinge and squared hinge loss.
  *
  *   min_α  ½αᵀ(Q + D)α − Σ α_i (1 − t_i b)    subject to  0 <= α_i <= U_i,   Q_ij = t_i t_j x_iᵀx_j
- *   hinge: D = 0, U_i = C v_i;   squared hinge: D_ii = 1/(2 C v_i), U_i = ∞.   Kept throughout: w = Σ α_i t_i x_i.
- *   intercept: none b = 0; penalised a feature that is always 1, b = 0; free: b is fixed here, and found outside.
- * A pass visits the rows in a random order and puts each α_i where its own derivative vanishes; α at a border that will probably stay there are left out of the
- * passes (shrinking) until the others are done. Then the relative gap is computed from all rows, and the others' tolerance is lowered until it is small enough.
  *
- * Free intercept: the derivative of the minimum in b is −h(b), h(b) = Σ α_i t_i, which falls with b. Its zero is bracketed and closed in upon by regula falsi
- * (Illinois); each b begins with the α of the last. Of the α of both ends that mixture is feasible whose Σ α t is 0: it is what the dual is computed of, so that it
- * does not matter where h jumps or how exactly it is known; the primal is that of the last descent's w and the best intercept for it.
+ *   hinge          D = 0, U_i = C v_i
+ *   squared hinge  D_ii = 1/(2 C v_i), U_i = ∞
+ *   invariant      w = Σ α_i t_i x_i
+ *   intercept      none: b = 0; penalised: b = 0 and a feature that is always 1; free: see below
  *
- * Hsieh, Chang, Lin, Keerthi and Sundararajan, A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithm 3, shrinking section 3.2. O(nnz) a pass. */
+ * A pass visits the rows in a random order and minimises over one α_i at a time. An α at a bound
+ * that will probably stay there is left out of the following passes (shrinking) until the others
+ * have converged. Then the relative gap is computed from all rows, and the tolerance of the passes
+ * is lowered until the gap is small enough.
+ *
+ * Free intercept: the derivative of the minimum in b is −h(b) with h(b) = Σ α_i t_i, which
+ * decreases in b. The zero of h is bracketed and found by regula falsi (Illinois); each b starts
+ * from the α of the last one. The mixture of the α of both ends with Σ α t = 0 is feasible, and the
+ * dual objective is computed from it; hence jumps of h and its inexactness do no harm. The primal
+ * objective is that of the last descent's w with the best intercept.
+ *
+ * Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A dual coordinate descent method for
+ * large-scale linear SVM, ICML 2008, Algorithm 3; shrinking: section 3.2. Cost: O(nnz) per pass. */
+#include "base/layout.h"
 #include "base/random.h"
 #include "learners/svm/linear/svm_certificate.h"
 #include "linalg/step.h"
@@ -18,54 +28,48 @@
 
 #include <string.h>
 
-enum { ROW_ARRAYS = 6, RANDOM_STREAM = 31 };
+enum { RANDOM_STREAM = 31 };
 static const double FIRST_EPSILON = 0.1, LAST_EPSILON = 1e-12;
 
 struct coordinate {
     dni_svm_problem *svm;
-    size_t *index;        /* [n_rows] rows with a weight, the active ones first */
+    size_t *index;        /* [n] the rows with weight > 0, the active ones first */
     double *q;            /* [n] diagonal of Q + D */
-    double *alpha;        /* [n] at the present b */
-    double *w;            /* [width] of them */
-    double *left, *right; /* [n] α where h > 0, and where h < 0 */
+    double *alpha;        /* [n] at the current b */
+    double *w;            /* [width] Σ α t x */
+    double *left, *right; /* [n] α at the ends of the bracket: h > 0, h < 0 */
     double *work;         /* [2n] */
     double b;
-    double epsilon;     /* range of the projected gradient at which a descent ends */
-    double gap, primal; /* last computed; NaN before */
+    double epsilon;     /* projected gradients of a converged descent lie within this range */
+    double gap, primal; /* the last computed; NaN before */
     dni_random random;
     dni_pace pace;
     dni_svm_solution *out;
 };
 
-double dni_svm_coordinate_memory(const dni_svm_options *options, size_t n_rows, size_t n_features) {
-    (void)options;
-    return (8.0 * ROW_ARRAYS + (double)sizeof(size_t)) * (double)n_rows +
-           8.0 * ((double)n_features + 1);
+struct coordinate_shape {
+    size_t n, width;
+};
+
+static void coordinate_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = ((const struct coordinate_shape *)shape)->n;
+    struct coordinate *c = work;
+    c->index = dni_layout_array(layout, n, sizeof *c->index);
+    c->q = dni_layout_doubles(layout, n);
+    c->alpha = dni_layout_doubles(layout, n);
+    c->left = dni_layout_doubles(layout, n);
+    c->right = dni_layout_doubles(layout, n);
+    c->work = dni_layout_matrix(layout, 2, n);
+    c->w = dni_layout_doubles(layout, ((const struct coordinate_shape *)shape)->width);
 }
 
-static dn_status get_memory(struct coordinate *c, void **out_memory, void **out_index,
-                            dn_error *err) {
-    const size_t n = c->svm->n;
-    dn_status status = dn_run_alloc(c->svm->run, c->svm->n_rows, sizeof *c->index,
-                                    "the order of the rows", out_index, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(c->svm->run, ROW_ARRAYS * n + c->svm->width, sizeof(double),
-                              "coordinate descent", out_memory, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
-    c->index = *out_index;
-    c->q = *out_memory;
-    c->alpha = c->q + n;
-    c->left = c->alpha + n;
-    c->right = c->left + n;
-    c->work = c->right + n;
-    c->w = c->work + 2 * n;
-    return DN_OK;
+double dni_svm_coordinate_memory(size_t n_rows, size_t n_features) {
+    const struct coordinate_shape shape = {n_rows, n_features + 1};
+    struct coordinate scratch;
+    return dni_layout_bytes(coordinate_layout, &shape, &scratch);
 }
 
-/* x_iᵀx_i; with a penalised intercept 1 more. */
+/* x_iᵀx_i, plus 1 for a penalised intercept. */
 static double square_of(const dni_svm_problem *svm, size_t i) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
@@ -90,14 +94,14 @@ static void prepare(struct coordinate *c) {
 }
 
 /* ---- descent ---- */
-/* Of a descent: which rows take part, and the borders of the last pass beyond which a row is left out. */
+/* The active rows of a descent, and the bounds on the gradient beyond which a row is left out. */
 struct active {
     size_t n;
-    double high, low;       /* of the last pass */
-    double greatest, least; /* projected gradients of this pass */
+    double high, low;       /* from the last pass */
+    double greatest, least; /* projected gradients of the current pass */
 };
 
-/* Visits one row. true: it is left out from now on. */
+/* Minimises over one α. Returns true if the row is left out from now on. */
 static bool visit(struct coordinate *c, struct active *active, size_t i) {
     dni_svm_problem *svm = c->svm;
     const bool squared = svm->options->squared;
@@ -164,14 +168,14 @@ static dn_status pass(struct coordinate *c, struct active *active, dn_error *err
                             c->primal, err);
 }
 
-static bool spent(const struct coordinate *c) {
+static bool is_exhausted(const struct coordinate *c) {
     return c->svm->iterations >= c->svm->options->max_iterations;
 }
 
-/* Passes until all rows' projected gradients are within epsilon. */
+/* Passes until the projected gradients of all rows lie within epsilon. */
 static dn_status descend(struct coordinate *c, dn_error *err) {
     struct active active = {c->svm->n_rows, (double)INFINITY, -(double)INFINITY, 0, 0};
-    while (!spent(c)) {
+    while (!is_exhausted(c)) {
         dn_status status = pass(c, &active, err);
         if (status != DN_OK) {
             return status;
@@ -189,8 +193,9 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
     return DN_OK;
 }
 
-/* The gap of svm->alpha on all rows. With a free intercept the primal is that of the present w, whose own intercept was not quite right: what makes α feasible moves w much farther. */
-static dn_status judge(struct coordinate *c, dn_error *err) {
+/* Computes the gap of svm->alpha from all rows. With a free intercept the primal uses the current
+ * w: making α feasible changes w by much more than correcting the intercept does. */
+static dn_status certify(struct coordinate *c, dn_error *err) {
     const double *v = c->svm->options->intercept == DNI_SVM_FREE ? c->w : NULL;
     dn_status status = dni_svm_certify(c->svm, v, c->work, c->out, err);
     if (status != DN_OK) {
@@ -201,13 +206,13 @@ static dn_status judge(struct coordinate *c, dn_error *err) {
     return DN_OK;
 }
 
-/* An epsilon that is lower, and as low as the gap asks for. */
+/* Lowers epsilon as far as the gap requires. */
 static void lower_epsilon(struct coordinate *c) {
     const double tolerance = c->svm->options->tolerance;
     c->epsilon *= fmax(0.01, fmin(0.3, tolerance / (2 * c->gap)));
 }
 
-/* Penalised or no intercept. */
+/* Solves for a penalised intercept or none. */
 static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
     dni_svm_problem *svm = c->svm;
     for (;;) {
@@ -216,11 +221,11 @@ static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
             return status;
         }
         memcpy(svm->alpha, c->alpha, svm->n * sizeof *svm->alpha);
-        status = judge(c, err);
-        if (status != DN_OK || c->out->certified || spent(c) || c->epsilon < LAST_EPSILON) {
+        status = certify(c, err);
+        if (status != DN_OK || c->out->certified || is_exhausted(c) || c->epsilon < LAST_EPSILON) {
             return status;
         }
-        memcpy(c->w, svm->w, svm->width * sizeof *c->w); /* without the rounding of many steps */
+        memcpy(c->w, svm->w, svm->width * sizeof *c->w); /* Removes the rounding of many steps. */
         lower_epsilon(c);
     }
 }
@@ -234,29 +239,30 @@ static double imbalance(const struct coordinate *c) {
     return sum;
 }
 
-/* Where h changes its sign. */
+/* The bracket of the zero of h. */
 struct bracket {
-    double low, high;           /* b with h > 0, and with h < 0; infinite: not found */
-    double at_low, at_high;     /* h there */
-    double held_low, held_high; /* the same, halved by Illinois where an end does not move */
+    double low, high;               /* b with h > 0 and with h < 0; infinite: unknown */
+    double at_low, at_high;         /* h there */
+    double scaled_low, scaled_high; /* at_low and at_high, halved by the Illinois rule */
 };
 
-/* The present b becomes an end of the bracket. */
-static void take_end(struct coordinate *c, struct bracket *z, double h) {
+/* Makes the current b an end of the bracket. */
+static void set_end(struct coordinate *c, struct bracket *z, double h) {
     if (h > 0) {
         memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
-        z->held_high /= z->low > -(double)INFINITY ? 2 : 1;
+        z->scaled_high /= z->low > -(double)INFINITY ? 2 : 1;
         z->low = c->b;
-        z->at_low = z->held_low = h;
+        z->at_low = z->scaled_low = h;
     } else {
         memcpy(c->right, c->alpha, c->svm->n * sizeof *c->right);
-        z->held_low /= z->high < (double)INFINITY ? 2 : 1;
+        z->scaled_low /= z->high < (double)INFINITY ? 2 : 1;
         z->high = c->b;
-        z->at_high = z->held_high = h;
+        z->at_high = z->scaled_high = h;
     }
 }
 
-/* svm->alpha ← what is feasible of what there is: the mixture of both ends, or one end with its heavier class made lighter. */
+/* svm->alpha ← a feasible α: the mixture of both ends, or of one end with the larger class scaled
+ * down. */
 static void mix(struct coordinate *c, const struct bracket *z) {
     dni_svm_problem *svm = c->svm;
     const bool both = isfinite(z->low) && isfinite(z->high);
@@ -268,8 +274,9 @@ static void mix(struct coordinate *c, const struct bracket *z) {
     dni_svm_balance(svm, svm->alpha);
 }
 
-/* Looks for the zero of h from b on, in steps of `step` until it is bracketed; ends with the certificate, or when the bracket is narrower than what epsilon tells. */
-static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
+/* Searches the zero of h from the current b, in steps of `step` until it is bracketed. Ends with
+ * the certificate, or when the bracket is narrower than epsilon allows to resolve. */
+static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
     struct bracket z = {.low = -(double)INFINITY, .high = (double)INFINITY};
     for (;;) {
         dn_status status = descend(c, err);
@@ -280,13 +287,13 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
         if (h == 0) {
             memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
         }
-        take_end(c, &z, h);
+        set_end(c, &z, h);
         mix(c, &z);
         if (h == 0) {
             memcpy(c->svm->alpha, c->alpha, c->svm->n * sizeof *c->alpha);
         }
-        status = judge(c, err);
-        if (status != DN_OK || c->out->certified || spent(c) || h == 0) {
+        status = certify(c, err);
+        if (status != DN_OK || c->out->certified || is_exhausted(c) || h == 0) {
             return status;
         }
         const double width = z.high - z.low;
@@ -295,7 +302,7 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
         }
         if (isfinite(width)) {
             const double next =
-                (z.low * -z.held_high + z.high * z.held_low) / (z.held_low - z.held_high);
+                (z.low * -z.scaled_high + z.high * z.scaled_low) / (z.scaled_low - z.scaled_high);
             c->b = fmin(fmax(next, z.low + 0.01 * width), z.high - 0.01 * width);
         } else {
             c->b += h > 0 ? step : -step;
@@ -304,7 +311,8 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
     }
 }
 
-/* The first b, α and epsilon are those of a penalised intercept, which is found without a search and is seldom far. */
+/* Takes the first b, α and epsilon from the problem with a penalised intercept, which needs no
+ * search and has a similar solution. */
 static dn_status find_start(struct coordinate *c, dn_error *err) {
     dni_svm_problem *svm = c->svm;
     const dni_svm_options *own = svm->options;
@@ -319,15 +327,15 @@ static dn_status find_start(struct coordinate *c, dn_error *err) {
         return status;
     }
     dni_svm_balance(svm, svm->alpha);
-    status = judge(c, err);
+    status = certify(c, err);
     c->b = c->out->w0;
     return status;
 }
 
 static dn_status solve_free(struct coordinate *c, dn_error *err) {
     dn_status status = find_start(c, err);
-    while (status == DN_OK && !c->out->certified && !spent(c) && c->epsilon > LAST_EPSILON) {
-        status = close_in(c, c->epsilon, err);
+    while (status == DN_OK && !c->out->certified && !is_exhausted(c) && c->epsilon > LAST_EPSILON) {
+        status = find_zero(c, c->epsilon, err);
         c->b = c->out->w0;
         lower_epsilon(c);
     }
@@ -335,18 +343,22 @@ static dn_status solve_free(struct coordinate *c, dn_error *err) {
 }
 
 dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
+    const struct coordinate_shape shape = {svm->n, svm->width};
     struct coordinate c = {.svm = svm, .epsilon = FIRST_EPSILON, .out = out};
-    void *memory = NULL, *index = NULL;
-    dn_status status = get_memory(&c, &memory, &index, err);
-    if (status == DN_OK && svm->options->intercept == DNI_SVM_FREE) {
+    void *memory;
+    dn_status status = dni_layout_take(svm->run, coordinate_layout, &shape, &c,
+                                       "coordinate descent", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (svm->options->intercept == DNI_SVM_FREE) {
         status = solve_free(&c, err);
-    } else if (status == DN_OK) {
+    } else {
         prepare(&c);
         status = solve_fixed(&c, err);
     }
-    svm->reason = spent(&c) ? DN_STOP_MAX_ITERATIONS
-                            : DN_STOP_NO_PROGRESS; /* unless the certificate says otherwise */
+    /* used without a certificate only */
+    svm->reason = is_exhausted(&c) ? DN_STOP_MAX_ITERATIONS : DN_STOP_NO_PROGRESS;
     dn_run_free(svm->run, memory);
-    dn_run_free(svm->run, index);
     return status;
 }

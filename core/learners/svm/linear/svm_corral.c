@@ -1,9 +1,10 @@
-/* A Cholesky factor that grows by a row and shrinks by one. Golub and Van Loan, Matrix Computations, section 6.5.4 (updating by rotations). */
+/* A Cholesky factor to which rows are added and from which they are removed.
+ *
+ * Source: Golub and Van Loan, Matrix Computations, section 6.5.4 (updating by rotations). */
 #include "learners/svm/linear/svm_corral.h"
 #include "linalg/vector.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Row i of the factor: i + 1 numbers. */
@@ -11,46 +12,24 @@ static double *row_of(const dni_corral *c, size_t i) {
     return c->factor + i * (i + 1) / 2;
 }
 
-static double numbers(double capacity) {
-    return capacity * (capacity + 1) / 2 + (DNI_CORRAL_GROUPS + 4) * capacity + 1;
+void dni_corral_layout(dni_layout *layout, const void *shape, void *corral) {
+    const size_t n = ((const dni_corral_shape *)shape)->capacity;
+    dni_corral *c = corral;
+    c->index = dni_layout_array(layout, n, sizeof *c->index);
+    c->group = dni_layout_array(layout, n, sizeof *c->group);
+    c->beta = dni_layout_doubles(layout, n);
+    c->columns = dni_layout_matrix(layout, DNI_CORRAL_GROUPS, n);
+    c->cosine = dni_layout_doubles(layout, n);
+    c->sine = dni_layout_doubles(layout, n);
+    c->row = dni_layout_doubles(layout, n + 1);
+    c->factor = dni_layout_matrix(layout, n / 2 + 1, n + 1); /* at least n (n + 1)/2 */
 }
 
-double dni_corral_memory(size_t capacity) {
-    return 8 * numbers((double)capacity) + (double)capacity * (double)(sizeof(size_t) + 1);
-}
-
-dn_status dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double lift,
-                          const dn_run *run, dn_error *err) {
-    *corral = (dni_corral){.capacity = capacity, .n_groups = n_groups, .lift = lift};
-    if (numbers((double)capacity) * 8 > (double)(SIZE_MAX / 4)) {
-        return dn_error_set(err, DN_ERR_BUDGET,
-                            "a hard margin of %zu support vectors cannot be addressed; give C",
-                            capacity);
-    }
-    dn_status status = dn_run_alloc(run, capacity, sizeof(size_t) + 1, "the support vectors",
-                                    &corral->memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, (size_t)numbers((double)capacity), sizeof(double),
-                              "the products of support vectors", &corral->numbers, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
-    corral->index = corral->memory;
-    corral->group = (unsigned char *)(corral->index + capacity);
-    corral->beta = corral->numbers;
-    corral->columns = corral->beta + capacity;
-    corral->cosine = corral->columns + DNI_CORRAL_GROUPS * capacity;
-    corral->sine = corral->cosine + capacity;
-    corral->row = corral->sine + capacity;
-    corral->factor = corral->row + capacity + 1;
-    return DN_OK;
-}
-
-void dni_corral_done(dni_corral *corral, const dn_run *run) {
-    dn_run_free(run, corral->numbers);
-    dn_run_free(run, corral->memory);
-    *corral = (dni_corral){0};
+void dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double lift) {
+    corral->n = 0;
+    corral->capacity = capacity;
+    corral->n_groups = n_groups;
+    corral->lift = lift;
 }
 
 /* x ← L⁻¹x */
@@ -92,9 +71,9 @@ bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *
 }
 
 void dni_corral_leave(dni_corral *c, size_t k) {
-    for (
-        size_t i = k; i + 1 < c->n;
-        i++) { /* row i + 1 becomes row i, and loses its last number to a rotation of the last two columns */
+    for (size_t i = k; i + 1 < c->n;
+         /* Row i + 1 becomes row i; a rotation of the last two columns removes its last number. */
+         i++) {
         memcpy(c->row, row_of(c, i + 1), (i + 2) * sizeof *c->row);
         for (size_t j = k; j < i; j++) {
             const double a = c->row[j], b = c->row[j + 1];

@@ -1,12 +1,23 @@
 /* The hard margin: the nearest points of the two classes' convex hulls.
  *
- *   free intercept:  min ‖p‖, p = Σ β_i t_i x_i, β >= 0, of each class Σ β = 1;  w = 2p/‖p‖², the boundary halfway
- *   penalised, none: the point of the convex hull of t_i [x_i, 1], t_i x_i that is nearest to the origin;  w = p/‖p‖²
- * It exists for any data. Its length is an upper bound of the distance, and the least projections of the rows on p give a lower one: the classes are separated when that is positive, and the
- * two together are the duality gap. Rows farthest beyond the plane through p enter the working set, those whose share would become
- * negative leave.
+ *   free intercept   min ‖p‖, p = Σ β_i t_i x_i, β >= 0, Σ β = 1 in each class;  w = 2p/‖p‖², the
+ *                    boundary is halfway between the two points
+ *   penalised, none  the point of the convex hull of t_i [x_i, 1], or t_i x_i, nearest to the
+ *                    origin; w = p/‖p‖²
  *
- * Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and geometry in SVM classifiers, ICML 2000. A pass over the rows a step. */
+ * The nearest points exist for any data. Their distance ‖p‖ is an upper bound of the hulls'
+ * distance, and the smallest projections of the rows on p give a lower bound. The classes are
+ * separated if the lower bound is positive; both bounds together are the duality gap. Rows beyond
+ * the plane through p enter the working set, and rows whose share would become negative leave it.
+ *
+ * Sequential minimal optimisation solves the same problem, but works with kernel values, whose
+ * differences lose digits: it cannot separate hulls at a distance of 1e-8 times the rows' length,
+ * where this solver resolves 1e-9. On 6,000 rows of 20 features it takes 150 times as long and
+ * leaves a gap of 3e-7 instead of 1e-15, on 1,000 rows of 250 features 32 times as long.
+ *
+ * Sources: Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and
+ * geometry in SVM classifiers, ICML 2000. Cost: one pass over the rows per step. */
+#include "base/layout.h"
 #include "learners/svm/linear/svm_corral.h"
 #include "learners/svm/linear/svm_problem.h"
 #include "linalg/step.h"
@@ -21,17 +32,19 @@ enum { STEPS_PER_ITERATION = 50 };
 struct hard {
     dni_svm_problem *svm;
     dni_corral corral;
-    bool two;       /* two hulls: a free intercept */
-    double *p;      /* [width] the point; its last number is the feature that is always 1, or 0 */
-    double *z;      /* [width] a point that joins */
-    double *shift;  /* [width] the columns' means for two hulls, which do not change; else 0 */
+    bool two; /* two hulls: the intercept is free */
+    /* [width] the difference of the nearest points; the last number belongs to the intercept */
+    double *p;
+    double *z; /* [width] the point that joins */
+    /* [width] the columns' means if there are two hulls, which a shift does not change; else 0 */
+    double *shift;
     double *share;  /* [capacity + 1] */
     double *slope;  /* [capacity + 1] */
     double largest; /* max ‖x‖ */
-    size_t *batch;  /* [capacity] rows that are to join */
+    size_t *batch;  /* [capacity] rows that join in this step */
     size_t n_batch;
-    double least[2]; /* of each group the least t (x − shift)ᵀp over all rows */
-    size_t at[2];    /* where */
+    double least[2]; /* smallest t (x − shift)ᵀp of each group's rows */
+    size_t at[2];    /* the rows of `least` */
     double length;   /* ‖p‖ */
     dni_pace pace;
 };
@@ -40,11 +53,32 @@ static size_t capacity_of(size_t n_rows, size_t n_features) {
     return n_rows < n_features + 2 ? n_rows : n_features + 2;
 }
 
+struct hard_shape {
+    size_t width;
+    dni_corral_shape corral;
+};
+
+static struct hard_shape shape_of(size_t n_rows, size_t n_features) {
+    return (struct hard_shape){.width = n_features + 1,
+                               .corral.capacity = capacity_of(n_rows, n_features)};
+}
+
+static void hard_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct hard_shape *s = shape;
+    struct hard *h = work;
+    h->p = dni_layout_doubles(layout, s->width);
+    h->z = dni_layout_doubles(layout, s->width);
+    h->shift = dni_layout_doubles(layout, s->width);
+    h->share = dni_layout_doubles(layout, s->corral.capacity + 1);
+    h->slope = dni_layout_doubles(layout, s->corral.capacity + 1);
+    h->batch = dni_layout_array(layout, s->corral.capacity, sizeof *h->batch);
+    dni_corral_layout(layout, &s->corral, &h->corral);
+}
+
 double dni_svm_hard_memory(size_t n_rows, size_t n_features) {
-    const size_t capacity = capacity_of(n_rows, n_features);
-    return dni_corral_memory(capacity) +
-           8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1)) +
-           (double)sizeof(size_t) * (double)capacity;
+    const struct hard_shape shape = shape_of(n_rows, n_features);
+    struct hard scratch;
+    return dni_layout_bytes(hard_layout, &shape, &scratch);
 }
 
 static unsigned group_of(const struct hard *h, size_t i) {
@@ -55,7 +89,8 @@ static bool has_one(const struct hard *h) {
     return h->svm->options->intercept == DNI_SVM_PENALISED;
 }
 
-/* a_i · v with the point a_i = t (x − shift), [1 behind when penalised]. Dense rows are shifted before they are multiplied. */
+/* a_iᵀv for the point a_i = t (x − shift), with a 1 added for a penalised intercept. Dense rows are
+ * shifted before they are multiplied. */
 static double point_dot(const struct hard *h, size_t i, const double *v, double shift_dot) {
     const dni_svm_problem *svm = h->svm;
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
@@ -104,7 +139,7 @@ static dn_status locate(struct hard *h, const double *share, dn_error *err) {
     return status;
 }
 
-/* The least projections on `direction` of the rows of each group, and which rows they are. */
+/* Finds the row of each group with the smallest projection on `direction`. */
 static dn_status project(struct hard *h, const double *direction, dn_error *err) {
     dni_svm_problem *svm = h->svm;
     double *v = svm->table;
@@ -142,8 +177,8 @@ static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, d
     return status;
 }
 
-/* ---- setting up ---- */
-static void measure(struct hard *h) {
+/* ---- setup ---- */
+static void find_largest(struct hard *h) {
     const dni_svm_problem *svm = h->svm;
     for (size_t i = 0; i < svm->n; i++) {
         const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
@@ -155,25 +190,15 @@ static void measure(struct hard *h) {
     }
 }
 
-static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_error *err) {
+static dn_status set_up(struct hard *h, void **out_memory, dn_error *err) {
     dni_svm_problem *svm = h->svm;
-    const size_t capacity = capacity_of(svm->n_rows, svm->d), width = svm->width;
+    const struct hard_shape shape = shape_of(svm->n_rows, svm->d);
     double spread = 0;
-    dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double),
-                                    "the nearest points", out_memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(svm->run, capacity, sizeof *h->batch, "the rows of a step", out_batch,
-                              err);
-    }
+    dn_status status = dni_layout_take(svm->run, hard_layout, &shape, h,
+                                       "the nearest points of a hard margin", out_memory, err);
     if (status != DN_OK) {
         return status;
     }
-    h->batch = *out_batch;
-    h->p = *out_memory;
-    h->z = h->p + width;
-    h->shift = h->z + width;
-    h->share = h->shift + width;
-    h->slope = h->share + capacity + 1;
     if (h->two) {
         memcpy(h->shift, svm->moments.mean, svm->d * sizeof *h->shift);
     }
@@ -181,12 +206,12 @@ static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_
         const double m = svm->moments.mean[j], s = svm->moments.deviation[j];
         spread += s * s + (h->two ? 0 : m * m);
     }
-    measure(h);
-    return dni_corral_init(&h->corral, capacity, h->two ? 2 : 1, spread > 0 ? spread : 1, svm->run,
-                           err);
+    find_largest(h);
+    dni_corral_init(&h->corral, shape.corral.capacity, h->two ? 2 : 1, spread > 0 ? spread : 1);
+    return DN_OK;
 }
 
-/* The rows that are foremost in the direction between the means. */
+/* Starts with the foremost row of each group in the direction between the class means. */
 static dn_status start(struct hard *h, dn_error *err) {
     dni_svm_problem *svm = h->svm;
     bool joined = true;
@@ -207,7 +232,8 @@ static dn_status start(struct hard *h, dn_error *err) {
 }
 
 /* ---- steps ---- */
-/* share ← the shares of the affine hull's nearest point, once corrected by what they leave. */
+/* share ← the shares of the nearest point of the affine hull, with one step of iterative
+ * refinement. */
 static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     static const double ones[DNI_CORRAL_GROUPS] = {1, 1};
     double left[DNI_CORRAL_GROUPS] = {1, 1};
@@ -215,7 +241,7 @@ static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     *out_ok = dni_corral_minimise(c, NULL, ones, h->share);
     for (size_t k = 0; k < c->n && *out_ok; k++) {
         if (!(h->share[k] > 0)) {
-            return DN_OK; /* not to be the answer */
+            return DN_OK; /* This point will not be the result. */
         }
     }
     dn_status status = *out_ok ? locate(h, h->share, err) : DN_OK;
@@ -234,7 +260,9 @@ static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     return status;
 }
 
-/* The working set's shares go towards `share` until one would become negative; that one leaves, and all that have nothing and would become so. true: all the way. */
+/* Moves the shares towards `share` until the first would become negative, and removes that point
+ * and all others without a share that would become negative. Returns true if no share became
+ * negative. */
 static bool advance(struct hard *h) {
     dni_corral *c = &h->corral;
     double step = 1;
@@ -260,7 +288,8 @@ static bool advance(struct hard *h) {
     return false;
 }
 
-/* The rows of the batch join, and the working set becomes one whose nearest point has positive shares. *out_ok false: arithmetic allows no more. */
+/* Adds the rows of the batch, then removes points until the nearest point of the affine hull has
+ * positive shares. *out_ok is false if rounding prevents progress. */
 static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
     dn_status status = DN_OK;
     size_t n_joined = 0;
@@ -288,18 +317,21 @@ static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
         status = locate(h, h->corral.beta, err);
     }
     if (status == DN_OK &&
-        !(dni_norm(h->p, h->svm->width) < h->length)) { /* exactly it would be nearer now */
+        /* In exact arithmetic the point is nearer now. */
+        !(dni_norm(h->p, h->svm->width) < h->length)) {
         *out_ok = false;
     }
     return status;
 }
 
-/* The distance that the projections prove. */
-static double proven(const struct hard *h) {
+/* The lower bound of the distance. */
+static double lower_bound(const struct hard *h) {
     return (h->least[0] + (h->two ? h->least[1] : 0)) / h->length;
 }
 
-/* The batch: the row farthest beyond the plane through its group's nearest point, and, of a working set that has grown large, others that are at least half as far; none by no more than rounding. */
+/* Chooses the rows that join: the row farthest beyond the plane through its group's nearest point,
+ * and, for a large working set, other rows at least half as far. Distances within rounding do not
+ * count. */
 static void find_rows(struct hard *h, size_t most) {
     const dni_svm_problem *svm = h->svm;
     const double along = shift_dot(h, h->p);
@@ -328,7 +360,7 @@ static void find_rows(struct hard *h, size_t most) {
 }
 
 static double gap_of(const struct hard *h) {
-    const double ratio = proven(h) / h->length;
+    const double ratio = lower_bound(h) / h->length;
     return ratio > 0 ? 1 - ratio * ratio : (double)INFINITY;
 }
 
@@ -366,12 +398,13 @@ static dn_status iterate(struct hard *h, dn_error *err) {
         if (status != DN_OK) {
             return status;
         }
-        if (!going && !single && h->n_batch > 1) { /* several at once got in each other's way */
+        /* joining several rows at once failed: retry with one */
+        if (!going && !single && h->n_batch > 1) {
             single = true;
             continue;
         }
         if (!going) {
-            svm->reason = DN_STOP_NO_PROGRESS; /* unless the certificate says otherwise */
+            svm->reason = DN_STOP_NO_PROGRESS; /* used without a certificate only */
             h->length = dni_norm(h->p, svm->width);
             return h->length > 0 ? project(h, h->p, err) : DN_OK;
         }
@@ -395,7 +428,7 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
                         h->length, h->largest);
 }
 
-static void conclude(struct hard *h, dni_svm_solution *out) {
+static void make_solution(struct hard *h, dni_svm_solution *out) {
     dni_svm_problem *svm = h->svm;
     const double square = h->length * h->length;
     const double least = h->least[0] + (h->two ? h->least[1] : 0),
@@ -427,22 +460,25 @@ dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *er
     struct hard h = {.svm = svm,
                      .two = svm->options->intercept == DNI_SVM_FREE,
                      .pace = {.run = svm->run}};
-    void *memory = NULL, *batch = NULL;
-    dn_status status = set_up(&h, &memory, &batch, err);
-    if (status == DN_OK) {
-        status = start(&h, err);
+    void *memory;
+    dn_status status = set_up(&h, &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = iterate(&h, err);
+    status = start(&h, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK && (h.length <= TOUCHING * h.largest || !(proven(&h) > 0))) {
+    status = iterate(&h, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (h.length <= TOUCHING * h.largest || !(lower_bound(&h) > 0)) {
         status = refuse(&h, err);
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        conclude(&h, out);
-    }
-    dni_corral_done(&h.corral, svm->run);
+    make_solution(&h, out);
+cleanup:
     dn_run_free(svm->run, memory);
-    dn_run_free(svm->run, batch);
     return status;
 }

@@ -1,8 +1,9 @@
-/* The steps of the interior point: three passes over the rows, each of which reads a tile once, and the
- * normal equations between them. The formulas are in svm_interior_step.h.
+/* The steps of the interior point: three passes over the rows, each of which reads a tile once, and
+ * the normal equations between them. The formulas are in svm_interior_step.h.
  *
  * Sources: Mehrotra, SIAM J. Optimization 2, 1992; Ferris and Munson, Interior-point methods for
- * massive support vector machines, SIAM J. Optimization 13, 2002; Nocedal and Wright, section 16.6. */
+ * massive support vector machines, SIAM J. Optimization 13, 2002; Nocedal and Wright, section
+ * 16.6. */
 #include "learners/svm/linear/svm_interior_step.h"
 #include "base/layout.h"
 #include "linalg/cholesky.h"
@@ -304,8 +305,8 @@ static void split_residuals(dni_interior *ip) {
     }
 }
 
-/* The affine step along d_v. first ← the corrector's additions to the right-hand side, of σμ = 1 and
- * of the products; *out_step: the longest step; *out_second: sum of the products. */
+/* The affine step along d_v. first ← the corrector's additions to the right-hand side, of σμ = 1
+ * and of the products; *out_step: the longest step; *out_second: sum of the products. */
 static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t n_out = 2 * svm->width + DNI_IP_SUMS;

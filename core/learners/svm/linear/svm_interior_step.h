@@ -3,15 +3,16 @@
  *
  *   rows  m − 1 + s − z = 0,   α z = μ,   r s = μ,   r = U − α,   w = Σ α t x,
  *         Σ α t = 0 (free intercept) or w0 (penalised)
- *   step  (R + Σ ω x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + Σ ω t ρ x̃,   x̃ = [x, 1],   R = diag(1, …, 1, 0 or 1)
+ *   step  (R + Σ ω x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + Σ ω t ρ x̃
+ *         x̃ = [x, 1],   R = diag(1, …, 1, 0 or 1)
  *         ω = 1/(z/α + s/r)
  *         Δα = ω (ρ − Δm),  ρ = (1 − m) + σμ (1/α − 1/r) − ΔαΔz/α − ΔαΔs/r
  *         Δz = (σμ − ΔαΔz − z Δα)/α − z,   Δs = (σμ + ΔαΔs + s Δα)/r − s
  *
  * m = t f(x) is a row's margin; z and s are the multipliers of α >= 0 and r >= 0. The products ΔαΔz
- * and ΔαΔs are those of the predictor. Each row's σμ is multiplied by its U: μ is the mean product in
- * units of U, so that rows of any weight are equally far from their bounds. 1 − m − s + z = 0 holds
- * throughout, since m changes by as much as z − s. */
+ * and ΔαΔs are those of the predictor. Each row's σμ is multiplied by its U: μ is the mean product
+ * in units of U, so that rows of any weight are equally far from their bounds. 1 − m − s + z = 0
+ * holds throughout, since m changes by as much as z − s. */
 #ifndef DNI_SVM_INTERIOR_STEP_H
 #define DNI_SVM_INTERIOR_STEP_H
 
@@ -41,8 +42,8 @@ typedef struct dni_interior {
     double *first;         /* [2 × width] vectors that a pass computes, one after the other */
     double *gram, *factor; /* [width × width] */
     double *scale;         /* [width] of the factor */
-    /* [2 × width] or NULL: means by which dense columns far from 0 are shifted when the intercept is
-     * free, followed by ones */
+    /* [2 × width] or NULL: means by which dense columns far from 0 are shifted when the intercept
+     * is free, followed by ones */
     double *shift;
     double *residual;     /* [width] Σ α t x̃ − R v; a step of length a leaves 1 − a of it */
     double *sums;         /* [width² + 2 width + DNI_IP_SUMS] result of a pass */
@@ -88,7 +89,8 @@ DN_MUST_USE dn_status dni_interior_margin_step(dni_interior *ip, dn_error *err);
 
 /* ---- svm_smooth.c: Newton's method for a smooth loss, whose slopes are α inside the box ---- */
 
-/* From v = 0 to an iterate near the logistic optimum at the same C. Two passes that form a matrix. */
+/* From v = 0 to an iterate near the logistic optimum at the same C. Two passes that form a
+ * matrix. */
 DN_MUST_USE dn_status dni_interior_start(dni_interior *ip, dn_error *err);
 /* From v to the optimum of the hinge smoothed over `width`. Its steps count as iterations, at most
  * svm->options->max_iterations. */

@@ -1,4 +1,5 @@
-/* A linear support vector machine from start to report: which solver takes it, what is said of what it found. */
+/* Fits a linear support vector machine: chooses the solver, makes the machine, writes the
+ * report. */
 #include "learners/svm/linear/svm_linear.h"
 #include "learners/svm/linear/svm_problem.h"
 #include "linalg/vector.h"
@@ -16,17 +17,17 @@ double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size
     if (options->solver == DNI_SVM_INTERIOR_POINT) {
         return common + dni_svm_interior_memory(n_rows, n_features, n_slots);
     }
-    return common + dni_svm_coordinate_memory(options, n_rows, n_features);
+    return common + dni_svm_coordinate_memory(n_rows, n_features);
 }
 
-static dn_status hand_over(const dni_svm_problem *svm, dn_machine **out, dn_error *err) {
+static dn_status make_machine(const dni_svm_problem *svm, dn_machine **out, dn_error *err) {
     dn_status status = dni_linear_machine_new(2, svm->d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
     dni_linear_machine *machine = dni_linear_machine_of(*out);
     for (size_t j = 0; j < svm->d; j++) {
-        machine->w[j] = svm->w[j] + 0.0; /* no -0 */
+        machine->w[j] = svm->w[j] + 0.0; /* + 0.0 turns −0 into 0 */
     }
     machine->w0[0] = svm->w[svm->d] + 0.0;
     return DN_OK;
@@ -45,7 +46,7 @@ static const char *remedy(const dni_svm_problem *svm, const dni_svm_solution *s)
     return "more max_iterations or a larger tolerance";
 }
 
-static void describe(const dni_svm_problem *svm, const dni_svm_solution *s, dn_report *report) {
+static void write_report(const dni_svm_problem *svm, const dni_svm_solution *s, dn_report *report) {
     static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
     report->iterations = svm->iterations;
     report->objective = s->primal;
@@ -83,21 +84,24 @@ dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *o
     dni_svm_solution solution;
     dn_report fresh = {0};
     dn_status status = dni_svm_problem_init(&svm, input, options, run, err);
-    if (status == DN_OK) {
-        status = solve(&svm, &solution, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK && !(dni_all_finite(svm.w, svm.width) && isfinite(solution.primal))) {
+    status = solve(&svm, &solution, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (!(dni_all_finite(svm.w, svm.width) && isfinite(solution.primal))) {
         status = dni_svm_not_finite(&svm, svm.iterations, err);
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = hand_over(&svm, out, err);
+    status = make_machine(&svm, out, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        describe(&svm, &solution, &fresh);
-        *report = fresh;
-    } else {
-        dn_report_done(&fresh);
-    }
+    write_report(&svm, &solution, &fresh);
+    *report = fresh;
+cleanup:
     dni_svm_problem_done(&svm);
     return status;
 }

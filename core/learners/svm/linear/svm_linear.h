@@ -7,7 +7,8 @@
 
 /* Fits and leaves a linear machine. The hard margin ignores options->solver.
  *
- * Errors: DN_ERR_DATA if the hard margin does not exist, DN_ERR_NUMERIC if the arithmetic overflows. */
+ * Errors: DN_ERR_DATA if the hard margin does not exist, DN_ERR_NUMERIC if the arithmetic
+ * overflows. */
 DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options,
                                          const dn_run *run, dn_machine **out, dn_report *report,
                                          dn_error *err);

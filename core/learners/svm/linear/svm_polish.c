@@ -1,10 +1,19 @@
-/* From a point close to the optimum to the optimum: an active-set method that begins with nearly the right sets.
+/* Polishing: from a point close to the optimum to the optimum, by an active-set method that starts
+ * with nearly the right sets.
  *
- *   rows at 0 or U keep their α; for those between, t f = 1 is an equation:
- *     w = Σ α t x,   Σ α t = 0 (w0),   t_i f(x_i) = 1 for i between
- *   solved by the method of multipliers, Δα = τ (1 − t f(v + Δv)), (R + τ Σ x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + τ Σ t (1 − t f(v)) x̃,
- * which takes rows that depend on each other as they are, and ends in a few steps of one factorisation. Then α beyond a border goes to it, and a row at a border whose
- * margin is on the wrong side of 1 comes between; again until nothing is left to change. Gill, Murray and Wright, Practical Optimization, section 5.2; Bertsekas, Constrained
+ * Rows at 0 or U keep their α. For the rows between, t f = 1 is an equation:
+ *
+ *   w = Σ α t x,   Σ α t = 0 (w0),   t_i f(x_i) = 1 for i between
+ *
+ * The method of multipliers solves them:
+ *
+ *   Δα = τ (1 − t f(v + Δv)),   (R + τ Σ x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + τ Σ t (1 − t f(v)) x̃
+ *
+ * It accepts linearly dependent rows and takes a few steps with one factorisation. Then an α beyond
+ * a bound moves to the bound, and a row at a bound whose margin is on the wrong side of 1 joins the
+ * rows between, until nothing changes.
+ *
+ * Sources: Gill, Murray and Wright, Practical Optimization, section 5.2; Bertsekas, Constrained
  * Optimization and Lagrange Multiplier Methods, chapter 2. */
 #include "learners/svm/linear/svm_certificate.h"
 #include "learners/svm/linear/svm_interior_step.h"
@@ -13,22 +22,22 @@
 
 #include <string.h>
 
-enum { ROUNDS = 12, BOLD_ROUNDS = 5, SWEEPS = 40 };
+enum { ROUNDS = 12, ROUNDS_OF_ALL = 5, SWEEPS = 40 };
 #define STIFFNESS 1e8 /* τ times the mean ‖x̃‖² */
-#define EXACT 1e-9    /* margins, and α in units of a typical one, that count as met */
+#define EXACT 1e-9    /* tolerance of margins, and of α in units of a typical one */
 
 struct polish {
     dni_interior *ip;
-    double *v, *p, *b; /* [width] weights; Σ α t x̃; right hand side */
-    double typical;    /* size of an α that is not small */
+    double *v, *p, *b; /* [width] weights; Σ α t x̃; right-hand side */
+    double typical;    /* typical size of an α that is not small */
     double tau;
-    double off;   /* greatest |1 − t f| of the rows between */
-    double apart; /* greatest number of Σ α t x̃ − R v */
-    size_t n;     /* rows between */
+    double margin_error; /* largest |1 − t f| of the rows between */
+    double weight_error; /* largest number of Σ α t x̃ − R v */
+    size_t n;            /* rows between */
 };
 
-/* A row's α in the size that α have here: C may be far from it. */
-static double size_of(const struct polish *p, size_t i) {
+/* The scale of row i's α: its upper bound may be much larger than all α. */
+static double scale_of(const struct polish *p, size_t i) {
     return fmin(p->ip->svm->upper[i], p->typical);
 }
 
@@ -42,7 +51,7 @@ static void classify(struct polish *p) {
     }
     p->typical = sum > 0 ? squares / sum : 1;
     for (size_t i = 0; i < svm->n; i++) {
-        const double size = size_of(p, i);
+        const double size = scale_of(p, i);
         ip->group[i] = DNI_BETWEEN;
         if (!(svm->upper[i] > 0) || svm->alpha[i] < size * ip->z[i]) {
             ip->group[i] = DNI_AT_ZERO;
@@ -52,7 +61,7 @@ static void classify(struct polish *p) {
     }
 }
 
-static void place(struct polish *p) {
+static void apply_groups(struct polish *p) {
     dni_svm_problem *svm = p->ip->svm;
     p->n = 0;
     for (size_t i = 0; i < svm->n; i++) {
@@ -69,7 +78,7 @@ static dn_matrix row_of(const dni_svm_problem *svm, size_t i) {
 }
 
 /* gram ← R + τ Σ x̃ x̃ᵀ over the rows between. */
-static dn_status form(struct polish *p, dn_error *err) {
+static dn_status form_matrix(struct polish *p, dn_error *err) {
     dni_interior *ip = p->ip;
     const dni_svm_problem *svm = ip->svm;
     const dni_svm_slot *slot = &svm->slots[0];
@@ -116,18 +125,18 @@ static void add(const dni_svm_problem *svm, size_t i, double s, double *p) {
     p[svm->d] += s;
 }
 
-/* One step of the multipliers; notes how far the equations were from holding before. */
-static dn_status sweep(struct polish *p, bool again, dn_error *err) {
+/* One step of the multipliers. Stores the residuals of the equations before it. */
+static dn_status step(struct polish *p, bool again, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
     dni_interior_residual(ip, p->p, p->v, p->b);
-    p->off = 0;
-    p->apart = dni_max_abs(p->b, svm->width);
+    p->margin_error = 0;
+    p->weight_error = dni_max_abs(p->b, svm->width);
     for (size_t k = 0; k < p->n; k++) {
         const size_t i = ip->index[k];
         const double t = svm->sign[i], rho = 1 - t * score(svm, i, p->v);
         ip->d_z[k] = rho;
-        p->off = fmax(p->off, fabs(rho));
+        p->margin_error = fmax(p->margin_error, fabs(rho));
         add(svm, i, p->tau * t * rho, p->b);
     }
     dn_status status = dni_interior_solve(ip, p->b, ip->d_v, again, err);
@@ -147,8 +156,9 @@ static dn_status sweep(struct polish *p, bool again, dn_error *err) {
     return DN_OK;
 }
 
-/* The equations of the rows between; without any, w is what the others say and the best intercept is in the middle. */
-static dn_status equalise(struct polish *p, dn_error *err) {
+/* Solves the equations of the rows between. Without such rows w follows from α, and w0 is the
+ * middle of the best intercepts. */
+static dn_status solve_between(struct polish *p, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
     double last = (double)INFINITY;
@@ -156,7 +166,8 @@ static dn_status equalise(struct polish *p, dn_error *err) {
     if (status == DN_OK && p->n == 0) {
         memcpy(p->v, p->p, svm->width * sizeof *p->v);
         p->v[svm->d] = ip->penalty * p->p[svm->d];
-        p->off = svm->options->intercept == DNI_SVM_FREE ? fabs(p->p[svm->d]) / p->typical : 0;
+        p->margin_error =
+            svm->options->intercept == DNI_SVM_FREE ? fabs(p->p[svm->d]) / p->typical : 0;
         if (svm->options->intercept != DNI_SVM_FREE) {
             return DN_OK;
         }
@@ -167,12 +178,13 @@ static dn_status equalise(struct polish *p, dn_error *err) {
         return status;
     }
     if (status == DN_OK) {
-        status = form(p, err);
+        status = form_matrix(p, err);
     }
     for (size_t k = 0; k < SWEEPS && status == DN_OK; k++) {
-        status = sweep(p, k > 0, err);
-        const double left = p->off + p->apart / fmax(dni_max_abs(p->v, svm->width), 1e-300);
-        if (left <= 1e-14 || (k > 3 && p->off <= EXACT && !(left < last / 2))) {
+        status = step(p, k > 0, err);
+        const double left =
+            p->margin_error + p->weight_error / fmax(dni_max_abs(p->v, svm->width), 1e-300);
+        if (left <= 1e-14 || (k > 3 && p->margin_error <= EXACT && !(left < last / 2))) {
             break;
         }
         last = left;
@@ -180,14 +192,14 @@ static dn_status equalise(struct polish *p, dn_error *err) {
     return status;
 }
 
-/* How much row i breaks its condition, and the group where it belongs then. */
-static double breach(const struct polish *p, size_t i, unsigned char *to) {
+/* The violation of row i's optimality condition; *to is the group it should move to. */
+static double violation(const struct polish *p, size_t i, unsigned char *to) {
     const dni_interior *ip = p->ip;
     const double a = ip->svm->alpha[i], u = ip->svm->upper[i], m = ip->d_margin[i];
     switch (ip->group[i]) {
     case DNI_BETWEEN:
         *to = a < 0 ? DNI_AT_ZERO : DNI_AT_UPPER;
-        return fmax(-a, a - u) / size_of(p, i);
+        return fmax(-a, a - u) / scale_of(p, i);
     case DNI_AT_ZERO:
         *to = DNI_BETWEEN;
         return u > 0 ? 1 - m : 0;
@@ -197,25 +209,26 @@ static double breach(const struct polish *p, size_t i, unsigned char *to) {
     }
 }
 
-/* Changes the groups of rows whose conditions are broken, or, once that has not led to an end, of the worst alone. */
-static bool regroup(struct polish *p, bool boldly) {
+/* Moves the rows that violate their condition to another group: all of them, or only the worst.
+ * Returns false if there is none. */
+static bool move_rows(struct polish *p, bool all) {
     dni_interior *ip = p->ip;
     size_t worst = 0, n = 0;
     double most = EXACT;
     unsigned char to;
     for (size_t i = 0; i < ip->svm->n; i++) {
-        const double by = breach(p, i, &to);
+        const double by = violation(p, i, &to);
         if (by > most) {
             most = by;
             worst = i;
         }
         n += by > EXACT;
-        if (boldly && by > EXACT) {
+        if (all && by > EXACT) {
             ip->group[i] = to;
         }
     }
-    if (n > 0 && !boldly) {
-        breach(p, worst, &to);
+    if (n > 0 && !all) {
+        violation(p, worst, &to);
         ip->group[worst] = to;
     }
     return n > 0;
@@ -225,8 +238,8 @@ static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
     for (size_t k = 0; k < ROUNDS; k++) {
-        place(p);
-        dn_status status = equalise(p, err);
+        apply_groups(p);
+        dn_status status = solve_between(p, err);
         if (status == DN_OK) {
             status = dni_svm_scores(svm, p->v, ip->d_margin, err);
         }
@@ -239,8 +252,8 @@ static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
         if (!dni_all_finite(p->v, svm->width)) {
             return DN_OK;
         }
-        if (!regroup(p, k < BOLD_ROUNDS)) {
-            *out_done = p->off <= EXACT;
+        if (!move_rows(p, k < ROUNDS_OF_ALL)) {
+            *out_done = p->margin_error <= EXACT;
             return DN_OK;
         }
     }

@@ -1,98 +1,92 @@
-/* Rows of a linear support vector machine: their signs and boxes, and the passes over them that every solver needs. */
+/* The rows of a linear support vector machine: signs, boxes, and the passes of all solvers. */
 #include "learners/svm/linear/svm_problem.h"
-#include "base/run_memory.h"
+#include "base/layout.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { SUMS = 8 };
-#define TINY_C 1e-100 /* whose inverses, and their products, are what leaves the numbers */
+#define TINY_C 1e-100 /* For a C below this the reciprocals overflow, not the features. */
 
-static bool interior(const dni_svm_options *o) {
-    return o->solver == DNI_SVM_INTERIOR_POINT && isfinite(o->C);
+/* Doubles of each of a slot's arrays, in units of DNI_TILE_ROWS. */
+enum { SLOT_VECTORS = 4, SLOT_MATRICES = 2 };
+
+struct problem_shape {
+    size_t n, width, n_blocks, n_slots;
+    bool expands; /* slots have room for expanded rows */
+};
+
+static struct problem_shape shape_of(const dni_svm_options *options, size_t n_rows,
+                                     size_t n_features, size_t n_slots) {
+    return (struct problem_shape){.n = n_rows,
+                                  .width = n_features + 1,
+                                  .n_blocks = n_rows / DN_BLOCK_ROWS + 1,
+                                  .n_slots = n_slots,
+                                  .expands = options->solver == DNI_SVM_INTERIOR_POINT &&
+                                             isfinite(options->C)};
 }
 
-/* Doubles of one slot. */
-static double slot_doubles(double width, bool expands) {
-    return DNI_TILE_ROWS * (4 + (expands ? 2 * width : 0));
+static void problem_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct problem_shape *s = shape;
+    dni_svm_problem *svm = work;
+    svm->sign = dni_layout_doubles(layout, s->n);
+    svm->upper = dni_layout_doubles(layout, s->n);
+    svm->alpha = dni_layout_doubles(layout, s->n);
+    svm->score = dni_layout_doubles(layout, s->n);
+    svm->w = dni_layout_doubles(layout, s->width);
+    svm->table = dni_layout_doubles(layout, s->width);
+    svm->sums = dni_layout_doubles(layout, s->width);
+    svm->block = dni_layout_array(layout, s->n_blocks, sizeof *svm->block);
+    svm->slots = dni_layout_array(layout, s->n_slots, sizeof *svm->slots);
+    svm->tile_vectors = dni_layout_matrix(layout, s->n_slots, SLOT_VECTORS * DNI_TILE_ROWS);
+    svm->tile_matrices =
+        s->expands ? dni_layout_matrix(layout, s->n_slots * SLOT_MATRICES * DNI_TILE_ROWS, s->width)
+                   : NULL;
 }
 
 double dni_svm_problem_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
                               size_t n_slots) {
-    double n = (double)n_rows, width = (double)n_features + 1, slots = (double)n_slots;
-    double blocks = ceil(n / DN_BLOCK_ROWS) + 1;
-    return 8 * (4 * n + 5 * width + SUMS + slots * slot_doubles(width, interior(options))) +
-           blocks * (double)sizeof(dn_matrix) + slots * (double)sizeof(dni_svm_slot) +
-           fmax(dn_run_sum_memory(n_rows, n_slots, 2 * width + SUMS),
+    const struct problem_shape shape = shape_of(options, n_rows, n_features, n_slots);
+    dni_svm_problem scratch;
+    return dni_layout_bytes(problem_layout, &shape, &scratch) +
+           fmax(dn_run_sum_memory(n_rows, n_slots, (double)n_features + 1),
                 dni_moments_memory(n_rows, n_features, 2, n_slots));
 }
 
-/* ---- set-up ---- */
-static dn_status init_slots(dni_svm_problem *svm, dn_error *err) {
-    const bool expands = interior(svm->options);
-    const size_t tile = DNI_TILE_ROWS, each = tile * (4 + (expands ? 2 * svm->width : 0));
-    void *slots, *memory;
-    dn_status status = dn_run_alloc(svm->run, svm->run->n_slots, sizeof *svm->slots,
-                                    "the threads' work areas", &slots, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    svm->slots = slots;
-    if (each > SIZE_MAX / svm->run->n_slots) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the work areas of %zu threads are more than can be addressed",
-                            svm->run->n_slots);
-    }
-    status = dn_run_alloc(svm->run, svm->run->n_slots * each, sizeof(double),
-                          "the threads' tiles of rows", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    svm->slot_memory = memory;
+/* ---- setup ---- */
+static void set_slots(dni_svm_problem *svm) {
+    const size_t tile = DNI_TILE_ROWS;
     for (size_t i = 0; i < svm->run->n_slots; i++) {
-        double *next = (double *)memory + i * each;
+        double *vectors = svm->tile_vectors + i * SLOT_VECTORS * tile,
+               *matrices = svm->tile_matrices == NULL
+                               ? NULL
+                               : svm->tile_matrices + i * SLOT_MATRICES * tile * svm->width;
         svm->slots[i] =
-            (dni_svm_slot){.scores = next,
-                           .omega = next + tile,
-                           .coef = next + 2 * tile,
-                           .z = expands ? next + 4 * tile : NULL,
-                           .work = expands ? next + 4 * tile + tile * svm->width : NULL};
+            (dni_svm_slot){.scores = vectors,
+                           .omega = vectors + tile,
+                           .coef = vectors + 2 * tile,
+                           .z = matrices,
+                           .work = matrices == NULL ? NULL : matrices + tile * svm->width};
     }
+}
+
+static dn_status get_memory(dni_svm_problem *svm, dn_error *err) {
+    const struct problem_shape shape = shape_of(svm->options, svm->n, svm->d, svm->run->n_slots);
+    if (svm->n > SIZE_MAX / 64 || svm->width > (size_t)INT_MAX / (2 * DNI_TILE_ROWS)) {
+        return dn_error_set(err, DN_ERR_BUDGET, "%zu rows of %zu features are too many to address",
+                            svm->n, svm->d);
+    }
+    dn_status status = dni_layout_take(svm->run, problem_layout, &shape, svm,
+                                       "the linear support vector machine", &svm->memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    set_slots(svm);
     return DN_OK;
 }
 
-static dn_status init_vectors(dni_svm_problem *svm, dn_error *err) {
-    const size_t n = svm->n, width = svm->width, n_blocks = svm->input->rows->n_blocks;
-    void *memory;
-    if (n > SIZE_MAX / 64 || width > (size_t)INT_MAX / (2 * DNI_TILE_ROWS)) {
-        return dn_error_set(err, DN_ERR_BUDGET,
-                            "%zu rows of %zu features are more than can be computed with", n,
-                            svm->d);
-    }
-    dn_status status = dn_run_alloc(svm->run, 4 * n + 5 * width + SUMS, sizeof(double),
-                                    "the dual variables", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    svm->memory = memory;
-    svm->sign = memory;
-    svm->upper = svm->sign + n;
-    svm->alpha = svm->upper + n;
-    svm->score = svm->alpha + n;
-    svm->w = svm->score + n;
-    svm->table = svm->w + width;
-    svm->sums = svm->table + 2 * width;
-    status =
-        dn_run_alloc(svm->run, n_blocks, sizeof *svm->block, "the blocks of rows", &memory, err);
-    if (status == DN_OK) {
-        svm->block = memory;
-    }
-    return status;
-}
-
-/* Signs and boxes; every block's rows stay where they are. */
+/* Reads signs, boxes and class weights, and stores the views of the blocks. */
 static dn_status read_rows(dni_svm_problem *svm, dn_error *err) {
     const dn_rows *rows = svm->input->rows;
     const bool hard = !isfinite(svm->options->C);
@@ -135,19 +129,14 @@ dn_status dni_svm_problem_init(dni_svm_problem *svm, const dn_fit_input *input,
                              .width = input->rows->n_cols + 1,
                              .reason = DN_STOP_MAX_ITERATIONS};
     dn_status status = dni_moments_compute(input, run, &svm->moments, err);
-    if (status == DN_OK) {
-        status = init_vectors(svm, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = init_slots(svm, err);
-    }
+    status = get_memory(svm, err);
     return status == DN_OK ? read_rows(svm, err) : status;
 }
 
 void dni_svm_problem_done(dni_svm_problem *svm) {
-    dn_run_free(svm->run, svm->slot_memory);
-    dn_run_free(svm->run, svm->slots);
-    dn_run_free(svm->run, svm->block);
     dn_run_free(svm->run, svm->memory);
     dni_moments_done(&svm->moments, svm->run);
 }
@@ -155,7 +144,7 @@ void dni_svm_problem_done(dni_svm_problem *svm) {
 /* ---- passes ---- */
 struct pass {
     dni_svm_problem *svm;
-    const double *in; /* scores: the table; combine: α */
+    const double *in; /* scores: [w, w0]; combine: α */
     double *score;
 };
 
@@ -242,12 +231,13 @@ size_t dni_svm_row_entries(const dni_svm_problem *svm, size_t i) {
     return x->kind == DN_DENSE ? x->n_cols : x->row_start[t + 1] - x->row_start[t];
 }
 
-/* ---- telling ---- */
+/* ---- progress ---- */
 dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most, double gap,
                            double objective, dn_error *err) {
     const double tolerance = svm->options->tolerance;
     double fraction = (double)iteration / (double)most;
-    if (gap > 0 && gap < 1 && tolerance < 1) { /* from 1 to the tolerance in the logarithm */
+    /* Linear in the logarithm, from a gap of 1 to the tolerance. */
+    if (gap > 0 && gap < 1 && tolerance < 1) {
         fraction = fmax(fraction, log(gap) / log(tolerance));
     }
     svm->fraction = fmin(fmax(svm->fraction, fraction), 1);

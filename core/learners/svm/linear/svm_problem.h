@@ -28,19 +28,20 @@ typedef struct dni_svm_problem {
     const dn_run *run;
     size_t n, d, width; /* rows, features, d + 1: the intercept is the last weight */
     dni_moments moments;
-    size_t n_rows;       /* rows with weight > 0 */
-    double weight[2];    /* Σv of each class */
-    void *memory;        /* what the vectors below point into */
-    dn_matrix *block;    /* [n_blocks] */
-    double *sign;        /* [n] t */
-    double *upper;       /* [n] U */
-    double *alpha;       /* [n] the solution's dual variables */
-    double *score;       /* [n] ⟨w, x⟩, without the intercept */
-    double *w;           /* [width] the solution */
-    double *sums;        /* [2 width + 8] result of a pass */
-    double *table;       /* [2 width] scratch */
-    dni_svm_slot *slots; /* [run->n_slots] */
-    void *slot_memory;
+    size_t n_rows;         /* rows with weight > 0 */
+    double weight[2];      /* Σv of each class */
+    void *memory;          /* the block of the arrays below */
+    dn_matrix *block;      /* [n_blocks] */
+    double *sign;          /* [n] t */
+    double *upper;         /* [n] U */
+    double *alpha;         /* [n] the solution's dual variables */
+    double *score;         /* [n] ⟨w, x⟩, without the intercept */
+    double *w;             /* [width] the solution */
+    double *sums;          /* [width] result of a pass */
+    double *table;         /* [width] scratch */
+    dni_svm_slot *slots;   /* [run->n_slots] */
+    double *tile_vectors;  /* the slots' vectors */
+    double *tile_matrices; /* the slots' matrices; NULL if they have none */
     size_t iterations;     /* done so far */
     dn_stop_reason reason; /* why the solver ended, if it has no certificate */
     double fraction;       /* of the progress; never decreases */
@@ -84,7 +85,7 @@ DN_MUST_USE dn_status dni_svm_interior(dni_svm_problem *svm, dni_svm_solution *o
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots);
 DN_MUST_USE dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out,
                                          dn_error *err);
-double dni_svm_coordinate_memory(const dni_svm_options *options, size_t n_rows, size_t n_features);
+double dni_svm_coordinate_memory(size_t n_rows, size_t n_features);
 DN_MUST_USE dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
 double dni_svm_hard_memory(size_t n_rows, size_t n_features);
 

@@ -151,7 +151,10 @@ static void corral(void **state) {
         double points[40][D], products[M], out[M], slope[M];
         const double sums[] = {1, 0.25};
         uint64_t seed = 3;
-        OK(dni_corral_init(&c, M, n_groups, 0.5, &run, NULL));
+        const dni_corral_shape shape = {M};
+        void *memory;
+        OK(dni_layout_take(&run, dni_corral_layout, &shape, &c, "the working set", &memory, NULL));
+        dni_corral_init(&c, M, n_groups, 0.5);
         for (size_t i = 0; i < 40; i++) {
             for (size_t j = 0; j < D; j++) {
                 points[i][j] = draw(&seed) - 0.3;
@@ -211,7 +214,7 @@ static void corral(void **state) {
         }
         dni_corral_leave(&c, c.n - 1);
         assert_false(dni_corral_join(&c, 99, c.group[0], again, again[0], 0));
-        dni_corral_done(&c, &run);
+        dn_run_free(&run, memory);
     }
 }
 
