@@ -1,12 +1,12 @@
 /* Fold after fold: encoder and machines of the other rows score the fold's; all these scores make the calibration. */
 #include "training/calibrate.h"
 #include "base/share.h"
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 #include "model/calibration.h"
 #include "task/split.h"
 #include "training/calibrate_fit.h"
 #include "training/crossval.h"
-#include "training/training.h"
+#include "training/fit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -71,7 +71,7 @@ static void keep_scores(void *arg, const double *scores, const size_t *truth, si
     }
 }
 
-static dn_status score_fold(struct calibrating *c, const dni_training *t, const dn_run *run,
+static dn_status score_fold(struct calibrating *c, const dni_fit *t, const dn_run *run,
                             dn_error *err) {
     dn_rows *rows = NULL;
     dn_status status =
@@ -86,17 +86,17 @@ static dn_status score_fold(struct calibrating *c, const dni_training *t, const 
 }
 
 static dn_status run_fold(struct calibrating *c, const dn_run *run, dn_error *err) {
-    dni_training t = {.request = c->request, .run = run, .labels = c->labels};
-    dn_status status = dni_training_encode(&t, err);
+    dni_fit t = {.request = c->request, .run = run, .labels = c->labels};
+    dn_status status = dni_fit_encode(&t, err);
     if (status == DN_OK) {
-        status = dni_training_fit(&t, err);
+        status = dni_fit_train(&t, err);
     }
-    dni_training_forget(&t);
+    dni_fit_release_rows(&t);
     if (status == DN_OK) {
         status = score_fold(c, &t, run, err);
     }
     c->result.unconverged += status == DN_OK && !t.report.converged;
-    dni_training_done(&t);
+    dni_fit_done(&t);
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include "training/crossval.h"
 #include "base/share.h"
 #include "task/split.h"
-#include "training/training.h"
+#include "training/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,17 +71,17 @@ dn_status dni_fold_error(const dn_error *own, dn_status status, const char *what
 
 static dn_status run_fold(const dn_train_request *request, dni_labels *labels, const dn_run *run,
                           dn_report *report, dn_metrics **out, dn_error *err) {
-    dni_training t = {.request = request, .run = run, .labels = labels};
+    dni_fit t = {.request = request, .run = run, .labels = labels};
     dn_status status = dni_training_calibrate(&t, err);
     if (status == DN_OK) {
-        status = dni_training_encode(&t, err);
+        status = dni_fit_encode(&t, err);
     }
     if (status == DN_OK) {
-        status = dni_training_fit(&t, err);
+        status = dni_fit_train(&t, err);
     }
-    dni_training_forget(&t);
+    dni_fit_release_rows(&t);
     if (status == DN_OK) {
-        status = dni_training_judge(&t, DN_ROW_VALIDATE, false, out, err);
+        status = dni_fit_evaluate(&t, DN_ROW_VALIDATE, false, out, err);
     }
     if (status == DN_OK) {
         *report = t.report;
@@ -90,7 +90,7 @@ static dn_status run_fold(const dn_train_request *request, dni_labels *labels, c
             dn_report_warn(report, "%s", (*out)->warning);
         }
     }
-    dni_training_done(&t);
+    dni_fit_done(&t);
     return status;
 }
 

@@ -1,12 +1,12 @@
 /* Training from a table: target and weights, split, one fit, metrics, and the fits of a cross-validation. */
 #include "base/share.h"
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 #include "model/model_impl.h"
 #include "task/split.h"
+#include "training/constant_inputs.h"
 #include "training/crossval.h"
-#include "training/idle.h"
+#include "training/fit.h"
 #include "training/outliers.h"
-#include "training/training.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct whole {
     const dn_run *run;
     dni_labels labels;
     dni_split split;
-    dni_training training;
+    dni_fit training;
     dni_share share; /* the model's part of the run, when there are folds */
     dn_train_result result;
 };
@@ -137,20 +137,20 @@ static dn_status calibrate(struct whole *t, dn_error *err) {
         dni_share_init(&t->share, run, 0, t->request->folds + 1);
         run = &t->share.run;
     }
-    t->training = (dni_training){.request = t->request, .run = run, .labels = &t->labels};
+    t->training = (dni_fit){.request = t->request, .run = run, .labels = &t->labels};
     return dni_training_calibrate(&t->training, err);
 }
 
 static dn_status encode(struct whole *t, dn_error *err) {
-    return dni_training_encode(&t->training, err);
+    return dni_fit_encode(&t->training, err);
 }
 
 static dn_status fit(struct whole *t, dn_error *err) {
     size_t n_classes = t->labels.classes.shown.n, n = t->split.n_train;
-    dn_status status = dni_training_fit(&t->training, err);
+    dn_status status = dni_fit_train(&t->training, err);
     if (status == DN_OK) {
-        dni_warn_of_idle_inputs(t->training.model, t->request->features.text.min_rows,
-                                &t->training.report);
+        dni_warn_of_constant_inputs(t->training.model, t->request->features.text.min_rows,
+                                    &t->training.report);
     }
     if (status == DN_OK && n_classes > FEW_CLASSES && n_classes > n / 2) {
         dn_report_warn(&t->training.report,
@@ -168,7 +168,7 @@ static void warn_of(struct whole *t, const char *rows, const dn_metrics *metrics
 }
 
 /* The other table's rows weigh what its column of the weight's name says. */
-static dn_status judge_table(struct whole *t, dn_error *err) {
+static dn_status validate_table(struct whole *t, dn_error *err) {
     const dn_train_request *r = t->request;
     const char *weight = r->weighted ? r->source->columns[r->weight].name : NULL;
     bool found = false;
@@ -183,8 +183,8 @@ static dn_status judge_table(struct whole *t, dn_error *err) {
     const dn_evaluate_options options = {.curves = r->curves, .weight = found ? weight : NULL};
     dn_error why;
     dn_error_clear(&why);
-    dn_status status = dni_judge_table(t->training.model, r->validation, &options, t->run,
-                                       &t->result.validation, &why);
+    dn_status status = dni_evaluate_table(t->training.model, r->validation, &options, t->run,
+                                          &t->result.validation, &why);
     if (status == DN_OK) {
         t->split.n_validation = (size_t)t->result.validation->rows;
         if (t->split.n_validation == 0) {
@@ -207,7 +207,7 @@ static dn_status judge_table(struct whole *t, dn_error *err) {
 static dn_status validate(struct whole *t, dn_error *err) {
     const dn_train_request *r = t->request;
     if (r->validation != NULL) {
-        return judge_table(t, err);
+        return validate_table(t, err);
     }
     if (r->holdout == 0) {
         return DN_OK;
@@ -218,14 +218,14 @@ static dn_status validate(struct whole *t, dn_error *err) {
                        has_target(r) ? "the classes have" : "there are", r->holdout);
         return DN_OK;
     }
-    return dni_training_judge(&t->training, DN_ROW_VALIDATE, r->curves, &t->result.validation, err);
+    return dni_fit_evaluate(&t->training, DN_ROW_VALIDATE, r->curves, &t->result.validation, err);
 }
 
 static dn_status evaluate(struct whole *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status =
-        dni_training_judge(&t->training, DN_ROW_TRAIN, r->curves, &t->result.train, err);
-    dni_training_forget(&t->training);
+        dni_fit_evaluate(&t->training, DN_ROW_TRAIN, r->curves, &t->result.train, err);
+    dni_fit_release_rows(&t->training);
     if (status == DN_OK) {
         status = validate(t, err);
     }
@@ -294,7 +294,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     } else {
         dn_train_result_done(&t.result);
     }
-    dni_training_done(&t.training);
+    dni_fit_done(&t.training);
     dni_labels_done(&t.labels);
     return status;
 }

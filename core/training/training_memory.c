@@ -1,9 +1,9 @@
 /* The estimate of dn_train_memory, rounded up. */
 #include "training/training_memory.h"
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 #include "task/labels.h"
 #include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "training/fit_machines.h"
 
 #include <math.h>
 
@@ -123,15 +123,15 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
     const struct shape shape = shape_of(request, n_features);
     double inputs = (double)request->features.n_columns, slots = (double)n_slots,
            most = fmin((double)n_rows, DN_BLOCK_ROWS);
-    bool judged = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
+    bool validated = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
     double block =
         block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
-    double blocks = (slots + (judged ? 1 : 0)) * (block + SLOT_BYTES);
+    double blocks = (slots + (validated ? 1 : 0)) * (block + SLOT_BYTES);
     double columns =
         slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) +
         places_memory(&shape, n_rows, n_slots);
-    double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) +
+    double bytes = blocks + columns + dni_evaluate_memory(n_scores, n_features, n_classes) +
                    16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
     if (request->validation != NULL) {
         bytes += 17 * (double)request->validation->n_rows +

@@ -1,5 +1,5 @@
 /* A model against a labelled table: target, weights and inputs by name. */
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 #include "model/model_impl.h"
 #include "task/target.h"
 #include "task/weights.h"
@@ -77,9 +77,9 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     return status;
 }
 
-dn_status dni_judge_table(const dn_model *model, const dn_table_source *source,
-                          const dn_evaluate_options *options, const dn_run *run, dn_metrics **out,
-                          dn_error *err) {
+dn_status dni_evaluate_table(const dn_model *model, const dn_table_source *source,
+                             const dn_evaluate_options *options, const dn_run *run,
+                             dn_metrics **out, dn_error *err) {
     struct labels l = {0};
     dn_rows *rows = NULL;
     const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
@@ -89,8 +89,8 @@ dn_status dni_judge_table(const dn_model *model, const dn_table_source *source,
                                      false, run, &rows, err);
     }
     if (status == DN_OK) {
-        const dni_judging judging = {rows, l.weight, l.role, DN_ROW_VALIDATE, options->curves};
-        status = dni_judge_rows(&judging, model, run, out, err);
+        const dni_evaluate_input input = {rows, l.weight, l.role, DN_ROW_VALIDATE, options->curves};
+        status = dni_evaluate_rows(&input, model, run, out, err);
     }
     dn_rows_free(rows);
     labels_done(&l, run);
@@ -106,5 +106,5 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "the model has no target: say which column has the true classes");
     }
-    return dni_judge_table(model, source, options, run, out, err);
+    return dni_evaluate_table(model, source, options, run, out, err);
 }

@@ -4,7 +4,7 @@
 enum { N = 120, D = 4, UNLABELLED = 6 };
 
 /* Columns #0 and #3 tell; #1 is 0.3 everywhere, #2 has values only in rows without a class. */
-static struct csv *data_with_idle_columns(void) {
+static struct csv *data_with_constant_columns(void) {
     struct csv *t = csv_clouds(N, D, 3);
     for (size_t i = 0; i < N; i++) {
         t->x[i * D + 1] = 0.1 * 3;
@@ -76,7 +76,7 @@ static void every_algorithm(void **state) {
                                             {"gaussian", "covariance", "full"},
                                             {"gaussian", "covariance", "diagonal"},
                                             {"naive_bayes", NULL, NULL}};
-    struct csv *t = data_with_idle_columns();
+    struct csv *t = data_with_constant_columns();
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         train_with(t, &choices[i], true);
         train_with(t, &choices[i], false);

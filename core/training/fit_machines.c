@@ -1,5 +1,5 @@
 /* One versus rest and one versus one. Every machine is a fit of the algorithm to two classes, in the order of decision.h, with the run's seed. */
-#include "training/multiclass.h"
+#include "training/fit_machines.h"
 #include "base/share.h"
 #include "catalogue/report.h"
 #include "model/model_impl.h"

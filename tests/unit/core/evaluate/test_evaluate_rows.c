@@ -3,7 +3,7 @@
 #include "unit/core/encoder/kernel_texts.h"
 #include "unit/core/model/kernel_models.h"
 
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 
 static const dn_kernel rbf = {.type = DN_KERNEL_RBF, .width = 4};
 
@@ -26,14 +26,14 @@ static void threads_raw_or_encoded(void **state) {
     for (size_t way = 0; way < KM_WAYS; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
         dn_model *model = rbf_model(&r, 3, DN_DECISION_ONE_VS_ONE);
-        const dni_judging judging = {.rows = r.rows};
+        const dni_evaluate_input input = {.rows = r.rows};
         const dn_labelled_rows raw = {.raw = r.raw.rows, .truth = r.raw.truth};
         dn_run one = dn_run_default(), three = dn_run_default();
         dn_metrics *a, *b, *c;
         three.n_slots = 3;
         three.sum = sum_in_ranges;
-        OK(dni_judge_rows(&judging, model, &one, &a, NULL));
-        OK(dni_judge_rows(&judging, model, &three, &b, NULL));
+        OK(dni_evaluate_rows(&input, model, &one, &a, NULL));
+        OK(dni_evaluate_rows(&input, model, &three, &b, NULL));
         OK(dn_model_evaluate_raw(model, &raw, false, &one, &c, NULL));
         assert_same_metrics(a, b);
         assert_same_metrics(a, c);
@@ -50,14 +50,14 @@ static void stops_and_lacks_memory(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
     dn_model *model = rbf_model(&r, 3, DN_DECISION_ONE_VS_ONE);
-    const dni_judging judging = {.rows = r.rows};
+    const dni_evaluate_input input = {.rows = r.rows};
     dn_metrics *metrics;
     dn_status status = DN_ERR_STOPPED;
     size_t n_stopped = 0;
     for (size_t at = 1; status == DN_ERR_STOPPED; at++) {
         struct polls polls = {.stop_at = at};
         const dn_run run = polls_run(&polls);
-        status = dni_judge_rows(&judging, model, &run, &metrics, NULL);
+        status = dni_evaluate_rows(&input, model, &run, &metrics, NULL);
         n_stopped += status == DN_ERR_STOPPED;
     }
     OK(status);
@@ -69,7 +69,7 @@ static void stops_and_lacks_memory(void **state) {
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         memory.count = 0;
-        status = dni_judge_rows(&judging, model, &run, &metrics, NULL);
+        status = dni_evaluate_rows(&input, model, &run, &metrics, NULL);
         assert_true(status == DN_OK || status == DN_ERR_BUDGET);
         if (status == DN_OK) {
             dn_metrics_free(metrics);

@@ -1,6 +1,6 @@
 /* Many classes by machines of two: fitting all the machines a decision needs. */
-#ifndef DNI_MULTICLASS_H
-#define DNI_MULTICLASS_H
+#ifndef DNI_FIT_MACHINES_H
+#define DNI_FIT_MACHINES_H
 
 #include "catalogue/multiclass_params.h"
 #include "training/training_set.h"

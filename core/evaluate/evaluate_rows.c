@@ -1,5 +1,5 @@
 /* Scores of rows, tile by tile, into metrics. */
-#include "evaluate/judge.h"
+#include "evaluate/evaluate_rows.h"
 #include "base/tasks.h"
 #include "linalg/tile.h"
 #include "machine/machine_impl.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct judge {
+struct scorer {
     const dn_model *model;
     const dn_run *run;
     dn_metrics *metrics;
@@ -31,15 +31,15 @@ struct judge {
     double *coupling;
     double *weight; /* [DNI_TILE_ROWS] */
     dni_scores_fn
-        *keep; /* what is done with scores instead of judging them; NULL: they are judged */
+        *keep; /* receives the scores instead of the metrics; NULL: metrics are computed */
     void *keep_arg;
     size_t *truth, *predicted;
     void *numbers, *labels; /* the memory of all this */
 };
 
-/* ---- a judge ---- */
+/* ---- scorer ---- */
 /* Linear machines side by side, intercepts behind their weights; or transposed. */
-static void fill_table(struct judge *t) {
+static void fill_table(struct scorer *t) {
     const dn_model *m = t->model;
     const size_t d = m->n_features, S = t->n_scores;
     const bool transposed = dn_encoder_is_sparse(m->encoder);
@@ -76,7 +76,7 @@ static size_t layers_size(const dn_model *m) {
 }
 
 /* Everything but the metrics. `raw`: for raw rows. */
-static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t,
+static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
     size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
            coupling = dni_probabilities_work(m);
@@ -85,7 +85,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
     size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m),
            kernels = (run == NULL ? 1 : run->n_slots) * each;
-    *t = (struct judge){
+    *t = (struct scorer){
         .model = m, .run = run, .n_classes = K, .n_scores = S, .width = width, .kernel_work = each};
     dn_status status =
         dn_run_alloc(run,
@@ -122,16 +122,16 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     return DN_OK;
 }
 
-/* What is judged: encoded rows, or raw ones. */
+/* The rows to evaluate: encoded or raw. */
 struct subject {
-    const dni_judging *encoded;
+    const dni_evaluate_input *encoded;
     const dn_labelled_rows *raw;
     size_t n_rows;
     bool weighted, curves;
 };
 
-static dn_status judge_init(struct judge *t, const dn_model *model, const struct subject *s,
-                            bool unranked, const dn_run *run, dn_error *err) {
+static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct subject *s,
+                             bool unranked, const dn_run *run, dn_error *err) {
     dn_status status = prepare(model, s->raw != NULL, run, t, err);
     dn_metrics_options options = {.n_classes = t->n_classes,
                                   .n_rows = s->n_rows,
@@ -144,8 +144,8 @@ static dn_status judge_init(struct judge *t, const dn_model *model, const struct
     return status == DN_OK ? dn_metrics_new(&options, &t->metrics, err) : status;
 }
 
-/* Frees the judge; its metrics become *out when all went well. */
-static dn_status judge_end(struct judge *t, dn_status status, dn_metrics **out, dn_error *err) {
+/* Frees the scorer. On success *out receives its metrics. */
+static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out, dn_error *err) {
     dn_run_free(t->run, t->labels);
     dn_run_free(t->run, t->numbers);
     if (status == DN_OK) {
@@ -160,7 +160,7 @@ static dn_status judge_end(struct judge *t, dn_status status, dn_metrics **out, 
 }
 
 /* n rows whose scores and classes are there. */
-static void add_tile(const struct judge *t, size_t n, const double *weight) {
+static void add_tile(const struct scorer *t, size_t n, const double *weight) {
     size_t K = t->n_classes;
     dn_decision decision = t->model->decision;
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ static void add_tile(const struct judge *t, size_t n, const double *weight) {
 
 /* ---- encoded rows ---- */
 /* One row of other machines; naive Bayes takes a sparse one as it is. */
-static void score_row(const struct judge *t, dn_matrix x, double *scores) {
+static void score_row(const struct scorer *t, dn_matrix x, double *scores) {
     const dn_model *m = t->model;
     const double *row = x.values;
     dni_entry_part entries = {0};
@@ -203,7 +203,7 @@ static void score_row(const struct judge *t, dn_matrix x, double *scores) {
 }
 
 /* Networks go through matrix products: thousands of weights for each row. */
-static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err) {
+static dn_status score_layers(const struct scorer *t, dn_matrix x, dn_error *err) {
     for (size_t k = 0, first = 0; k < t->model->n_machines; k++) {
         const dn_machine *machine = t->model->machines[k];
         const dni_layers layers = dni_network_layers(machine->network, machine->n_features);
@@ -223,13 +223,13 @@ static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err)
 }
 
 struct queries {
-    const struct judge *judge;
+    const struct scorer *scorer;
     dn_matrix x;
 };
 
 static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct queries *q = arg;
-    const struct judge *t = q->judge;
+    const struct scorer *t = q->scorer;
     const size_t first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first;
     const dn_matrix x =
         dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
@@ -238,13 +238,13 @@ static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) 
 }
 
 /* Every row meets every support vector: the run's threads share them. */
-static dn_status score_kernels(const struct judge *t, dn_matrix x, dn_error *err) {
+static dn_status score_kernels(const struct scorer *t, dn_matrix x, dn_error *err) {
     struct queries queries = {t, x};
     return dni_tasks_run(t->run, (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES,
                          score_queries, &queries, err);
 }
 
-static dn_status score_tile(const struct judge *t, dn_matrix x, dn_error *err) {
+static dn_status score_tile(const struct scorer *t, dn_matrix x, dn_error *err) {
     if (t->kernels != NULL) {
         return score_kernels(t, x, err);
     }
@@ -262,7 +262,7 @@ static dn_status score_tile(const struct judge *t, dn_matrix x, dn_error *err) {
 }
 
 /* Weights of the next n rows of the source that take part; *at: where the search goes on. */
-static const double *next_weights(const struct judge *t, const dni_judging *j, size_t n,
+static const double *next_weights(const struct scorer *t, const dni_evaluate_input *j, size_t n,
                                   size_t *at) {
     if (j->weight == NULL) {
         return NULL;
@@ -275,8 +275,8 @@ static const double *next_weights(const struct judge *t, const dni_judging *j, s
     return t->weight;
 }
 
-static dn_status judge_piece(const struct judge *t, const dni_judging *j, const dn_block *block,
-                             size_t *at, dn_error *err) {
+static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j,
+                             const dn_block *block, size_t *at, dn_error *err) {
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         size_t n =
             block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
@@ -306,14 +306,14 @@ static dn_status judge_piece(const struct judge *t, const dni_judging *j, const 
     return DN_OK;
 }
 
-static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_error *err) {
+static dn_status score_blocks(const struct scorer *t, const dni_evaluate_input *j, dn_error *err) {
     size_t at = 0;
     for (size_t b = 0; b < j->rows->n_blocks; b++) {
         for (size_t k = 0; k < dn_rows_n_pieces(j->rows, b); k++) {
             dn_block block;
             dn_status status = dn_rows_piece(j->rows, b, k, 0, &block, err);
             if (status == DN_OK) {
-                status = judge_piece(t, j, &block, &at, err);
+                status = score_piece(t, j, &block, &at, err);
             }
             if (status != DN_OK) {
                 return status;
@@ -324,7 +324,7 @@ static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_er
 }
 
 /* ---- raw rows ---- */
-static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, dn_error *err) {
+static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows, dn_error *err) {
     const size_t at_once =
         t->model->support != NULL ? dni_kernel_scores_rows(t->model) : DNI_TILE_ROWS;
     for (size_t first = 0, n; first < rows->raw.n; first += n) {
@@ -352,24 +352,24 @@ static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, 
 }
 
 /* ---- both ---- */
-static dn_status judge_once(const dn_model *model, const struct subject *s, bool unranked,
-                            const dn_run *run, dn_metrics **out, dn_error *err) {
-    struct judge t;
-    dn_status status = judge_init(&t, model, s, unranked, run, err);
+static dn_status evaluate_once(const dn_model *model, const struct subject *s, bool unranked,
+                               const dn_run *run, dn_metrics **out, dn_error *err) {
+    struct scorer t;
+    dn_status status = scorer_init(&t, model, s, unranked, run, err);
     if (status == DN_OK) {
-        status = s->raw != NULL ? judge_raw(&t, s->raw, err) : judge_blocks(&t, s->encoded, err);
+        status = s->raw != NULL ? score_raw(&t, s->raw, err) : score_blocks(&t, s->encoded, err);
     }
-    return judge_end(&t, status, out, err);
+    return scorer_end(&t, status, out, err);
 }
 
 /* The scores that are kept for ranking may be what the rows themselves then lack memory for: once more without. */
-static dn_status judge(const dn_model *model, const struct subject *s, const dn_run *run,
-                       dn_metrics **out, dn_error *err) {
+static dn_status evaluate(const dn_model *model, const struct subject *s, const dn_run *run,
+                          dn_metrics **out, dn_error *err) {
     dn_error why;
     dn_error_clear(&why);
-    dn_status status = judge_once(model, s, false, run, out, &why);
+    dn_status status = evaluate_once(model, s, false, run, out, &why);
     if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
-        status = judge_once(model, s, true, run, out, err);
+        status = evaluate_once(model, s, true, run, out, err);
         if (status == DN_OK) {
             (void)snprintf((*out)->warning, sizeof(*out)->warning,
                            "roc_auc and average_precision are not computed: %.400s", why.message);
@@ -384,26 +384,26 @@ static dn_status judge(const dn_model *model, const struct subject *s, const dn_
 
 dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run,
                          dni_scores_fn *fn, void *arg, dn_error *err) {
-    const dni_judging judging = {.rows = rows};
-    struct judge t;
+    const dni_evaluate_input input = {.rows = rows};
+    struct scorer t;
     dn_status status = prepare(model, false, run, &t, err);
     t.keep = fn;
     t.keep_arg = arg;
     if (status == DN_OK) {
-        status = judge_blocks(&t, &judging, err);
+        status = score_blocks(&t, &input, err);
     }
     dn_run_free(run, t.labels);
     dn_run_free(run, t.numbers);
     return status;
 }
 
-dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run,
-                         dn_metrics **out, dn_error *err) {
-    const struct subject subject = {.encoded = judging,
-                                    .n_rows = judging->rows->n_rows,
-                                    .weighted = judging->weight != NULL,
-                                    .curves = judging->curves};
-    return judge(model, &subject, run, out, err);
+dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
+                            const dn_run *run, dn_metrics **out, dn_error *err) {
+    const struct subject subject = {.encoded = input,
+                                    .n_rows = input->rows->n_rows,
+                                    .weighted = input->weight != NULL,
+                                    .curves = input->curves};
+    return evaluate(model, &subject, run, out, err);
 }
 
 dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves,
@@ -412,11 +412,11 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
                                     .n_rows = rows->raw.n,
                                     .weighted = rows->weight != NULL,
                                     .curves = curves};
-    return judge(model, &subject, run, out, err);
+    return evaluate(model, &subject, run, out, err);
 }
 
 /* ---- memory ---- */
-double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes) {
+double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes) {
     double scores = (double)n_scores, classes = (double)n_classes, width = (double)n_features + 1;
     return 8 * (scores * width + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) +
                 4 * classes * classes);

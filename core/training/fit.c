@@ -1,10 +1,10 @@
 /* Encoder, rows, learner, model, metrics of one fit. */
-#include "training/training.h"
-#include "evaluate/judge.h"
+#include "training/fit.h"
+#include "evaluate/evaluate_rows.h"
 #include "model/model_impl.h"
 #include "task/weights.h"
-#include "training/idle.h"
-#include "training/multiclass.h"
+#include "training/constant_inputs.h"
+#include "training/fit_machines.h"
 #include "training/training_memory.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static dn_status bad_product(size_t row, double weight, const char *class_name, 
 }
 
 /* labels->value ← weight · class weight of the training rows. */
-static dn_status weigh(const dni_training *t, dn_error *err) {
+static dn_status weigh(const dni_fit *t, dn_error *err) {
     const dn_train_request *r = t->request;
     const dni_labels *l = t->labels;
     size_t n = r->source->n_rows, K = l->classes.shown.n;
@@ -54,7 +54,7 @@ static dn_status weigh(const dni_training *t, dn_error *err) {
     return status;
 }
 
-dn_status dni_training_calibrate(dni_training *t, dn_error *err) {
+dn_status dni_training_calibrate(dni_fit *t, dn_error *err) {
     size_t fits = 0, of = 1;
     dn_status status =
         dni_calibrate(t->request, t->labels, t->run, &t->calibrated, &fits, &of, err);
@@ -66,7 +66,7 @@ dn_status dni_training_calibrate(dni_training *t, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dni_training_encode(dni_training *t, dn_error *err) {
+dn_status dni_fit_encode(dni_fit *t, dn_error *err) {
     const dn_train_request *r = t->request;
     const dni_labels *l = t->labels;
     const double *weight = l->value == NULL ? l->weight : l->value;
@@ -105,8 +105,7 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
 }
 
 /* The machines become a model that says with what it was trained: "auto" is no answer. */
-static dn_status make_model(dni_training *t, dn_machine **machines, size_t n_machines,
-                            dn_error *err) {
+static dn_status make_model(dni_fit *t, dn_machine **machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = t->request;
     const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
     dni_classes classes = {0};
@@ -143,7 +142,7 @@ static dn_status make_model(dni_training *t, dn_machine **machines, size_t n_mac
     return status;
 }
 
-dn_status dni_training_fit(dni_training *t, dn_error *err) {
+dn_status dni_fit_train(dni_fit *t, dn_error *err) {
     dn_machine **machines;
     size_t n_machines;
     dn_status status =
@@ -151,7 +150,7 @@ dn_status dni_training_fit(dni_training *t, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    dni_clear_idle_weights(t->encoder, machines, n_machines);
+    dni_clear_constant_weights(t->encoder, machines, n_machines);
     dn_report_text(&t->report, "rows", t->streamed ? "streamed" : "in memory");
     dni_calibrated_tell(&t->calibrated, &t->report);
     status = make_model(t, machines, n_machines, err);
@@ -163,8 +162,8 @@ dn_status dni_training_fit(dni_training *t, dn_error *err) {
     return status;
 }
 
-dn_status dni_training_judge(const dni_training *t, enum dn_row_role role, bool curves,
-                             dn_metrics **out, dn_error *err) {
+dn_status dni_fit_evaluate(const dni_fit *t, enum dn_row_role role, bool curves, dn_metrics **out,
+                           dn_error *err) {
     const dni_labels *l = t->labels;
     dn_rows *own = NULL;
     if (role != DN_ROW_TRAIN) {
@@ -174,23 +173,23 @@ dn_status dni_training_judge(const dni_training *t, enum dn_row_role role, bool 
             return status;
         }
     }
-    const dni_judging judging = {own == NULL ? t->rows : own, l->weight, l->role, (uint8_t)role,
-                                 curves};
-    dn_status status = dni_judge_rows(&judging, t->model, t->run, out, err);
+    const dni_evaluate_input input = {own == NULL ? t->rows : own, l->weight, l->role,
+                                      (uint8_t)role, curves};
+    dn_status status = dni_evaluate_rows(&input, t->model, t->run, out, err);
     dn_rows_free(own);
     return status;
 }
 
-void dni_training_forget(dni_training *t) {
+void dni_fit_release_rows(dni_fit *t) {
     dn_rows_free(t->rows);
     t->rows = NULL;
 }
 
-void dni_training_done(dni_training *t) {
-    dni_training_forget(t);
+void dni_fit_done(dni_fit *t) {
+    dni_fit_release_rows(t);
     dn_encoder_unref(t->encoder);
     dn_model_unref(t->model);
     dni_calibrated_done(&t->calibrated);
     dn_report_done(&t->report);
-    *t = (dni_training){0};
+    *t = (dni_fit){0};
 }

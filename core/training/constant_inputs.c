@@ -1,5 +1,5 @@
 /* Input columns that have nothing to tell. */
-#include "training/idle.h"
+#include "training/constant_inputs.h"
 #include "catalogue/report.h"
 #include "encoder/encoder_impl.h"
 #include "machine/machine_impl.h"
@@ -26,7 +26,7 @@ static const char *list(const dn_encoder *encoder, dn_input_remark wanted,
     return names;
 }
 
-void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *report) {
+void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_report *report) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const char *what = dn_model_decision(model) == DN_DECISION_OUTLIER ? "the rows" : "the classes";
     dn_linear linear;
@@ -70,8 +70,8 @@ static void clear(size_t feature, dn_machine *const *machines, size_t n_machines
     }
 }
 
-void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *const *machines,
-                            size_t n_machines) {
+void dni_clear_constant_weights(const dn_encoder *encoder, dn_machine *const *machines,
+                                size_t n_machines) {
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         const unsigned char *active = encoder->active[i];
