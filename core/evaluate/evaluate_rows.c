@@ -297,10 +297,11 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
         for (size_t i = 0; i < n; i++) {
             t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[first + i];
         }
+        const double *weight = next_weights(t, j, n, at);
         if (t->keep != NULL) {
-            t->keep(t->keep_arg, t->scores, t->truth, n);
+            t->keep(t->keep_arg, t->scores, t->truth, weight, n);
         } else {
-            add_tile(t, n, next_weights(t, j, n, at));
+            add_tile(t, n, weight);
         }
     }
     return DN_OK;
@@ -382,18 +383,47 @@ static dn_status evaluate(const dn_model *model, const struct subject *s, const 
     return status;
 }
 
-dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run,
+dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model, const dn_run *run,
                          dni_scores_fn *fn, void *arg, dn_error *err) {
-    const dni_evaluate_input input = {.rows = rows};
     struct scorer t;
     dn_status status = prepare(model, false, run, &t, err);
     t.keep = fn;
     t.keep_arg = arg;
     if (status == DN_OK) {
-        status = score_blocks(&t, &input, err);
+        status = score_blocks(&t, input, err);
     }
     dn_run_free(run, t.labels);
     dn_run_free(run, t.numbers);
+    return status;
+}
+
+struct counting {
+    const dn_model *model;
+    dni_outlier_count count;
+};
+
+static void count_tile(void *arg, const double *scores, const size_t *truth, const double *weight,
+                       size_t n) {
+    struct counting *c = arg;
+    (void)truth;
+    for (size_t i = 0; i < n; i++) {
+        const double v = weight == NULL ? 1 : weight[i];
+        if (dni_model_label(c->model, scores + i * c->model->n_scores) == 1) {
+            c->count.outliers += v;
+        } else {
+            c->count.inliers += v;
+        }
+        c->count.rows++;
+    }
+}
+
+dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *model,
+                             const dn_run *run, dni_outlier_count *out, dn_error *err) {
+    struct counting counting = {.model = model};
+    dn_status status = dni_score_rows(input, model, run, count_tile, &counting, err);
+    if (status == DN_OK) {
+        *out = counting.count;
+    }
     return status;
 }
 

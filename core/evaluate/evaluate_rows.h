@@ -1,4 +1,4 @@
-/* Metrics of a model on rows whose classes are known. */
+/* Scores of encoded rows, and what is computed from them: metrics, or the number of outliers. */
 #ifndef DNI_EVALUATE_ROWS_H
 #define DNI_EVALUATE_ROWS_H
 
@@ -7,33 +7,43 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 
-/* Rows encoded by the model's encoder, with class indexes as targets; without targets each is taken for one of class 0. */
+/* Rows encoded by the model's encoder. */
 typedef struct dni_evaluate_input {
-    const dn_rows *rows;
-    const double *
-        weight; /* of the source's rows, what the metrics weigh them by (the rows' own weights are the learner's); NULL: all 1 */
-    const uint8_t
-        *role; /* with weight: `rows` are the source's rows that have the role `wanted`, in order */
+    const dn_rows *rows; /* targets are class indexes; without targets the class is 0 */
+    const double
+        *weight;         /* [source rows] weights of the metrics; NULL: all 1. The weights in `rows`
+                             are those of the learner and are ignored */
+    const uint8_t *role; /* [source rows] if `weight` is given: `rows` are the rows of the source
+                             with the role `wanted`, in order */
     uint8_t wanted;
     bool curves;
 } dni_evaluate_input;
 
-/* One pass, in order, on this thread; kernel machines score in all of the run's. */
+/* Computes the metrics of a model. One pass over the rows, in order, on this thread; kernel machines
+ * compute the scores of a tile on all threads of the run. */
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
-/* The scores of rows encoded by the model's encoder, tile after tile in their order: scores [n × n_scores], truth [n] class indexes. Fails as dni_evaluate_rows. */
-typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth, size_t n);
-DN_MUST_USE dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run,
-                                     dni_scores_fn *fn, void *arg, dn_error *err);
+/* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indexes, weight [n]
+ * (NULL: all 1). */
+typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth,
+                           const double *weight, size_t n);
+/* Passes the scores of all rows to fn, tile by tile, in order. Errors: those of dni_evaluate_rows. */
+DN_MUST_USE dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model,
+                                     const dn_run *run, dni_scores_fn *fn, void *arg,
+                                     dn_error *err);
 
-/* dn_model_evaluate's work. Without a target in the options or the model every row is taken for one of class 0. */
-DN_MUST_USE dn_status dni_evaluate_table(const dn_model *model, const dn_table_source *source,
-                                         const dn_evaluate_options *options, const dn_run *run,
-                                         dn_metrics **out, dn_error *err);
+/* What a model with DN_DECISION_OUTLIER answers for rows without a true class. */
+typedef struct dni_outlier_count {
+    double inliers, outliers; /* sums of weights */
+    size_t rows;
+} dni_outlier_count;
+DN_MUST_USE dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *model,
+                                         const dn_run *run, dni_outlier_count *out, dn_error *err);
 
-/* Bytes that judging takes beside the rows, as far as it needs them; the ranking, which can be left out; both without a model. */
+/* Bytes that an evaluation needs beside the rows, before there is a model. */
 double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes);
+/* Bytes of the ranking, which is left out if there is no memory for it. */
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 
 #endif

@@ -1,5 +1,6 @@
-/* A model against a labelled table: target, weights and inputs by name. */
-#include "evaluate/evaluate_rows.h"
+/* Evaluation of a model on a table: target, weights and inputs are found by name. */
+#include "evaluate/evaluate_table.h"
+#include "base/layout.h"
 #include "model/model_impl.h"
 #include "task/target.h"
 #include "task/weights.h"
@@ -23,24 +24,33 @@ static dn_status no_column(const char *name, const char *what, dn_error *err) {
     return status;
 }
 
-/* What is known of each row of the source. */
+/* The rows of a source that take part. */
 struct labels {
-    double *index;  /* class, NaN: the row is none */
-    double *weight; /* NULL: all 1 */
-    uint8_t *role;
+    double *index;  /* [n_rows] class; 0 without true classes; NaN: the row is ignored */
+    double *weight; /* [n_rows]; NULL: all 1 */
+    uint8_t *role;  /* [n_rows] */
+    void *memory;
 };
 
-static void labels_done(struct labels *l, const dn_run *run) {
-    dn_run_free(run, l->role);
-    dn_run_free(run, l->weight);
-    dn_run_free(run, l->index);
+struct shape {
+    size_t n_rows;
+    bool weighted;
+};
+
+static void labels_layout(dni_layout *layout, const void *shape, void *out) {
+    const struct shape *s = shape;
+    struct labels *l = out;
+    l->index = dni_layout_doubles(layout, s->n_rows);
+    l->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
+    l->role = dni_layout_array(layout, s->n_rows, sizeof *l->role);
 }
 
+/* Reads the labels of a source. `truth` and `weight` name columns or are NULL. */
 static dn_status read_labels(const dn_model *model, const dn_table_source *source,
                              const char *truth, const char *weight, const dn_run *run,
                              struct labels *l, dn_error *err) {
-    size_t target = truth == NULL ? SIZE_MAX : find_column(source, truth),
-           column = weight == NULL ? SIZE_MAX : find_column(source, weight);
+    const size_t target = truth == NULL ? SIZE_MAX : find_column(source, truth),
+                 column = weight == NULL ? SIZE_MAX : find_column(source, weight);
     if (truth != NULL && target == SIZE_MAX) {
         return no_column(truth,
                          truth == dn_model_target(model) ? "the model's target"
@@ -50,51 +60,58 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     if (weight != NULL && column == SIZE_MAX) {
         return no_column(weight, "which has the rows' weights", err);
     }
-    void *index = NULL, *role = NULL, *weights = NULL;
-    dn_status status =
-        dn_run_alloc(run, source->n_rows, sizeof(double), "the class indexes", &index, err);
-    l->index = index;
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, source->n_rows, 1, "the roles of the rows", &role, err);
+    const struct shape shape = {source->n_rows, weight != NULL};
+    dn_status status = dni_layout_take(run, labels_layout, &shape, l,
+                                       "the class indexes and weights", &l->memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    l->role = role;
-    if (status == DN_OK && weight != NULL) {
-        status = dn_run_alloc(run, source->n_rows, sizeof(double), "the weights", &weights, err);
-    }
-    l->weight = weights;
-    for (size_t i = 0; status == DN_OK && truth == NULL && i < source->n_rows; i++) {
-        l->index[i] = 0;
-    }
-    if (status == DN_OK && truth != NULL) {
+    if (truth != NULL) {
         status = dni_target_match(source, target, &model->classes, run, l->index, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK && weight != NULL) {
+    if (weight != NULL) {
         status = dni_weights_read(source, column, run, l->index, l->weight, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    for (size_t i = 0; status == DN_OK && i < source->n_rows; i++) {
+    for (size_t i = 0; i < source->n_rows; i++) {
         l->role[i] = (uint8_t)(isnan(l->index[i]) ? DN_ROW_SKIP : DN_ROW_VALIDATE);
     }
+    return DN_OK;
+}
+
+/* Metrics if there are true classes (`truth` names their column), otherwise the outliers' count. */
+static dn_status evaluate(const dn_model *model, const dn_table_source *source, const char *truth,
+                          const char *weight, bool curves, const dn_run *run,
+                          dn_metrics **out_metrics, dni_outlier_count *out_count, dn_error *err) {
+    struct labels l = {0};
+    dn_rows *rows = NULL;
+    dn_status status = read_labels(model, source, truth, weight, run, &l, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dn_rows_from_source(source, model->encoder, l.role, DN_ROW_VALIDATE,
+                                 truth == NULL ? NULL : l.index, NULL, false, run, &rows, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    const dni_evaluate_input input = {rows, l.weight, l.role, DN_ROW_VALIDATE, curves};
+    status = truth == NULL ? dni_count_outliers(&input, model, run, out_count, err)
+                           : dni_evaluate_rows(&input, model, run, out_metrics, err);
+cleanup:
+    dn_rows_free(rows);
+    dn_run_free(run, l.memory);
     return status;
 }
 
-dn_status dni_evaluate_table(const dn_model *model, const dn_table_source *source,
-                             const dn_evaluate_options *options, const dn_run *run,
-                             dn_metrics **out, dn_error *err) {
-    struct labels l = {0};
-    dn_rows *rows = NULL;
-    const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
-    dn_status status = read_labels(model, source, truth, options->weight, run, &l, err);
-    if (status == DN_OK) {
-        status = dn_rows_from_source(source, model->encoder, l.role, DN_ROW_VALIDATE, l.index, NULL,
-                                     false, run, &rows, err);
-    }
-    if (status == DN_OK) {
-        const dni_evaluate_input input = {rows, l.weight, l.role, DN_ROW_VALIDATE, options->curves};
-        status = dni_evaluate_rows(&input, model, run, out, err);
-    }
-    dn_rows_free(rows);
-    labels_done(&l, run);
-    return status;
+dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source *source,
+                                   const char *weight, const dn_run *run, dni_outlier_count *out,
+                                   dn_error *err) {
+    return evaluate(model, source, NULL, weight, false, run, NULL, out, err);
 }
 
 dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
@@ -102,9 +119,10 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
                             dn_error *err) {
     const dn_evaluate_options plain = {0};
     options = options == NULL ? &plain : options;
-    if (options->target == NULL && dn_model_target(model) == NULL) {
+    const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
+    if (truth == NULL) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "the model has no target: say which column has the true classes");
     }
-    return dni_evaluate_table(model, source, options, run, out, err);
+    return evaluate(model, source, truth, options->weight, options->curves, run, out, NULL, err);
 }

@@ -3,6 +3,7 @@
 #include <discern/metrics.h>
 
 #include "evaluate/ranking.h"
+#include "task/class_metrics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -338,24 +339,11 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
 }
 
 /* ---- by name ---- */
+#define ROW(member) {#member, offsetof(dn_metrics, member)},
 static const struct {
     const char *name;
     size_t offset;
-} named[] = {
-    {"accuracy", offsetof(dn_metrics, accuracy)},
-    {"error", offsetof(dn_metrics, error)},
-    {"balanced_accuracy", offsetof(dn_metrics, balanced_accuracy)},
-    {"log_loss", offsetof(dn_metrics, log_loss)},
-    {"brier", offsetof(dn_metrics, brier)},
-    {"mcc", offsetof(dn_metrics, mcc)},
-    {"roc_auc", offsetof(dn_metrics, roc_auc)},
-    {"average_precision", offsetof(dn_metrics, average_precision)},
-    {"hinge", offsetof(dn_metrics, hinge)},
-    {"squared_loss", offsetof(dn_metrics, squared_loss)},
-    {"logistic_loss", offsetof(dn_metrics, logistic_loss)},
-    {"ece", offsetof(dn_metrics, ece)},
-    {"ambiguous", offsetof(dn_metrics, ambiguous)},
-};
+} named[] = {DNI_CLASS_METRICS(ROW)};
 
 const char *dn_metric_name(size_t i) {
     return i < sizeof named / sizeof *named ? named[i].name : NULL;

@@ -21,4 +21,7 @@ DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_
                                       size_t n_folds, const dn_run *run, uint16_t *fold,
                                       dn_error *err);
 
+/* Bytes of `fold` and of the working memory of dni_split_folds; 0 without folds. */
+double dni_split_folds_memory(size_t n_rows, size_t n_folds);
+
 #endif

@@ -143,13 +143,13 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
 
 /* ---- isotonic ---- */
 /* Neighbouring scores with one value. */
-struct pool {
+struct dni_pool {
     double low, high; /* scores */
     double weight, positive;
 };
 
 /* The last pool and the ones before it that are not below it become one. */
-static size_t unite(struct pool *pools, size_t n) {
+static size_t unite(struct dni_pool *pools, size_t n) {
     for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >=
                         pools[n - 1].positive * pools[n - 2].weight;
          n--) {
@@ -161,11 +161,11 @@ static size_t unite(struct pool *pools, size_t n) {
 }
 
 /* Of rows in descending order, from the last. */
-static size_t make_pools(const dni_scored *s, struct pool *pools) {
+static size_t make_pools(const dni_scored *s, struct dni_pool *pools) {
     size_t n = 0;
     for (size_t left = s->n; left > 0;) {
-        struct pool *pool = &pools[n++];
-        *pool = (struct pool){.low = s->rows.key[left - 1], .high = s->rows.key[left - 1]};
+        struct dni_pool *pool = &pools[n++];
+        *pool = (struct dni_pool){.low = s->rows.key[left - 1], .high = s->rows.key[left - 1]};
         for (; left > 0 && s->rows.key[left - 1] == pool->low; left--) {
             pool->weight += weight_of(s, left - 1);
             pool->positive += is_positive(s, left - 1) ? weight_of(s, left - 1) : 0;
@@ -175,7 +175,8 @@ static size_t make_pools(const dni_scored *s, struct pool *pools) {
     return n;
 }
 
-static dn_status take_steps(const struct pool *pools, size_t n, dn_calibrator *out, dn_error *err) {
+static dn_status take_steps(const struct dni_pool *pools, size_t n, dn_calibrator *out,
+                            dn_error *err) {
     size_t steps = 0;
     for (size_t i = 0; i < n; i++) {
         steps += pools[i].high > pools[i].low ? 2 : 1;
@@ -194,18 +195,19 @@ static dn_status take_steps(const struct pool *pools, size_t n, dn_calibrator *o
     return status;
 }
 
-dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run,
-                                 dn_calibrator *out, dn_error *err) {
-    void *memory = NULL;
-    dn_status status = dni_sort_descending(scored->rows, scored->n, room, run, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, scored->n, sizeof(struct pool), "the steps of a calibration",
-                              &memory, err);
-    }
+void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work) {
+    const size_t n = *(const size_t *)n_rows;
+    dni_isotonic_work *w = work;
+    w->room.key = dni_layout_doubles(layout, n);
+    w->room.row = dni_layout_array(layout, n, sizeof *w->room.row);
+    w->pools = dni_layout_array(layout, n, sizeof *w->pools);
+}
+
+dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_isotonic_work *work,
+                                 const dn_run *run, dn_calibrator *out, dn_error *err) {
+    dn_status status = dni_sort_descending(scored->rows, scored->n, work->room, run, err);
     if (status != DN_OK) {
         return status;
     }
-    status = take_steps(memory, make_pools(scored, memory), out, err);
-    dn_run_free(run, memory);
-    return status;
+    return take_steps(work->pools, make_pools(scored, work->pools), out, err);
 }

@@ -2,6 +2,7 @@
 #ifndef DNI_CALIBRATE_FIT_H
 #define DNI_CALIBRATE_FIT_H
 
+#include "base/layout.h"
 #include "evaluate/descending.h"
 #include <discern/model.h>
 
@@ -21,9 +22,16 @@ typedef struct dni_scored {
 DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run,
                                           dn_calibrator *out, dn_error *err);
 
+/* Working memory of dni_calibrate_isotonic for n rows. */
+typedef struct dni_isotonic_work {
+    dni_pairs room;         /* [n] of the sort */
+    struct dni_pool *pools; /* [n] */
+} dni_isotonic_work;
+void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work); /* n_rows: size_t */
+
 /* Isotonic regression: the non-decreasing function of the score that is nearest to 0 and 1 in weighted squares, by pooling adjacent violators (Ayer et al., Annals of Mathematical Statistics 26, 1955); rows of one
  * score are one point. Its blocks' ends are the calibrator's steps. `room` [n] is scratch; sorts scored->rows. O(n log n), 32 bytes a row of the run's memory. */
-DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room,
+DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_isotonic_work *work,
                                              const dn_run *run, dn_calibrator *out, dn_error *err);
 
 #endif

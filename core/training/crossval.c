@@ -1,48 +1,22 @@
-/* Fold after fold: encoder and machines from the other rows, metrics on its own. Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10: everything that is
- * learned from data, the encoder too, is learned without the fold. */
+/* Cross-validation: each fold is evaluated by a model that has not seen its rows.
+ *
+ * Everything that is learned from data, the encoder and the calibration too, is learned without the
+ * fold: Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10. */
 #include "training/crossval.h"
-#include "base/share.h"
 #include "task/split.h"
-#include "training/fit.h"
+#include "training/calibrate.h"
+#include "training/folds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-dn_status dni_folds_check(const dn_train_request *request, const dni_labels *labels,
-                          dn_error *err) {
-    size_t least = 0;
-    for (size_t k = 1; k < labels->classes.shown.n && request->target != DN_NO_TARGET; k++) {
-        if (labels->count[k] < labels->count[least]) {
-            least = k;
-        }
-    }
-    size_t n = labels->count[least];
-    if (request->folds <= n) {
-        return DN_OK;
-    }
-    if (request->target == DN_NO_TARGET) {
-        return dn_error_set(
-            err, DN_ERR_DATA,
-            "there are only %zu rows, %zu folds need as many: take at most %zu folds", n,
-            request->folds, n);
-    }
-    const char *name = labels->class_name[least];
-    if (n == 1) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "
-                            "leave its row out, or "
-                            "validate otherwise",
-                            name, request->folds);
-    }
-    return dn_error_set(err, DN_ERR_DATA,
-                        "class \"%.64s\" has only %zu rows, %zu folds need as many of each class: "
-                        "take at most %zu folds, or "
-                        "leave the class out",
-                        name, n, request->folds, n);
-}
+struct crossval {
+    dni_evaluation *folds; /* [n_folds] */
+    dn_report *report;     /* of the model itself */
+    size_t n_model;        /* its warnings before those of folds */
+};
 
-/* What the fold warns of, unless the model itself does. */
+/* Adds a fold's warnings, except those that the model itself has. */
 static void add_warnings(const dn_report *own, size_t fold, size_t n_model, dn_report *report) {
     for (size_t i = 0; i < own->n_warnings; i++) {
         bool known = false;
@@ -55,107 +29,77 @@ static void add_warnings(const dn_report *own, size_t fold, size_t n_model, dn_r
     }
 }
 
-dn_status dni_fold_error(const dn_error *own, dn_status status, const char *what, size_t fold,
-                         dn_error *err) {
-    if (status == DN_ERR_STOPPED || status == DN_ERR_TIME) {
-        dn_error_set(err, status, "%s", own->message);
-    } else {
-        dn_error_set(err, status, "%s %zu: %s", what, fold + 1, own->message);
+static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
+    struct crossval *c = arg;
+    dni_calibrated calibrated = {0};
+    dn_status status = dni_calibrate(fit, &calibrated, err);
+    if (status != DN_OK) {
+        return status;
     }
-    dn_error_set_field(err, own->field);
-    if (own->row >= 0) {
-        dn_error_set_row(err, own->row);
+    status = dni_fit_encode(fit, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    status = dni_fit_train(fit, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_calibrated_report(&calibrated, fit);
+    dni_fit_release_rows(fit);
+    status = dni_fit_evaluate(fit, DN_ROW_VALIDATE, false, &c->folds[f], err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const dn_metrics *metrics = c->folds[f].metrics;
+    if (metrics != NULL && metrics->warning[0] != '\0') {
+        dn_report_warn(&fit->report, "%s", metrics->warning);
+    }
+    add_warnings(&fit->report, f, c->n_model, c->report);
+    return DN_OK;
 }
 
-static dn_status run_fold(const dn_train_request *request, dni_labels *labels, const dn_run *run,
-                          dn_report *report, dn_metrics **out, dn_error *err) {
-    dni_fit t = {.request = request, .run = run, .labels = labels};
-    dn_status status = dni_training_calibrate(&t, err);
-    if (status == DN_OK) {
-        status = dni_fit_encode(&t, err);
-    }
-    if (status == DN_OK) {
-        status = dni_fit_train(&t, err);
-    }
-    dni_fit_release_rows(&t);
-    if (status == DN_OK) {
-        status = dni_fit_evaluate(&t, DN_ROW_VALIDATE, false, out, err);
-    }
-    if (status == DN_OK) {
-        *report = t.report;
-        t.report = (dn_report){0};
-        if ((*out)->warning[0] != '\0') {
-            dn_report_warn(report, "%s", (*out)->warning);
-        }
-    }
-    dni_fit_done(&t);
-    return status;
-}
-
-static dn_status run_folds(const dn_train_request *request, dni_labels *labels,
-                           const uint16_t *fold, const dn_run *run, dn_report *report,
-                           dn_metrics **folds, dn_error *err) {
-    size_t n_model = report->n_warnings;
-    dn_report *own = malloc(sizeof *own); /* too large for a stack that is the caller's */
-    if (own == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of the folds");
-    }
-    dn_status status = DN_OK;
-    for (size_t f = 0; f < request->folds && status == DN_OK; f++) {
-        dn_error why;
-        dni_share share;
-        dn_error_clear(&why);
-        *own = (dn_report){0};
-        for (size_t i = 0; i < request->source->n_rows; i++) {
-            labels->role[i] = (uint8_t)(isnan(labels->index[i]) ? DN_ROW_SKIP
-                                        : fold[i] == f          ? DN_ROW_VALIDATE
-                                                                : DN_ROW_TRAIN);
-        }
-        dni_share_init(&share, run, f + 1, request->folds + 1);
-        dni_share_fold(&share, f + 1);
-        status = run_fold(request, labels, &share.run, own, &folds[f], &why);
-        if (status != DN_OK) {
-            dni_fold_error(&why, status, "fold", f, err);
-        } else {
-            add_warnings(own, f, n_model, report);
-        }
-        dn_report_done(own);
-    }
-    free(own);
-    return status;
-}
-
-dn_status dni_folds_run(const dn_train_request *request, dni_labels *labels, const dn_run *run,
-                        dn_report *report, dn_metrics ***out, dn_error *err) {
-    dn_metrics **folds = calloc(request->folds, sizeof *folds);
+dn_status dni_crossval(const dn_train_request *request, dni_labels *labels, const dn_run *run,
+                       dn_report *report, dni_evaluation **out, dn_error *err) {
+    const size_t n_rows = request->source->n_rows, n_folds = request->folds;
+    struct crossval c = {.report = report, .n_model = report->n_warnings};
     void *fold = NULL;
-    if (folds == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the metrics of %zu folds",
-                            request->folds);
+    c.folds = calloc(n_folds, sizeof *c.folds);
+    if (c.folds == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the metrics of %zu folds", n_folds);
     }
-    dn_status status = dn_run_alloc(run, request->source->n_rows, sizeof(uint16_t),
-                                    "the folds of the rows", &fold, err);
-    if (status == DN_OK) {
-        status = dni_split_folds(labels->index, request->source->n_rows, labels->classes.shown.n,
-                                 request->folds, run, fold, err);
+    dn_status status =
+        dn_run_alloc(run, n_rows, sizeof(uint16_t), "the folds of the rows", &fold, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = run_folds(request, labels, fold, run, report, folds, err);
+    status = dni_split_folds(labels->stratum, n_rows, labels->n_strata, n_folds, run, fold, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    const dni_folds folds = {.request = request,
+                             .labels = labels,
+                             .run = run,
+                             .name = "fold",
+                             .stratum = labels->stratum,
+                             .fold = fold,
+                             .n_folds = n_folds,
+                             .first = 1,
+                             .make = make_fold,
+                             .arg = &c};
+    status = dni_folds_run(&folds, err);
+cleanup:
     dn_run_free(run, fold);
     if (status == DN_OK) {
-        *out = folds;
+        *out = c.folds;
     } else {
-        dni_folds_free(folds, request->folds);
+        dni_crossval_free(c.folds, n_folds);
     }
     return status;
 }
 
-void dni_folds_free(dn_metrics **folds, size_t n) {
-    for (size_t f = 0; folds != NULL && f < n; f++) {
-        dn_metrics_free(folds[f]);
+void dni_crossval_free(dni_evaluation *folds, size_t n_folds) {
+    for (size_t f = 0; folds != NULL && f < n_folds; f++) {
+        dni_evaluation_done(&folds[f]);
     }
     free(folds);
 }

@@ -1,6 +1,6 @@
-/* Encoder, rows, learner, model, metrics of one fit. */
+/* Encoder, rows, machines, model and evaluation of one fit. */
 #include "training/fit.h"
-#include "evaluate/evaluate_rows.h"
+#include "model/calibration.h"
 #include "model/model_impl.h"
 #include "task/weights.h"
 #include "training/constant_inputs.h"
@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dn_status bad_product(size_t row, double weight, const char *class_name, double factor,
-                             dn_error *err) {
+void dni_evaluation_done(dni_evaluation *evaluation) {
+    dn_metrics_free(evaluation->metrics);
+    *evaluation = (dni_evaluation){0};
+}
+
+static dn_status refuse_product(size_t row, double weight, const char *class_name, double factor,
+                                dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_DATA,
                                     "row %zu: its weight %g times %g of its class \"%.64s\" is not "
                                     "from 1e-100 to 1e100: take weights nearer "
@@ -23,11 +28,11 @@ static dn_status bad_product(size_t row, double weight, const char *class_name, 
     return status;
 }
 
-/* labels->value ← weight · class weight of the training rows. */
-static dn_status weigh(const dni_fit *t, dn_error *err) {
-    const dn_train_request *r = t->request;
-    const dni_labels *l = t->labels;
-    size_t n = r->source->n_rows, K = l->classes.shown.n;
+/* Sets labels->value to weight × class weight in the training rows, 0 in others. */
+static dn_status set_values(const dni_fit *fit, dn_error *err) {
+    const dn_train_request *r = fit->request;
+    const dni_labels *l = fit->labels;
+    const size_t n = r->source->n_rows, K = l->n_strata;
     if (l->value == NULL) {
         return DN_OK;
     }
@@ -35,7 +40,7 @@ static dn_status weigh(const dni_fit *t, dn_error *err) {
     if (factor == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the weights of %zu classes", K);
     }
-    dni_class_factors(r->class_weight, r->class_weights, K, l->index, l->role, l->weight, n,
+    dni_class_factors(r->class_weight, r->class_weights, K, l->stratum, l->role, l->weight, n,
                       factor);
     dn_status status = DN_OK;
     for (size_t i = 0; i < n && status == DN_OK; i++) {
@@ -43,153 +48,154 @@ static dn_status weigh(const dni_fit *t, dn_error *err) {
         if (l->role[i] != DN_ROW_TRAIN) {
             continue;
         }
-        size_t k = (size_t)l->index[i];
-        double own = l->weight == NULL ? 1 : l->weight[i];
+        const size_t k = (size_t)l->stratum[i];
+        const double own = l->weight == NULL ? 1 : l->weight[i];
         l->value[i] = own * factor[k];
         if (!dni_weight_counts(l->value[i])) {
-            status = bad_product(i, own, l->class_name[k], factor[k], err);
+            status = refuse_product(i, own, l->outcome_name[k], factor[k], err);
         }
     }
     free(factor);
     return status;
 }
 
-dn_status dni_training_calibrate(dni_fit *t, dn_error *err) {
-    size_t fits = 0, of = 1;
-    dn_status status =
-        dni_calibrate(t->request, t->labels, t->run, &t->calibrated, &fits, &of, err);
-    if (status != DN_OK || of == 1) {
-        return status;
-    }
-    dni_share_init(&t->share, t->run, fits, of);
-    t->run = &t->share.run;
-    return DN_OK;
+/* Bytes to leave free when rows are kept in memory: what the evaluation will need. */
+static double evaluation_reserve(const dni_fit *fit, size_t n_features) {
+    const dn_train_request *r = fit->request;
+    const dni_labels *l = fit->labels;
+    const size_t n_outcomes = dni_labels_n_outcomes(l);
+    const double rows = dni_rows_memory(r, r->source->n_rows, n_features,
+                                        dn_encoder_entries(fit->encoder), n_outcomes, 1);
+    return l->task->has_truth
+               ? rows + dni_ranking_memory(fit->n_train, n_outcomes, l->weight != NULL)
+               : rows;
 }
 
-dn_status dni_fit_encode(dni_fit *t, dn_error *err) {
-    const dn_train_request *r = t->request;
-    const dni_labels *l = t->labels;
+dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
+    const dn_train_request *r = fit->request;
+    const dni_labels *l = fit->labels;
     const double *weight = l->value == NULL ? l->weight : l->value;
-    size_t n_classes = l->classes.shown.n;
-    t->n_train = 0;
+    fit->n_train = 0;
     for (size_t i = 0; i < r->source->n_rows; i++) {
-        t->n_train += l->role[i] == DN_ROW_TRAIN;
+        fit->n_train += l->role[i] == DN_ROW_TRAIN;
     }
-    dn_status status = weigh(t, err);
+    dn_status status = set_values(fit, err);
     if (status != DN_OK) {
         return status;
     }
     dn_encoder_spec spec = r->features;
-    const bool has_target = r->target != DN_NO_TARGET;
-    spec.target = has_target ? l->index : NULL;
-    spec.n_classes = has_target ? n_classes : 1;
-    status = dn_encoder_fit(r->source, &spec, l->role, weight, t->run, &t->encoder, err);
+    spec.target = dni_labels_target(l);
+    spec.n_classes = l->n_strata;
+    status = dn_encoder_fit(r->source, &spec, l->role, weight, fit->run, &fit->encoder, err);
     if (status != DN_OK) {
         return status;
     }
-    size_t n_features = dn_encoder_n_features(t->encoder);
-    t->set = (dni_training_set){.source = r->source,
-                                .encoder = t->encoder,
-                                .role = l->role,
-                                .index = spec.target,
-                                .weight = weight,
-                                .n_rows = t->n_train,
-                                .n_classes = n_classes,
-                                .params = r->params,
-                                .class_names = l->class_name,
-                                .reserve =
-                                    dni_rows_memory(r, r->source->n_rows, n_features,
-                                                    dn_encoder_entries(t->encoder), n_classes, 1) +
-                                    dni_ranking_memory(t->n_train, n_classes, l->weight != NULL)};
-    return dni_training_rows(&t->set, t->run, &t->rows, &t->streamed, err);
+    fit->set =
+        (dni_training_set){.source = r->source,
+                           .encoder = fit->encoder,
+                           .role = l->role,
+                           .index = spec.target,
+                           .weight = weight,
+                           .n_rows = fit->n_train,
+                           .n_classes = dni_labels_n_outcomes(l),
+                           .params = r->params,
+                           .class_names = l->outcome_name,
+                           .reserve = evaluation_reserve(fit, dn_encoder_n_features(fit->encoder))};
+    return dni_training_rows(&fit->set, fit->run, &fit->rows, &fit->streamed, err);
 }
 
-/* The machines become a model that says with what it was trained: "auto" is no answer. */
-static dn_status make_model(dni_fit *t, dn_machine **machines, size_t n_machines, dn_error *err) {
-    const dn_train_request *r = t->request;
-    const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
-    dni_classes classes = {0};
-    dn_params *used;
+/* Makes the model of the machines. Its parameters have numbers where the request has "auto". */
+static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines, dn_error *err) {
+    const dn_train_request *r = fit->request;
+    const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";
+    const dn_decision decision = dn_params_decision(r->params);
+    dni_classes outcomes = {0};
+    dn_params *used = NULL;
     dn_status status = dn_params_copy(r->params, &used, err);
     if (status != DN_OK) {
         return status;
     }
-    dn_decision decision = dn_params_decision(used);
-    status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols,
-                              decision == DN_DECISION_NATIVE ? t->set.n_classes : 2, err);
-    if (status == DN_OK) {
-        status = dni_classes_copy(&t->labels->classes, &classes, err);
+    status = dn_params_settle(used, fit->rows->n_rows, fit->rows->n_cols,
+                              decision == DN_DECISION_NATIVE ? fit->set.n_classes : 2, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    dni_model_parts parts = {.params = used,
-                             .seed = t->run->seed,
-                             .target = target,
-                             .target_length = strlen(target),
-                             .classes = &classes,
-                             .encoder = t->encoder,
-                             .decision = decision,
-                             .machines = machines,
-                             .n_machines = n_machines,
-                             .calibration = t->calibrated.calibration};
-    if (status == DN_OK) {
-        status = dni_model_new(&parts, &t->model, err);
+    status = dni_classes_copy(&fit->labels->outcomes, &outcomes, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    const dni_model_parts parts = {.params = used,
+                                   .seed = fit->run->seed,
+                                   .target = target,
+                                   .target_length = strlen(target),
+                                   .classes = &outcomes,
+                                   .encoder = fit->encoder,
+                                   .decision = decision,
+                                   .machines = machines,
+                                   .n_machines = n_machines,
+                                   .calibration = fit->calibration};
+    status = dni_model_new(&parts, &fit->model, err);
+    if (status == DN_OK) { /* the model has taken them; the rows still borrow the encoder */
+        fit->encoder = NULL;
+        fit->calibration = NULL;
+    }
+cleanup:
     dn_params_free(used);
-    if (status == DN_OK) {
-        t->encoder = NULL; /* the model's now; its rows still borrow it */
-    } else {
-        dni_classes_done(&classes);
+    if (status != DN_OK) {
+        dni_classes_done(&outcomes);
     }
     return status;
 }
 
-dn_status dni_fit_train(dni_fit *t, dn_error *err) {
+dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     dn_machine **machines;
     size_t n_machines;
     dn_status status =
-        dni_fit_machines(&t->set, t->rows, t->run, &machines, &n_machines, &t->report, err);
+        dni_fit_machines(&fit->set, fit->rows, fit->run, &machines, &n_machines, &fit->report, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_clear_constant_weights(t->encoder, machines, n_machines);
-    dn_report_text(&t->report, "rows", t->streamed ? "streamed" : "in memory");
-    dni_calibrated_tell(&t->calibrated, &t->report);
-    status = make_model(t, machines, n_machines, err);
-    if (status == DN_OK) {
-        t->calibrated.calibration = NULL; /* the model's now */
-    } else {
+    dni_clear_constant_weights(fit->encoder, machines, n_machines);
+    dn_report_text(&fit->report, "rows", fit->streamed ? "streamed" : "in memory");
+    status = make_model(fit, machines, n_machines, err);
+    if (status != DN_OK) {
         dni_machines_free(machines, n_machines);
     }
     return status;
 }
 
-dn_status dni_fit_evaluate(const dni_fit *t, enum dn_row_role role, bool curves, dn_metrics **out,
-                           dn_error *err) {
-    const dni_labels *l = t->labels;
+dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
+                           dni_evaluation *out, dn_error *err) {
+    const dni_labels *l = fit->labels;
     dn_rows *own = NULL;
     if (role != DN_ROW_TRAIN) {
-        dn_status status = dn_rows_from_source(t->request->source, t->model->encoder, l->role, role,
-                                               l->index, NULL, false, t->run, &own, err);
+        dn_status status =
+            dn_rows_from_source(fit->request->source, fit->model->encoder, l->role, role,
+                                dni_labels_target(l), NULL, false, fit->run, &own, err);
         if (status != DN_OK) {
             return status;
         }
     }
-    const dni_evaluate_input input = {own == NULL ? t->rows : own, l->weight, l->role,
+    const dni_evaluate_input input = {own == NULL ? fit->rows : own, l->weight, l->role,
                                       (uint8_t)role, curves};
-    dn_status status = dni_evaluate_rows(&input, t->model, t->run, out, err);
+    *out = (dni_evaluation){0};
+    dn_status status = l->task->has_truth
+                           ? dni_evaluate_rows(&input, fit->model, fit->run, &out->metrics, err)
+                           : dni_count_outliers(&input, fit->model, fit->run, &out->outliers, err);
     dn_rows_free(own);
     return status;
 }
 
-void dni_fit_release_rows(dni_fit *t) {
-    dn_rows_free(t->rows);
-    t->rows = NULL;
+void dni_fit_release_rows(dni_fit *fit) {
+    dn_rows_free(fit->rows);
+    fit->rows = NULL;
 }
 
-void dni_fit_done(dni_fit *t) {
-    dni_fit_release_rows(t);
-    dn_encoder_unref(t->encoder);
-    dn_model_unref(t->model);
-    dni_calibrated_done(&t->calibrated);
-    dn_report_done(&t->report);
-    *t = (dni_fit){0};
+void dni_fit_done(dni_fit *fit) {
+    dni_fit_release_rows(fit);
+    dn_encoder_unref(fit->encoder);
+    dn_model_unref(fit->model);
+    dni_calibration_free(fit->calibration);
+    dn_report_done(&fit->report);
+    *fit = (dni_fit){0};
 }

@@ -1,61 +1,47 @@
-/* Training from a table: target and weights, split, one fit, metrics, and the fits of a cross-validation. */
+/* Training from a table: target and weights, split, one fit, evaluation, and the fits of a
+ * cross-validation. */
 #include "base/share.h"
-#include "evaluate/evaluate_rows.h"
+#include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
 #include "task/split.h"
+#include "training/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/crossval.h"
-#include "training/fit.h"
-#include "training/outliers.h"
+#include "training/outlier_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FEW_CLASSES = 10 }; /* with more, most of them of one row, a warning */
+/* With more classes than this, most of them of one row, the target is probably the wrong column. */
+enum { FEW_CLASSES = 10 };
 
-struct whole {
-    const dn_train_request *request; /* its features as the method asks for them */
+struct training {
+    const dn_train_request *request; /* its features as the method wants them encoded */
     const dn_run *run;
     dni_labels labels;
     dni_split split;
-    dni_fit training;
-    dni_share share; /* the model's part of the run, when there are folds */
+    dni_fit fit;
+    dni_share share; /* the model's part of the run if there are folds */
+    dni_calibrated calibrated;
+    dni_evaluation train, validation;
+    bool has_validation;
+    dni_evaluation *folds; /* [request->folds] */
     dn_train_result result;
 };
 
-/* ---- what can be said before anything is read ---- */
+/* ---- checks before anything is read ---- */
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
     dn_error_set_field(err, field);
     return status;
 }
 
-static bool has_target(const dn_train_request *r) {
-    return r->target != DN_NO_TARGET;
-}
-
-static dn_status check_target(const dn_train_request *r, dn_error *err) {
-    const bool wanted = (r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
-    if (has_target(r) && !wanted) {
-        return refuse("target", "the algorithm has no target", err);
-    }
-    if (wanted && r->target >= r->source->n_cols) {
-        return refuse("target", "the target is no column of the table", err);
-    }
-    if (!has_target(r) && r->class_weight != DN_CLASS_WEIGHT_NONE) {
-        return refuse("class_weight", "without a target there are no classes to be weighed", err);
-    }
-    if (!has_target(r) && r->curves) {
-        return refuse("curves", "without a target there is no truth, and no curves", err);
-    }
-    return DN_OK;
-}
-
 static dn_status check_columns(const dn_train_request *r, dn_error *err) {
     if (r->weighted && r->weight >= r->source->n_cols) {
         return refuse("weight", "the weight is no column of the table", err);
     }
-    const char *target = has_target(r) ? r->source->columns[r->target].name : "";
+    const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
     const char *weight = r->weighted ? r->source->columns[r->weight].name : "";
     if (r->weighted && r->weight == r->target) {
         return refuse(weight, "the target cannot be the weight too", err);
@@ -78,23 +64,23 @@ static dn_status check_columns(const dn_train_request *r, dn_error *err) {
 }
 
 static dn_status check_class_weights(const dn_train_request *r, dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t k = 0;
-         r->class_weight == DN_CLASS_WEIGHT_GIVEN && status == DN_OK && k < r->n_class_weights;
-         k++) {
-        if (!(r->class_weights[k] >= 0 && isfinite(r->class_weights[k]))) {
-            status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                  "a class weight must be a finite number >= 0 (got %g)",
-                                  r->class_weights[k]);
+    if (r->class_weight != DN_CLASS_WEIGHT_GIVEN) {
+        return DN_OK;
+    }
+    for (size_t k = 0; k < r->n_class_weights; k++) {
+        if (r->class_weights[k] >= 0 && isfinite(r->class_weights[k])) {
+            continue;
         }
-    }
-    if (status != DN_OK) {
+        dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                        "a class weight must be a finite number >= 0 (got %g)",
+                                        r->class_weights[k]);
         dn_error_set_field(err, "class_weight");
+        return status;
     }
-    return status;
+    return DN_OK;
 }
 
-static dn_status check_request(const dn_train_request *r, dn_error *err) {
+static dn_status check_validation(const dn_train_request *r, dn_error *err) {
     if (!(r->holdout >= 0 && r->holdout < 1)) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be at least 0 and below 1 (got %g)",
                             r->holdout);
@@ -108,103 +94,129 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
             err, DN_ERR_ARGUMENT,
             "validation is by a holdout, by folds or by another table, only one of them");
     }
-    dn_status status = check_target(r, err);
-    if (status == DN_OK) {
-        status = check_columns(r, err);
+    return DN_OK;
+}
+
+static dn_status check_request(const dn_train_request *r, dn_error *err) {
+    dn_status status = check_validation(r, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = check_class_weights(r, err);
+    status = dni_task_of(r)->check(r, err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = check_columns(r, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = check_class_weights(r, err);
     return status == DN_OK ? dn_params_check(r->params, err) : status;
 }
 
 /* ---- the steps ---- */
-static dn_status load(struct whole *t, dn_error *err) {
+static dn_status load(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_status status = dni_labels_read(r, t->run, &t->labels, err);
-    if (status == DN_OK && r->folds > 0) {
-        status = dni_folds_check(r, &t->labels, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status == DN_OK
-               ? dni_split_holdout(t->labels.index, r->source->n_rows, t->labels.classes.shown.n,
-                                   r->holdout, t->run, t->labels.role, &t->split, err)
-               : status;
+    if (r->folds > 0) {
+        status = dni_labels_check_folds(&t->labels, r->folds, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return dni_split_holdout(t->labels.stratum, r->source->n_rows, t->labels.n_strata, r->holdout,
+                             t->run, t->labels.role, &t->split, err);
 }
 
-static dn_status calibrate(struct whole *t, dn_error *err) {
+static dn_status calibrate(struct training *t, dn_error *err) {
     const dn_run *run = t->run;
     if (t->request->folds > 0) {
         dni_share_init(&t->share, run, 0, t->request->folds + 1);
         run = &t->share.run;
     }
-    t->training = (dni_fit){.request = t->request, .run = run, .labels = &t->labels};
-    return dni_training_calibrate(&t->training, err);
+    t->fit = (dni_fit){.request = t->request, .run = run, .labels = &t->labels};
+    return dni_calibrate(&t->fit, &t->calibrated, err);
 }
 
-static dn_status encode(struct whole *t, dn_error *err) {
-    return dni_fit_encode(&t->training, err);
+static dn_status encode(struct training *t, dn_error *err) {
+    return dni_fit_encode(&t->fit, err);
 }
 
-static dn_status fit(struct whole *t, dn_error *err) {
-    size_t n_classes = t->labels.classes.shown.n, n = t->split.n_train;
-    dn_status status = dni_fit_train(&t->training, err);
-    if (status == DN_OK) {
-        dni_warn_of_constant_inputs(t->training.model, t->request->features.text.min_rows,
-                                    &t->training.report);
+static dn_status fit(struct training *t, dn_error *err) {
+    const size_t n_classes = dni_labels_n_outcomes(&t->labels), n = t->split.n_train;
+    dn_status status = dni_fit_train(&t->fit, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && n_classes > FEW_CLASSES && n_classes > n / 2) {
-        dn_report_warn(&t->training.report,
+    dni_calibrated_report(&t->calibrated, &t->fit);
+    dni_warn_of_constant_inputs(t->fit.model, t->request->features.text.min_rows, &t->fit.report);
+    if (n_classes > FEW_CLASSES && n_classes > n / 2) {
+        dn_report_warn(&t->fit.report,
                        "there are %zu classes in %zu rows, most with one row only: is \"%.64s\" "
                        "the target that was meant?",
                        n_classes, n, t->request->source->columns[t->request->target].name);
     }
-    return status;
+    return DN_OK;
 }
 
-static void warn_of(struct whole *t, const char *rows, const dn_metrics *metrics) {
-    if (metrics != NULL && metrics->warning[0] != '\0') {
-        dn_report_warn(&t->training.report, "on the %s rows, %s", rows, metrics->warning);
+static void add_metrics_warning(struct training *t, const char *rows,
+                                const dni_evaluation *evaluation) {
+    if (evaluation->metrics != NULL && evaluation->metrics->warning[0] != '\0') {
+        dn_report_warn(&t->fit.report, "on the %s rows, %s", rows, evaluation->metrics->warning);
     }
 }
 
-/* The other table's rows weigh what its column of the weight's name says. */
-static dn_status validate_table(struct whole *t, dn_error *err) {
+/* Whether the validation table has the column of weights; warns if not. */
+static bool has_weights(struct training *t, const char *weight) {
+    const dn_table_source *table = t->request->validation;
+    for (size_t j = 0; j < table->n_cols; j++) {
+        if (strcmp(table->columns[j].name, weight) == 0) {
+            return true;
+        }
+    }
+    dn_report_warn(&t->fit.report,
+                   "the validation rows have no column \"%.128s\": each of them counts 1", weight);
+    return false;
+}
+
+static dn_status validate_table(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
+    const bool has_truth = t->labels.task->has_truth;
     const char *weight = r->weighted ? r->source->columns[r->weight].name : NULL;
-    bool found = false;
-    for (size_t j = 0; weight != NULL && j < r->validation->n_cols; j++) {
-        found = found || strcmp(r->validation->columns[j].name, weight) == 0;
+    if (weight != NULL && !has_weights(t, weight)) {
+        weight = NULL;
     }
-    if (weight != NULL && !found) {
-        dn_report_warn(&t->training.report,
-                       "the validation rows have no column \"%.128s\": each of them counts 1",
-                       weight);
-    }
-    const dn_evaluate_options options = {.curves = r->curves, .weight = found ? weight : NULL};
+    const dn_evaluate_options options = {.curves = r->curves, .weight = weight};
     dn_error why;
     dn_error_clear(&why);
-    dn_status status = dni_evaluate_table(t->training.model, r->validation, &options, t->run,
-                                          &t->result.validation, &why);
-    if (status == DN_OK) {
-        t->split.n_validation = (size_t)t->result.validation->rows;
-        if (t->split.n_validation == 0) {
-            dn_report_warn(
-                &t->training.report,
-                "no row of the validation data has a %s: there is nothing to validate with",
-                has_target(r) ? "class" : "weight above 0");
+    dn_status status = has_truth ? dn_model_evaluate(t->fit.model, r->validation, &options, t->run,
+                                                     &t->validation.metrics, &why)
+                                 : dni_count_outliers_table(t->fit.model, r->validation, weight,
+                                                            t->run, &t->validation.outliers, &why);
+    if (status != DN_OK) {
+        const bool stopped = status == DN_ERR_STOPPED || status == DN_ERR_TIME;
+        dn_error_set(err, status, "%s%s", stopped ? "" : "validation: ", why.message);
+        dn_error_set_field(err, why.field);
+        if (why.row >= 0) {
+            dn_error_set_row(err, why.row);
         }
-        return DN_OK;
+        return status;
     }
-    bool ours = status == DN_ERR_STOPPED || status == DN_ERR_TIME;
-    dn_error_set(err, status, "%s%s", ours ? "" : "validation: ", why.message);
-    dn_error_set_field(err, why.field);
-    if (why.row >= 0) {
-        dn_error_set_row(err, why.row);
+    t->has_validation = true;
+    t->split.n_validation =
+        has_truth ? (size_t)t->validation.metrics->rows : t->validation.outliers.rows;
+    if (t->split.n_validation == 0) {
+        dn_report_warn(&t->fit.report,
+                       "no row of the validation data has a %s: there is nothing to validate with",
+                       has_truth ? "class" : "weight above 0");
     }
-    return status;
+    return DN_OK;
 }
 
-static dn_status validate(struct whole *t, dn_error *err) {
+static dn_status validate(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     if (r->validation != NULL) {
         return validate_table(t, err);
@@ -213,88 +225,124 @@ static dn_status validate(struct whole *t, dn_error *err) {
         return DN_OK;
     }
     if (t->split.n_validation == 0) {
-        dn_report_warn(&t->training.report,
-                       "no row was held out: %s too few rows for a holdout of %g",
-                       has_target(r) ? "the classes have" : "there are", r->holdout);
+        dn_report_warn(&t->fit.report, "no row was held out: %s too few rows for a holdout of %g",
+                       t->labels.task->has_truth ? "the classes have" : "there are", r->holdout);
         return DN_OK;
     }
-    return dni_fit_evaluate(&t->training, DN_ROW_VALIDATE, r->curves, &t->result.validation, err);
+    t->has_validation = true;
+    return dni_fit_evaluate(&t->fit, DN_ROW_VALIDATE, r->curves, &t->validation, err);
 }
 
-static dn_status evaluate(struct whole *t, dn_error *err) {
+static dn_status evaluate(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
-    dn_status status =
-        dni_fit_evaluate(&t->training, DN_ROW_TRAIN, r->curves, &t->result.train, err);
-    dni_fit_release_rows(&t->training);
-    if (status == DN_OK) {
-        status = validate(t, err);
+    dn_status status = dni_fit_evaluate(&t->fit, DN_ROW_TRAIN, r->curves, &t->train, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (has_target(r)) {
-        warn_of(t, "training", t->result.train);
-        warn_of(t, "validation", t->result.validation);
+    dni_fit_release_rows(&t->fit);
+    status = validate(t, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && r->folds > 0) {
-        status = dni_folds_run(r, &t->labels, t->run, &t->training.report, &t->result.folds, err);
+    add_metrics_warning(t, "training", &t->train);
+    add_metrics_warning(t, "validation", &t->validation);
+    if (r->folds > 0) {
+        status = dni_crossval(r, &t->labels, t->run, &t->fit.report, &t->folds, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK) {
-        t->result.n_folds = r->folds;
+    if (!t->labels.task->has_truth) {
+        dni_report_outliers(&t->train.outliers, t->has_validation ? &t->validation.outliers : NULL,
+                            t->folds, r->folds, &t->fit.report);
     }
-    if (status == DN_OK && !has_target(r)) {
-        dni_outliers_tell(&t->result, &t->training.report);
-    }
+    return DN_OK;
+}
+
+/* Runs a step and measures its time. */
+static dn_status timed(struct training *t, dn_status (*step)(struct training *, dn_error *),
+                       double *seconds, dn_error *err) {
+    const double start = dn_run_elapsed(t->run);
+    dn_status status = step(t, err);
+    *seconds += dn_run_elapsed(t->run) - start;
     return status;
 }
 
-/* Runs a step and notes how long it took. */
-static dn_status timed(struct whole *t, dn_status (*step)(struct whole *, dn_error *),
-                       double *seconds, dn_error *err) {
-    double start = dn_run_elapsed(t->run);
-    dn_status status = step(t, err);
-    *seconds = dn_run_elapsed(t->run) - start;
-    return status;
+/* Moves the metrics of the folds to the result. */
+static dn_status take_fold_metrics(struct training *t, dn_error *err) {
+    const size_t n = t->request->folds;
+    if (n == 0 || !t->labels.task->has_truth) {
+        return DN_OK;
+    }
+    t->result.folds = malloc(n * sizeof(*t->result.folds));
+    if (t->result.folds == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the metrics of %zu folds", n);
+    }
+    for (size_t f = 0; f < n; f++) {
+        t->result.folds[f] = t->folds[f].metrics;
+        t->folds[f].metrics = NULL;
+    }
+    t->result.n_folds = n;
+    return DN_OK;
+}
+
+static void take_result(struct training *t, dn_train_result *out) {
+    t->result.n_train = t->split.n_train;
+    t->result.n_validation = t->split.n_validation;
+    t->result.n_skipped = t->split.n_skipped;
+    t->result.train = t->train.metrics;
+    t->result.validation = t->validation.metrics;
+    t->train.metrics = t->validation.metrics = NULL;
+    dni_model_settle(t->fit.model);
+    t->result.model = t->fit.model;
+    t->result.report = t->fit.report;
+    t->fit.model = NULL;
+    t->fit.report = (dn_report){0};
+    *out = t->result;
 }
 
 dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out,
                    dn_error *err) {
     dn_train_request own = *request;
-    struct whole t = {.request = &own, .run = run};
-    double seconds = 0; /* of the calibration, which is part of the fit */
+    struct training t = {.request = &own, .run = run};
     dn_status status = check_request(request, err);
-    if (status == DN_OK) {
-        status = dn_params_encoding(request->params, request->source->columns,
-                                    request->source->n_rows, &own.features, err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = dn_params_encoding(request->params, request->source->columns, request->source->n_rows,
+                                &own.features, err);
     if (status != DN_OK) {
         return status;
     }
     status = timed(&t, load, &t.result.seconds_load, err);
-    if (status == DN_OK) {
-        status = timed(&t, calibrate, &seconds, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = timed(&t, encode, &t.result.seconds_encode, err);
+    status = timed(&t, calibrate, &t.result.seconds_fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = timed(&t, fit, &t.result.seconds_fit, err);
+    status = timed(&t, encode, &t.result.seconds_encode, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    t.result.seconds_fit += seconds;
-    if (status == DN_OK) {
-        status = timed(&t, evaluate, &t.result.seconds_evaluate, err);
+    status = timed(&t, fit, &t.result.seconds_fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        t.result.n_train = t.split.n_train;
-        t.result.n_validation = t.split.n_validation;
-        t.result.n_skipped = t.split.n_skipped;
-        dni_model_settle(t.training.model);
-        t.result.model = t.training.model;
-        t.result.report = t.training.report;
-        t.training.model = NULL;
-        t.training.report = (dn_report){0};
-        *out = t.result;
-    } else {
-        dn_train_result_done(&t.result);
+    status = timed(&t, evaluate, &t.result.seconds_evaluate, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    dni_fit_done(&t.training);
+    status = take_fold_metrics(&t, err);
+    if (status == DN_OK) {
+        take_result(&t, out);
+    }
+cleanup:
+    dni_evaluation_done(&t.train);
+    dni_evaluation_done(&t.validation);
+    dni_crossval_free(t.folds, own.folds);
+    dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;
 }
@@ -303,7 +351,10 @@ void dn_train_result_done(dn_train_result *result) {
     dn_model_unref(result->model);
     dn_metrics_free(result->train);
     dn_metrics_free(result->validation);
-    dni_folds_free(result->folds, result->n_folds);
+    for (size_t f = 0; f < result->n_folds; f++) {
+        dn_metrics_free(result->folds[f]);
+    }
+    free(result->folds);
     dn_report_done(&result->report);
     result->model = NULL;
     result->train = result->validation = NULL;

@@ -2,8 +2,8 @@
 #include "training/training_memory.h"
 #include "evaluate/evaluate_rows.h"
 #include "task/labels.h"
-#include "training/calibrate.h"
-#include "training/fit_machines.h"
+#include "task/split.h"
+#include "training/held_scores.h"
 
 #include <math.h>
 
@@ -210,9 +210,7 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     const struct shape shape = shape_of(request, n_features);
     double rows = (double)n_rows, entries = request->entries / fmax(rows, 1),
            bytes = dni_labels_memory(request, n_rows), later = 0;
-    if (request->folds > 0) { /* which row is in which, and the list from which they are dealt */
-        bytes += 10 * rows;
-    }
+    bytes += dni_split_folds_memory(n_rows, request->folds);
     bytes += dni_calibration_memory(request->params, n_rows, n_classes);
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS)) {
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});

@@ -17,25 +17,31 @@ static struct sample sample_of(size_t n, double size, double shift, double steps
     return s;
 }
 
-/* A calibrator of the sample; `room` keeps its order. */
+/* Fits a calibrator to the sample. */
 static dn_status calibrated(const struct sample *s, dn_calibration_method method,
                             const double *weight, const dn_run *run, dn_calibrator *out,
                             dn_error *err) {
-    double key[2][ROWS];
-    uint32_t row[2][ROWS];
+    double key[ROWS];
+    uint32_t row[ROWS];
     for (size_t i = 0; i < s->n; i++) {
-        key[0][i] = s->score[i];
-        row[0][i] = (uint32_t)i;
+        key[i] = s->score[i];
+        row[i] = (uint32_t)i;
     }
-    const dni_scored scored = {.rows = {key[0], row[0]},
-                               .n = s->n,
-                               .classes = s->classes,
-                               .weight = weight,
-                               .positive = 1};
+    const dni_scored scored = {
+        .rows = {key, row}, .n = s->n, .classes = s->classes, .weight = weight, .positive = 1};
     *out = (dn_calibrator){0};
-    return method == DN_CALIBRATION_PLATT
-               ? dni_calibrate_platt(&scored, run, out, err)
-               : dni_calibrate_isotonic(&scored, (dni_pairs){key[1], row[1]}, run, out, err);
+    if (method == DN_CALIBRATION_PLATT) {
+        return dni_calibrate_platt(&scored, run, out, err);
+    }
+    dni_isotonic_work work;
+    void *memory = NULL;
+    dn_status status =
+        dni_layout_take(run, dni_isotonic_layout, &s->n, &work, "the steps", &memory, err);
+    if (status == DN_OK) {
+        status = dni_calibrate_isotonic(&scored, &work, run, out, err);
+    }
+    dn_run_free(run, memory);
+    return status;
 }
 
 static void platt_is_optimal(void **state) {

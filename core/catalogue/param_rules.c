@@ -1,0 +1,73 @@
+/* Rules between the parameters of an algorithm, and the functions of its row in the catalogue. */
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
+
+#include <math.h>
+
+dn_status dn_params_check(const dn_params *params, dn_error *err) {
+    return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
+}
+
+static dn_status check_distribution(const dn_param *param, const dn_param_value *value,
+                                    size_t n_classes, dn_error *err) {
+    dn_status status = DN_OK;
+    double sum = 0;
+    for (size_t k = 0; k < value->n_list; k++) {
+        sum += value->list[k];
+    }
+    if (value->n_list != n_classes) {
+        status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"%s\" must have a number for each of the %zu classes (got %zu)",
+            param->name, n_classes, value->n_list);
+    } else if (!(fabs(sum - 1) <= 1e-9)) {
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %.12g)",
+                              param->name, sum);
+    }
+    if (status != DN_OK) {
+        dn_error_set_field(err, param->name);
+    }
+    return status;
+}
+
+dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++) {
+        if (params->algorithm->params[i].distribution && params->values[i].list != NULL) {
+            status = check_distribution(&params->algorithm->params[i], &params->values[i],
+                                        n_classes, err);
+        }
+    }
+    if (status == DN_OK) {
+        status = dni_multiclass_check_classes(params, n_classes, err);
+    }
+    if (status == DN_OK) {
+        status = dni_calibration_check_classes(params, n_classes, err);
+    }
+    if (status == DN_OK && params->algorithm->check_classes != NULL) {
+        status = params->algorithm->check_classes(params, n_classes, err);
+    }
+    return status;
+}
+
+dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows,
+                             dn_encoder_spec *spec, dn_error *err) {
+    return params->algorithm->encoding
+               ? params->algorithm->encoding(params, columns, n_rows, spec, err)
+               : DN_OK;
+}
+
+dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes,
+                           dn_error *err) {
+    return params->algorithm->settle
+               ? params->algorithm->settle(params, n_rows, n_features, n_classes, err)
+               : DN_OK;
+}
+
+bool dn_params_applies(const dn_params *params, size_t i) {
+    return params->algorithm->applies == NULL || params->algorithm->applies(params, i);
+}
+
+bool dn_params_drops_first(const dn_params *params) {
+    return params->algorithm->drops_first != NULL && params->algorithm->drops_first(params);
+}

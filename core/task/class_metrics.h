@@ -1,0 +1,21 @@
+/* The metrics of the task "classes": the numbers of dn_metrics that are listed by name. */
+#ifndef DNI_CLASS_METRICS_H
+#define DNI_CLASS_METRICS_H
+
+/* Calls X(member of dn_metrics) for each. */
+#define DNI_CLASS_METRICS(X)                                                                       \
+    X(accuracy)                                                                                    \
+    X(error)                                                                                       \
+    X(balanced_accuracy)                                                                           \
+    X(log_loss)                                                                                    \
+    X(brier)                                                                                       \
+    X(mcc)                                                                                         \
+    X(roc_auc)                                                                                     \
+    X(average_precision)                                                                           \
+    X(hinge)                                                                                       \
+    X(squared_loss)                                                                                \
+    X(logistic_loss)                                                                               \
+    X(ece)                                                                                         \
+    X(ambiguous)
+
+#endif

@@ -1,0 +1,52 @@
+/* The task with a target: each row has one of several classes. */
+#include "task/class_metrics.h"
+#include "task/labels.h"
+#include "task/target.h"
+
+enum { DEFAULT_MAX_CLASSES = 1000 };
+
+static dn_status refuse(const char *field, const char *message, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
+    dn_error_set_field(err, field);
+    return status;
+}
+
+static dn_status class_check(const dn_train_request *r, dn_error *err) {
+    const bool wanted = (r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
+    if (!wanted) {
+        return refuse("target", "the algorithm has no target", err);
+    }
+    if (r->target >= r->source->n_cols) {
+        return refuse("target", "the target is no column of the table", err);
+    }
+    return DN_OK;
+}
+
+static dn_status class_read(const dn_train_request *r, dni_labels *l, dn_error *err) {
+    const size_t most = r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes;
+    dn_status status =
+        dni_target_read(r->source, r->target, most, l->run, l->stratum, &l->outcomes, err);
+    l->n_strata = l->outcomes.shown.n;
+    return status;
+}
+
+static dn_status class_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,
+                                    dn_error *err) {
+    const char *name = l->outcome_name[least];
+    if (n == 1) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "
+                            "leave its row out, or validate otherwise",
+                            name, n_folds);
+    }
+    return dn_error_set(err, DN_ERR_DATA,
+                        "class \"%.64s\" has only %zu rows, %zu folds need as many of each class: "
+                        "take at most %zu folds, or leave the class out",
+                        name, n, n_folds, n);
+}
+
+#define NAME(member) #member,
+static const char *const class_metrics[] = {DNI_CLASS_METRICS(NAME) NULL};
+
+const dni_task dni_task_classes = {"classes",   true,       class_metrics,
+                                   class_check, class_read, class_refuse_folds};

@@ -1,0 +1,49 @@
+/* The task without a target: the model learns what rows are like and finds those that differ. All
+ * rows are of one stratum. */
+#include "task/labels.h"
+
+static dn_status refuse(const char *field, const char *message, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
+    dn_error_set_field(err, field);
+    return status;
+}
+
+static dn_status outlier_check(const dn_train_request *r, dn_error *err) {
+    if ((r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0) {
+        return refuse("target", "the target is no column of the table", err);
+    }
+    if (r->class_weight != DN_CLASS_WEIGHT_NONE) {
+        return refuse("class_weight", "without a target there are no classes to be weighed", err);
+    }
+    if (r->curves) {
+        return refuse("curves", "without a target there is no truth, and no curves", err);
+    }
+    return DN_OK;
+}
+
+static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error *err) {
+    static const uint32_t start[] = {0, 6, 13};
+    const dn_strings names = {.n = 2, .start = start, .bytes = "inlieroutlier"};
+    for (size_t i = 0; i < r->source->n_rows; i++) {
+        l->stratum[i] = 0;
+    }
+    l->n_strata = 1;
+    if (r->source->n_rows == 0) {
+        return dn_error_set(err, DN_ERR_DATA, "the table has no rows");
+    }
+    return dni_classes_from_strings(DN_CATEGORICAL, names, &l->outcomes, err);
+}
+
+static dn_status outlier_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,
+                                      dn_error *err) {
+    (void)l;
+    (void)least;
+    return dn_error_set(err, DN_ERR_DATA,
+                        "there are only %zu rows, %zu folds need as many: take at most %zu folds",
+                        n, n_folds, n);
+}
+
+static const char *const outlier_metrics[] = {"outliers", "outlier_share", NULL};
+
+const dni_task dni_task_outliers = {"outliers",    false,        outlier_metrics,
+                                    outlier_check, outlier_read, outlier_refuse_folds};

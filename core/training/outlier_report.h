@@ -1,0 +1,18 @@
+/* The report of a training without a target: how many rows the model calls outliers. */
+#ifndef DNI_OUTLIER_REPORT_H
+#define DNI_OUTLIER_REPORT_H
+
+#include "training/fit.h"
+
+/* Adds the details
+ *
+ *   outliers, outlier_share                         of the training rows; weights are added up
+ *   validation_outliers, validation_outlier_share   of the held-out rows, or of all folds
+ *   fold_outlier_shares                             of each fold
+ *
+ *   validation  NULL: there are no held-out rows
+ *   folds       [n_folds]; n_folds 0: no cross-validation */
+void dni_report_outliers(const dni_outlier_count *train, const dni_outlier_count *validation,
+                         const dni_evaluation *folds, size_t n_folds, dn_report *report);
+
+#endif
