@@ -21,7 +21,7 @@ typedef struct dni_block_slot {
     dni_encoding_slot encoding;
     dni_encoded block;
     dni_entries entries; /* CSR: the block's, whose memory grows */
-    size_t room;         /* rows that `block` has memory for; 0: nothing is allocated yet */
+    size_t room;         /* rows that `block` has memory for; 0: empty is allocated yet */
 } dni_block_slot;
 
 typedef struct dni_source_rows {

@@ -223,7 +223,7 @@ static bool any_missing(const double *x, const double *v, size_t n) {
 }
 
 /* Which strings of the open chunk are known already is told by `seen`, anew for each chunk. */
-static dn_status forget_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
+static dn_status clear_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
     size_t n = slot->open.views[i].strings.n;
     if (n > slot->seen_room[i]) {
         dn_run_free(scan->run, slot->seen[i]);
@@ -284,7 +284,7 @@ static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slo
                                       slot_index, &changed, err);
     for (size_t i = 0; status == DN_OK && changed && i < scan->n; i++) {
         if (type_of(scan, i) == DN_CATEGORICAL) {
-            status = forget_seen(scan, slot, i, err);
+            status = clear_seen(scan, slot, i, err);
         }
     }
     return status == DN_OK ? tile_weights(scan, tile, slot->weights, err) : status;
@@ -378,7 +378,7 @@ static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_
 }
 
 /* The slots' levels of column i united in the first slot. */
-static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
+static dn_status merge_levels(dni_scan *scan, size_t i, dn_error *err) {
     dni_string_set *all = &scan->slots[0].levels[i];
     for (size_t k = 0; k < scan->n_slots; k++) {
         if (scan->slots[k].overflow[i]) {
@@ -402,7 +402,7 @@ static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
+static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
     size_t bytes = 0;
     for (size_t k = 0; k < scan->n_slots; k++) {
         if (scan->slots[k].level_bytes > DN_MAX_LEVELS_BYTES) {
@@ -415,7 +415,7 @@ static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
         }
         dn_status status = dn_run_stop(scan->run, err);
         if (status == DN_OK) {
-            status = unite_levels(scan, i, err);
+            status = merge_levels(scan, i, err);
         }
         if (status != DN_OK) {
             return status;
@@ -461,7 +461,7 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
         }
     }
     scan->total_weight = scan->totals[2 * scan->n];
-    return status == DN_OK ? unite_all_levels(scan, err) : status;
+    return status == DN_OK ? merge_all_levels(scan, err) : status;
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {

@@ -149,7 +149,7 @@ static dn_status count_text(const struct fit *fit, struct slot *slot, const char
                            : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case,
                                               spec->length, text, length, err);
     if (status != DN_OK) {
-        return dni_text_blame(status, fit->rows->source->columns[fit->column].name, row, err);
+        return dni_text_error_at(status, fit->rows->source->columns[fit->column].name, row, err);
     }
     return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
@@ -240,11 +240,11 @@ static void slot_done(const struct fit *fit, struct slot *slot) {
 }
 
 /* What all threads have counted, in the first slot. */
-static dn_status unite(struct fit *fit, dn_error *err) {
+static dn_status merge_slots(struct fit *fit, dn_error *err) {
     struct slot *all = &fit->slots[0];
     for (size_t i = 1; i < fit->n_slots; i++) {
         struct slot *more = &fit->slots[i];
-        dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
+        dn_status status = dni_tally_merge(&all->tally, &more->tally, err);
         if (status != DN_OK) {
             return no_room(fit, status, err);
         }
@@ -383,7 +383,7 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
                                  0, &none, err);
     }
     if (status == DN_OK) {
-        status = unite(&fit, err);
+        status = merge_slots(&fit, err);
     }
     if (status == DN_OK) {
         status =

@@ -233,7 +233,8 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
-    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena, &request.features.places)) {
+    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena,
+                             &request.features.index_filters)) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     if (spec->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&

@@ -32,8 +32,8 @@ static double weight_of(const dn_block *block, size_t t) {
 }
 
 /* ---- start ---- */
-static dn_status far_block(void *arg, const dn_block *block, size_t slot, double *out,
-                           dn_error *err) {
+static dn_status potential_block(void *arg, const dn_block *block, size_t slot, double *out,
+                                 dn_error *err) {
     const struct kmeans *self = arg;
     double *far = self->far + block->first_row;
     dni_pace pace = {.run = self->run};
@@ -101,7 +101,7 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
     self->newest = SIZE_MAX;
     for (size_t j = 0; j < self->k; j++) {
         size_t row = SIZE_MAX;
-        dn_status status = dn_run_sum(run, rows, far_block, self, 0, NULL, err);
+        dn_status status = dn_run_sum(run, rows, potential_block, self, 0, NULL, err);
         if (status == DN_OK) {
             status = draw(self, rows->n_rows, &random, run, &row, err);
         }

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* Streams of random numbers: four for each basis. */
-enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, WAVES = 2, EACH = 4 };
+enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
 
-bool dni_basis_wants_moments(const dni_basis *basis) {
+bool dni_basis_needs_moments(const dni_basis *basis) {
     return basis->standardize || basis->kind == DN_BASIS_FISHER;
 }
 
@@ -153,7 +153,8 @@ static void take_points(dni_basis *basis, const double *points) {
 }
 
 /* ω ~ N(0, I/width²) by the polar form of Box and Muller, b uniform. */
-static dn_status draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream, dn_error *err) {
+static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t stream,
+                                  dn_error *err) {
     const double turn = 6.283185307179586;
     dni_pace pace = {.run = run};
     dni_random random;
@@ -245,7 +246,7 @@ static dn_status refuse_row(const struct moments *self, const double *z, const d
     while (isfinite(x[j])) {
         j++;
     }
-    status = dni_encoder_refuse_feature(self->encoder, basis->first_feature + j, raw, err);
+    status = dni_encoder_feature_error(self->encoder, basis->first_feature + j, raw, err);
     dn_run_free(self->run, raw);
     return status;
 }
@@ -262,7 +263,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
         if (v == 0) {
             continue;
         }
-        dni_basis_of_columns(self->basis, z, x);
+        dni_basis_evaluate(self->basis, z, x);
         if (!dni_all_finite(x, n)) {
             return refuse_row(self, z, x, err);
         }
@@ -290,7 +291,7 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
         if (v == 0) {
             continue;
         }
-        dni_basis_of_columns(self->basis, block->x.values + t * block->x.stride, x);
+        dni_basis_evaluate(self->basis, block->x.values + t * block->x.stride, x);
         for (size_t j = 0; j < n; j++) {
             double d = (x[j] - self->features[j].shift) * self->features[j].factor;
             out[j] += v * d;
@@ -419,7 +420,7 @@ static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *s
         status = dni_basis_width(columns.rows, &columns.run, stream + WIDTH, &basis->width, err);
     }
     if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER) {
-        status = draw_waves(basis, run, stream + WAVES, err);
+        status = draw_frequencies(basis, run, stream + FREQUENCIES, err);
     }
     if (status == DN_OK && encoder->standardize) {
         status = standardize(encoder, basis, &columns, data->total_weight, err);

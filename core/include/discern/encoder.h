@@ -7,7 +7,7 @@
  *   categorical, K levels: K features of which one is 1 (1-of-K), or K − 1 without the first, which is then all zeros. Missing is a level of its own
  *     ("(missing)", the last) when training rows had it, all zeros when they had not; or it is the most frequent level.
  *   text: the words of the training rows, or buckets of hashed words (dn_text_spec). A missing text has none.
- *   sparse: a feature for each place (dn_places: or for some of them), 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
+ *   sparse: a feature for each place (dn_index_filter: or for some of them), 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
  *     did not have counts nothing.
  * Behind the inputs' features come those of the bases, functions of several number columns: see dn_basis_spec.
  * `standardize` (x − m)/s with m, s of the training rows (divisor Σv; s = 1 for a constant column) is part of the encoder's description; whether x is
@@ -31,7 +31,7 @@ DN_BEGIN_DECLS
 #define DN_MAX_LEVELS_BYTES ((size_t)16 << 20) /* of all inputs */
 
 /* Places of a sparse column that can be standardised; and features of text and sparse columns beyond which rows are never dense. */
-#define DN_MAX_DENSE_PLACES 16384
+#define DN_MAX_DENSE_FEATURES 16384
 
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
@@ -131,29 +131,33 @@ typedef struct dn_basis_spec {
 size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n_classes);
 
 /* Which places of a sparse column are features; what the others hold is not looked at. */
-typedef enum dn_places_kind { DN_PLACES_ALL, DN_PLACES_KEPT, DN_PLACES_DROPPED } dn_places_kind;
-typedef struct dn_places {
-    dn_places_kind kind;   /* all of them; those listed; or those not listed */
-    const uint32_t *place; /* [n] ascending, below the column's width */
+typedef enum dn_index_filter_kind {
+    DN_INDICES_ALL,
+    DN_INDICES_KEPT,
+    DN_INDICES_DROPPED
+} dn_index_filter_kind;
+typedef struct dn_index_filter {
+    dn_index_filter_kind kind; /* all of them; those listed; or those not listed */
+    const uint32_t *index;     /* [n] ascending, below the column's width */
     size_t n;
-} dn_places;
+} dn_index_filter;
 /* How many of a column's places that are. */
-static inline size_t dn_places_count(const dn_places *places, size_t width) {
-    return places->kind == DN_PLACES_ALL    ? width
-           : places->kind == DN_PLACES_KEPT ? places->n
-                                            : width - places->n;
+static inline size_t dn_index_filter_count(const dn_index_filter *places, size_t width) {
+    return places->kind == DN_INDICES_ALL    ? width
+           : places->kind == DN_INDICES_KEPT ? places->n
+                                             : width - places->n;
 }
 /* Whether they keep to the rules for a column of this width, and at least one is left. */
-bool dn_places_are_well(const dn_places *places, size_t width);
+bool dn_index_filter_is_valid(const dn_index_filter *places, size_t width);
 
 typedef struct dn_encoder_spec {
     const size_t *columns; /* the source's columns that are inputs, in feature order */
     size_t n_columns;
-    const dn_places *
-        places; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
+    const dn_index_filter *
+        index_filters; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
     bool standardize;
     bool
-        standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_PLACES of them a column */
+        standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_FEATURES of them a column */
     size_t max_levels;      /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
@@ -199,7 +203,7 @@ typedef struct dn_input {
     dn_strings levels;  /* categorical: ascending by bytes; empty otherwise */
     bool missing_level; /* categorical: missing is a level of its own, index levels.n */
     bool indicator;     /* numeric, boolean: the last feature is 1 where the number is missing */
-    bool taken;         /* numeric, boolean: bases have it, it is no feature itself */
+    bool in_basis_only; /* numeric, boolean: bases have it, it is no feature itself */
     double fill;        /* numeric, boolean: what stands for missing */
     size_t
         missing_as; /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
@@ -207,8 +211,8 @@ typedef struct dn_input {
         unseen_as; /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
     size_t
-        width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_place */
-    uint32_t first_place;   /* sparse: what place 0 is called, as in dn_table_column */
+        width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_sparse_feature */
+    uint32_t first_index;   /* sparse: what place 0 is called, as in dn_table_column */
     dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
 } dn_input;
 
@@ -303,9 +307,9 @@ DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, c
                                       size_t length, dn_text_work *work, const uint32_t **feature,
                                       const double **entry, size_t *n, dn_error *err);
 /* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
-size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
+size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t place);
 /* The place that feature k (< n_features) of a sparse input is. */
-uint32_t dn_encoder_nth_place(const dn_encoder *encoder, size_t input, size_t k);
+uint32_t dn_encoder_sparse_index(const dn_encoder *encoder, size_t input, size_t k);
 
 /* x of raw rows → out [rows.n × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
  * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */
@@ -324,7 +328,7 @@ DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const d
                                           bool in_memory, const dn_run *run, dn_rows **out,
                                           dn_error *err);
 /* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
- * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised; characters
+ * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_FEATURES features of text and sparse columns that are not standardised; characters
  * always. Stored with the encoder. */
 bool dn_encoder_is_sparse(const dn_encoder *encoder);
 /* Mean number of entries of its text and sparse inputs that a training row has, those of standardised ones apart. */

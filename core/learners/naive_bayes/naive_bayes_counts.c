@@ -74,7 +74,7 @@ static dn_status choose_input(const dn_fit_input *input, const dn_input *of, dn_
     if (of->indicator) {
         factor[first + n - 1] = DN_FACTOR_BERNOULLI;
     }
-    if (of->taken) {
+    if (of->in_basis_only) {
         return DN_OK;
     }
     if (of->type == DN_NUMERIC) {
