@@ -176,10 +176,14 @@ typedef struct dn_encoder_spec {
 /* What can be said of a spec for a table with these columns before it is read: that every column is one, that text and sparse columns keep to their limits, and the rules of the bases: numbers
  * only, no column twice in a basis or in two polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet).
  * DN_ERR_ARGUMENT or DN_ERR_DATA; field is a column's name, "text" or "basis". dn_encoder_fit begins with it. */
-DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
-                                       const dn_encoder_spec *spec, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns,
+                                       size_t n_cols,
+                                       const dn_encoder_spec *spec,
+                                       dn_error *err);
 /* Bytes of working memory that fitting the bases takes at most (rows of their columns are kept in memory beside it only when they fit). 0 without bases. */
-double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
+double dn_encoder_bases_memory(const dn_encoder_spec *spec,
+                               size_t n_rows,
+                               size_t n_classes,
                                size_t n_slots);
 
 typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
@@ -223,9 +227,13 @@ typedef struct dn_input {
  * Bases add passes over their columns: two when standardising, some 100 for k-means (Lloyd's iterations from a k-means++ start), two for fisher, one for a width.
  * DN_ERR_DATA: no training row, no column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
  * feature of a basis that is not finite, columns of a fisher basis that are collinear within the classes (named); DN_ERR_ARGUMENT: a weight < 0 or not finite, and what dn_encoder_check refuses. */
-DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
-                                     const uint8_t *role, const double *weight, const dn_run *run,
-                                     dn_encoder **out, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source,
+                                     const dn_encoder_spec *spec,
+                                     const uint8_t *role,
+                                     const double *weight,
+                                     const dn_run *run,
+                                     dn_encoder **out,
+                                     dn_error *err);
 dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
 void dn_encoder_unref(dn_encoder *encoder);      /* NULL is allowed */
 
@@ -303,9 +311,15 @@ DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
 void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
 /* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY; DN_ERR_DATA
  * (field: the input; its name is not in the message) for a text that is no graph, or too long to be characters. */
-DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text,
-                                      size_t length, dn_text_work *work, const uint32_t **feature,
-                                      const double **entry, size_t *n, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder,
+                                      size_t input,
+                                      const char *text,
+                                      size_t length,
+                                      dn_text_work *work,
+                                      const uint32_t **feature,
+                                      const double **entry,
+                                      size_t *n,
+                                      dn_error *err);
 /* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
 size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t place);
 /* The place that feature k (< n_features) of a sparse input is. */
@@ -322,10 +336,15 @@ void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
  * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, or for a missing number, if the encoder refuses them and the row weighs anything;
  * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
  * it, and what run's allocator and stop refer to. */
-DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder,
-                                          const uint8_t *role, enum dn_row_role wanted,
-                                          const double *target, const double *weight,
-                                          bool in_memory, const dn_run *run, dn_rows **out,
+DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source,
+                                          const dn_encoder *encoder,
+                                          const uint8_t *role,
+                                          enum dn_row_role wanted,
+                                          const double *target,
+                                          const double *weight,
+                                          bool in_memory,
+                                          const dn_run *run,
+                                          dn_rows **out,
                                           dn_error *err);
 /* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
  * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_FEATURES features of text and sparse columns that are not standardised; characters

@@ -46,8 +46,8 @@ typedef struct dn_progress {
 
 /* A function from one block, or a piece of one, to a vector that is added up: adds its contribution to `out` (n_out doubles, zeroed by the caller before a block's first piece).
  * `slot` tells threads apart (0 … n_slots - 1), so that arg can hold a workspace for each. Called from several threads at once. */
-typedef dn_status (*dn_block_fn)(void *arg, const dn_block *block, size_t slot, double *out,
-                                 dn_error *err);
+typedef dn_status (*dn_block_fn)(
+    void *arg, const dn_block *block, size_t slot, double *out, dn_error *err);
 
 typedef struct dn_run dn_run;
 struct dn_run {
@@ -57,8 +57,13 @@ struct dn_run {
 
     /* Calls fn for every block of rows (dn_run_sum_block: its pieces in order, with one `out`) and writes to out[n_out] the sum over the blocks, added pairwise in the order of the block number as
      * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
-    dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                     size_t n_out, double *out, dn_error *err);
+    dn_status (*sum)(const dn_run *run,
+                     const dn_rows *rows,
+                     dn_block_fn fn,
+                     void *arg,
+                     size_t n_out,
+                     double *out,
+                     dn_error *err);
 
     /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, in other work on wide rows every 10^7 or every row, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
      * with that code. NULL: never stops. */
@@ -81,12 +86,22 @@ struct dn_run {
 dn_run dn_run_default(void);
 
 /* The calls through a run with its NULLs resolved. */
-DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                                 size_t n_out, double *out, dn_error *err);
+DN_MUST_USE dn_status dn_run_sum(const dn_run *run,
+                                 const dn_rows *rows,
+                                 dn_block_fn fn,
+                                 void *arg,
+                                 size_t n_out,
+                                 double *out,
+                                 dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
 /* One block's vector, for whoever implements `sum`: fn of its pieces. Polls stop before each. */
-DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i,
-                                       size_t slot, dn_block_fn fn, void *arg, double *out,
+DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run,
+                                       const dn_rows *rows,
+                                       size_t i,
+                                       size_t slot,
+                                       dn_block_fn fn,
+                                       void *arg,
+                                       double *out,
                                        dn_error *err);
 double dn_run_elapsed(const dn_run *run);
 /* Whether the progress of this iteration is to come with weights. */
@@ -94,8 +109,8 @@ bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
 /* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. From 32 MiB on the run's stop is looked at
  * first: several such arrays one after the other take their time. */
-DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what,
-                                   void **out, dn_error *err);
+DN_MUST_USE dn_status dn_run_alloc(
+    const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory);
 /* Counts bytes that the caller is about to take from elsewhere (dn_allocator.hold): a refusal is an error as of dn_run_alloc. */
 DN_MUST_USE dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err);
