@@ -1,6 +1,8 @@
 /* The passes over a sparse column. A index is a number column whose missing values are 0: the moments of encoder_moments.h, summed over the entries alone. */
 #include "encoder/encoder_sparse.h"
 
+#include "base/sum.h"
+#include "base/tasks.h"
 #include "encoder/encoder_moments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@ struct filter {
     const double *weight;
     const dn_run *run;
     size_t width; /* set->n */
-    bool serial, moments;
+    bool moments;
+    dn_run passes; /* for passes over the source */
     size_t n_slots;
     struct slot *slots;       /* [n_slots] */
     dni_scan_column *results; /* [width] with moments: of the entries */
@@ -56,7 +59,8 @@ static dn_status slot_init(const struct filter *self, struct slot *slot, dn_erro
 
 static dn_status places_init(struct filter *self, dn_error *err) {
     void *slots = NULL, *results = NULL, *totals = NULL;
-    size_t n_slots = dni_source_slots(self->rows->source, self->run, &self->serial);
+    self->passes = dni_source_run(self->rows->source, self->run);
+    size_t n_slots = self->passes.n_slots;
     dn_status status = dn_run_alloc(self->run, n_slots, sizeof *self->slots,
                                     "the filter of a sparse column", &slots, err);
     if (status != DN_OK) {
@@ -190,13 +194,13 @@ static dn_status moment_block(void *arg, const dn_block *block, size_t slot_inde
     return add_block(arg, block, slot_index, moment_entry, out, err);
 }
 
-static dn_status pass(const struct filter *self, dn_block_fn fn, dn_error *err) {
+static dn_status pass(const struct filter *self, dni_each_sum_fn fn, dn_error *err) {
     for (size_t k = 0; k < self->n_slots; k++) {
         self->slots[k].open.chunk = SIZE_MAX;
     }
-    return dni_sum_numbers(self->run, self->serial, self->rows->n_blocks, DN_BLOCK_ROWS, fn,
-                           (void *)(uintptr_t)self, 1 + (self->moments ? 2 * self->width : 0),
-                           self->totals, err);
+    const dn_rows blocks = dni_numbered_rows(self->rows->n_blocks);
+    return dni_each_sum(&self->passes, &blocks, fn, (void *)(uintptr_t)self,
+                        1 + (self->moments ? 2 * self->width : 0), self->totals, err);
 }
 
 /* ---- what they say ---- */

@@ -57,10 +57,10 @@ static void training_progress(const dn_run *run, const dn_progress *progress) {
     mailbox_report(t->mailbox, progress, training_elapsed(run));
 }
 
-static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                              size_t n_out, double *out, dn_error *err) {
+static dn_status training_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                               dn_error *err) {
     const struct training *t = run->ctx;
-    return team_sum(t->team, run, rows, fn, arg, n_out, out, err);
+    return team_each(t->team, run, rows, fn, arg, err);
 }
 
 /* Waits before the next try, in steps short enough for a drain; false: the daemon ends. */
@@ -197,7 +197,7 @@ static dn_run run_of(struct training *t) {
     run.seed = t->spec.seed;
     run.allocator = &t->budget.allocator;
     run.n_slots = team_size(t->team);
-    run.sum = training_sum;
+    run.each = training_each;
     run.stop = training_stop;
     run.elapsed = training_elapsed;
     run.progress = training_progress;

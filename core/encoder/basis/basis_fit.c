@@ -3,6 +3,7 @@
 #include "encoder/basis/basis_fit.h"
 
 #include "base/random.h"
+#include "base/sum.h"
 #include "encoder/encoder_moments.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -117,15 +118,12 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
                               bool standardize, const dni_bases_data *data, const dn_run *run,
                               dn_error *err) {
     dn_error refused = {0};
-    bool serial = false;
-    *columns = (struct columns){.run = *run};
+    *columns = (struct columns){.run = dni_source_run(data->source, run)};
     dn_status status = column_encoder(of, basis, standardize ? data->mean : NULL,
                                       standardize ? data->scale : NULL, &columns->encoder, err);
     if (status != DN_OK) {
         return status;
     }
-    columns->run.n_slots = dni_source_slots(data->source, run, &serial);
-    columns->run.sum = columns->run.n_slots == 1 ? NULL : run->sum;
     for (int memory = 1; memory >= 0; memory--) {
         status = dn_rows_from_source(data->source, columns->encoder, data->role, DN_ROW_TRAIN,
                                      data->target, data->weight, memory == 1, &columns->run,
@@ -280,7 +278,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
     return DN_OK;
 }
 
-static dn_status moments_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status moments_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
@@ -326,7 +324,7 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
             self->x[(3 * i + 2) * n + j] = -(double)INFINITY;
         }
     }
-    dn_status status = dn_run_sum(self->run, rows, sums_block, self, n, totals, err);
+    dn_status status = dni_each_sum(self->run, rows, sums_block, self, n, totals, err);
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         *feature = (dni_scan_column){.weight = total_weight,
@@ -344,7 +342,8 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
         }
     }
     if (status == DN_OK) {
-        status = dn_run_sum(self->run, rows, moments_block, self, 2 * n, totals, err);
+        status = dn_run_sum(self->run, rows, &(dn_sum){moments_block, self, sizeof *self, 2 * n},
+                            totals, err);
     }
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];

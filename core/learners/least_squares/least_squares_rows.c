@@ -71,7 +71,7 @@ static void residuals(double *g, size_t S, bool targets, const double *target, c
     }
 }
 
-static dn_status pass_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status pass_block(const void *arg, const dn_block *block, size_t slot, double *out,
                             dn_error *err) {
     const dni_squares *q = arg;
     size_t S = q->n_scores, d = q->width - 1;
@@ -104,7 +104,8 @@ dn_status dni_squares_pass(dni_squares *q, const double *variables, bool targets
     } else {
         memcpy(q->table, variables, q->n * sizeof *variables);
     }
-    dn_status status = dn_run_sum(q->run, q->rows, pass_block, q, 2 + q->n, q->sums, err);
+    dn_status status =
+        dn_run_sum(q->run, q->rows, &(dn_sum){pass_block, q, sizeof *q, 2 + q->n}, q->sums, err);
     if (status != DN_OK) {
         return status;
     }

@@ -127,7 +127,7 @@ dn_status dni_logistic_batch_lazily(dni_logistic *loss, const dn_block *block, c
 }
 
 /* out[0] += Σv², out[1] += Σv */
-static dn_status weigh_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status weigh_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)arg;
     (void)slot;
@@ -143,7 +143,8 @@ static dn_status weigh_block(void *arg, const dn_block *block, size_t slot, doub
 dn_status dni_logistic_typical_weight(dni_logistic *loss, const dn_run *run, double *out,
                                       dn_error *err) {
     double sums[2];
-    dn_status status = dn_run_sum(run, loss->rows, weigh_block, loss, 2, sums, err);
+    dn_status status =
+        dn_run_sum(run, loss->rows, &(dn_sum){.fn = weigh_block, .n_out = 2}, sums, err);
     if (status == DN_OK) {
         *out = sums[0] / sums[1];
     }

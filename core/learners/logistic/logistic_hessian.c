@@ -48,8 +48,8 @@ static bool prepare_tile(const dni_logistic *loss, const dni_logistic_slot *slot
     return false;
 }
 
-static dn_status hessian_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                               dn_error *err) {
+static dn_status hessian_block(const void *arg, const dn_block *block, size_t slot_number,
+                               double *out, dn_error *err) {
     const dni_logistic *loss = arg;
     const dni_logistic_slot *slot = &loss->slots[slot_number];
     size_t width = loss->width, K = loss->n_scores;
@@ -165,8 +165,10 @@ dn_status dni_logistic_hessian(void *ctx, const dn_run *run, const double *x, do
     dni_logistic_state(loss, x, loss->stated);
     dni_logistic_set_table(loss, loss->stated, loss->table);
     size_t pairs = K * (K + 1) / 2;
-    dn_status status = dn_run_sum(run, loss->rows, hessian_block, loss, pairs * width * width,
-                                  loss->hessian_sums, err);
+    dn_status status =
+        dn_run_sum(run, loss->rows,
+                   &(dn_sum){hessian_block, loss, sizeof *loss, pairs * width * width},
+                   loss->hessian_sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -184,7 +186,7 @@ dn_status dni_logistic_hessian(void *ctx, const dn_run *run, const double *x, do
     return status;
 }
 
-static dn_status gram_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+static dn_status gram_block(const void *arg, const dn_block *block, size_t slot_number, double *out,
                             dn_error *err) {
     const dni_logistic *loss = arg;
     const dni_logistic_slot *slot = &loss->slots[slot_number];
@@ -209,7 +211,9 @@ dn_status dni_logistic_gram(dni_logistic *loss, const dn_run *run, size_t stride
                             dn_error *err) {
     size_t width = loss->width;
     loss->gram_stride = stride;
-    dn_status status = dn_run_sum(run, loss->rows, gram_block, loss, width * width, gram, err);
+    dn_status status =
+        dn_run_sum(run, loss->rows, &(dn_sum){gram_block, loss, sizeof *loss, width * width}, gram,
+                   err);
     if (status != DN_OK) {
         return status;
     }
@@ -226,7 +230,7 @@ dn_status dni_logistic_gram(dni_logistic *loss, const dn_run *run, size_t stride
 }
 
 /* out[3…] += Σ v (x̃ᵀu) x̃ */
-static dn_status power_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status power_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
@@ -265,7 +269,9 @@ dn_status dni_logistic_largest_eigenvalue(dni_logistic *loss, const dn_run *run,
         for (size_t j = 0; j < width; j++) {
             u[j] /= norm;
         }
-        dn_status status = dn_run_sum(run, loss->rows, power_block, loss, width, product, err);
+        dn_status status =
+            dn_run_sum(run, loss->rows, &(dn_sum){power_block, loss, sizeof *loss, width}, product,
+                       err);
         if (status != DN_OK) {
             return status;
         }

@@ -231,7 +231,7 @@ dn_block dni_logistic_tile(const dn_block *block, size_t first) {
                       .weight = block->weight == NULL ? NULL : block->weight + first};
 }
 
-static dn_status evaluate_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status evaluate_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
@@ -259,7 +259,8 @@ dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, d
     dni_logistic_state(loss, x, loss->stated);
     dni_logistic_set_table(loss, loss->stated, loss->table);
     dn_status status =
-        dn_run_sum(run, loss->rows, evaluate_block, loss, 3 + loss->n, loss->sums, err);
+        dn_run_sum(run, loss->rows, &(dn_sum){evaluate_block, loss, sizeof *loss, 3 + loss->n},
+                   loss->sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -286,7 +287,7 @@ dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, d
     return DN_OK;
 }
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
@@ -312,5 +313,5 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot, doub
 dn_status dni_logistic_count_below(dni_logistic *loss, const dn_run *run, double floor, double *out,
                                    dn_error *err) {
     loss->u_floor = floor;
-    return dn_run_sum(run, loss->rows, count_block, loss, 1, out, err);
+    return dn_run_sum(run, loss->rows, &(dn_sum){count_block, loss, sizeof *loss, 1}, out, err);
 }

@@ -29,8 +29,8 @@ static void curve_scores(const dn_block *tile, size_t K, double *scores, double 
     }
 }
 
-static dn_status product_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                               dn_error *err) {
+static dn_status product_block(const void *arg, const dn_block *block, size_t slot_number,
+                               double *out, dn_error *err) {
     const dni_logistic *loss = arg;
     const dni_logistic_slot *slot = &loss->slots[slot_number];
     size_t K = loss->n_scores;
@@ -59,7 +59,8 @@ dn_status dni_logistic_product(void *ctx, const dn_run *run, const double *x, co
                        stated); /* the change is linear: a direction changes like a point */
     dni_logistic_set_table(loss, stated, loss->along);
     dn_status status =
-        dn_run_sum(run, loss->rows, product_block, loss, loss->n, loss->products, err);
+        dn_run_sum(run, loss->rows, &(dn_sum){product_block, loss, sizeof *loss, loss->n},
+                   loss->products, err);
     if (status != DN_OK) {
         return status;
     }
@@ -120,8 +121,8 @@ static void add_squares(const dni_logistic *loss, dn_matrix x, const double *c, 
 }
 
 /* out [n]: Σ c z² as [width × K], the intercepts' left 0; behind it [n]: Σ c [x, 1] as a gradient. */
-static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                                dn_error *err) {
+static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot_number,
+                                double *out, dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot_number].scores;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
@@ -145,7 +146,8 @@ dn_status dni_logistic_diagonal(void *ctx, const dn_run *run, const double *x, d
     dni_logistic_state(loss, x, loss->stated);
     dni_logistic_set_table(loss, loss->stated, loss->table);
     dn_status status =
-        dn_run_sum(run, loss->rows, diagonal_block, loss, 2 * loss->n, loss->products, err);
+        dn_run_sum(run, loss->rows, &(dn_sum){diagonal_block, loss, sizeof *loss, 2 * loss->n},
+                   loss->products, err);
     if (status != DN_OK) {
         return status;
     }
