@@ -7,6 +7,7 @@
  * too (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2). Steps of different variables have nothing to do with each other: ranges of them are tasks. O(n) a batch beside its gradient; no
  * allocation in the loop. */
 #include "optimize/adam.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "base/tasks.h"
 #include "linalg/vector.h"
@@ -27,8 +28,23 @@ struct adam {
     size_t *order;                /* [n_rows] */
 };
 
-double dni_adam_memory(size_t n, size_t n_rows) {
-    return 8 * (3 * (double)n + (double)n_rows);
+struct adam_shape {
+    size_t n, n_rows;
+};
+
+static void adam_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct adam_shape *s = shape;
+    struct adam *t = work;
+    t->gradient = dni_layout_doubles(layout, s->n);
+    t->m = dni_layout_doubles(layout, s->n);
+    t->v = dni_layout_doubles(layout, s->n);
+    t->order = dni_layout_array(layout, s->n_rows, sizeof *t->order);
+}
+
+double dni_adam_bytes(size_t n, size_t n_rows) {
+    const struct adam_shape shape = {n, n_rows};
+    struct adam scratch;
+    return dni_layout_bytes(adam_layout, &shape, &scratch);
 }
 
 static dn_status move_range(void *arg, size_t i, size_t slot, dn_error *err) {
@@ -119,28 +135,16 @@ dn_status dni_adam(const dni_objective *objective, const dn_run *run,
                    const dni_adam_settings *settings, double *x, dni_outcome *out, dn_error *err) {
     const size_t n = objective->n;
     assert(settings->n_rows > 0 && settings->batch_rows > 0 && objective->l1 == NULL);
-    void *vectors = NULL, *order = NULL;
+    const struct adam_shape shape = {n, settings->n_rows};
+    struct adam t = {.n = n, .x = x, .power1 = 1, .power2 = 1};
+    void *memory = NULL;
     dni_outcome outcome = {0};
     dn_status status =
-        dn_run_alloc(run, 3 * n, sizeof(double), "the moments of the gradient", &vectors, err);
+        dni_layout_take(run, adam_layout, &shape, &t, "the moments of the gradient", &memory, err);
     if (status == DN_OK) {
-        status = dn_run_alloc(run, settings->n_rows, sizeof(size_t), "the order of the rows",
-                              &order, err);
-    }
-    if (status == DN_OK) {
-        double *v = vectors;
-        struct adam t = {.n = n,
-                         .x = x,
-                         .gradient = v,
-                         .m = v + n,
-                         .v = v + 2 * n,
-                         .power1 = 1,
-                         .power2 = 1,
-                         .order = order};
         status = iterate(&t, objective, run, settings, &outcome, err);
     }
-    dn_run_free(run, order);
-    dn_run_free(run, vectors);
+    dn_run_free(run, memory);
     if (status == DN_OK) {
         *out = outcome;
     }

@@ -17,8 +17,8 @@ typedef struct dni_adam_settings {
                        const double *x, double *gradient, dn_error *err);
 } dni_adam_settings;
 
-/* Bytes of working memory for n variables and so many rows. */
-double dni_adam_memory(size_t n, size_t n_rows);
+/* Bytes that the solver allocates. */
+double dni_adam_bytes(size_t n, size_t n_rows);
 
 /* From x [n], which becomes the last point of the last pass. After each pass, and at the start, the objective is evaluated and `accepted` judges it; steps decrease it in the mean only, so whoever
  * wants the best point keeps it there. DN_ERR_NUMERIC: a value that is not finite, with the pass. The run's stop is looked at before each batch. Does not know l1. */

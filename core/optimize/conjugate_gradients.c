@@ -5,6 +5,7 @@
  * From x = 0 with M = 1 every iterate is in the range of A: of a singular system the limit is the solution of least norm.
  * Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck, Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
 #include "optimize/conjugate_gradients.h"
+#include "base/layout.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 #include "optimize/objective.h"
@@ -21,8 +22,25 @@ struct recurrences {
     double *right, *length; /* [n_systems] ‖b_k‖ and ‖r_k‖ */
 };
 
-double dni_conjugate_gradients_memory(size_t n_systems, size_t n) {
-    return (double)n_systems * (3 * (double)n + 3);
+struct recurrences_shape {
+    size_t n_systems, n;
+};
+
+static void recurrences_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct recurrences_shape *s = shape;
+    struct recurrences *t = work;
+    t->r = dni_layout_matrix(layout, s->n_systems, s->n);
+    t->p = dni_layout_matrix(layout, s->n_systems, s->n);
+    t->q = dni_layout_matrix(layout, s->n_systems, s->n);
+    t->rho = dni_layout_doubles(layout, s->n_systems);
+    t->right = dni_layout_doubles(layout, s->n_systems);
+    t->length = dni_layout_doubles(layout, s->n_systems);
+}
+
+double dni_conjugate_gradients_bytes(size_t n_systems, size_t n) {
+    const struct recurrences_shape shape = {n_systems, n};
+    struct recurrences scratch;
+    return dni_layout_bytes(recurrences_layout, &shape, &scratch);
 }
 
 /* √Σ r²/scale, by way of the largest for the range of the numbers. */
@@ -186,23 +204,14 @@ static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iter
 dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run, double tolerance,
                                   size_t max_iterations, double *x, dni_systems_outcome *out,
                                   dn_error *err) {
-    size_t all = systems->n_systems * systems->n;
+    const struct recurrences_shape shape = {systems->n_systems, systems->n};
+    struct recurrences t = {.systems = systems, .tolerance = tolerance, .x = x};
     void *memory = NULL;
     dni_systems_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, 3 * all + 3 * systems->n_systems, sizeof(double),
-                                    "the vectors of the conjugate gradients", &memory, err);
+    dn_status status = dni_layout_take(run, recurrences_layout, &shape, &t,
+                                       "the vectors of the conjugate gradients", &memory, err);
     if (status == DN_OK) {
-        double *v = memory, *numbers = v + 3 * all;
-        struct recurrences t = {.systems = systems,
-                                .tolerance = tolerance,
-                                .x = x,
-                                .r = v,
-                                .p = v + all,
-                                .q = v + 2 * all,
-                                .rho = numbers,
-                                .right = numbers + systems->n_systems,
-                                .length = numbers + 2 * systems->n_systems};
-        memset(x, 0, all * sizeof *x);
+        memset(x, 0, systems->n_systems * systems->n * sizeof *x);
         status = solve(&t, run, max_iterations, &outcome, err);
     }
     dn_run_free(run, memory);

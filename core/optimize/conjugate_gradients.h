@@ -33,8 +33,8 @@ typedef struct dni_systems_outcome {
     dn_stop_reason reason; /* DN_STOP_TOLERANCE, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_systems_outcome;
 
-/* Doubles of working memory. */
-double dni_conjugate_gradients_memory(size_t n_systems, size_t n);
+/* Bytes that the solver allocates. */
+double dni_conjugate_gradients_bytes(size_t n_systems, size_t n);
 
 /* x [n_systems × n] ← the solutions, from 0. Ends when every ‖b_k − A x_k‖ is at most tolerance·‖b_k‖, computed from the data: where the residuals that were added
  * up have drifted from it, it goes on from there, and ends with "no_progress" when that no longer halves them. A product an iteration serves all systems; those that are solved

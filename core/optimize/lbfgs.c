@@ -6,9 +6,11 @@
  * Nocedal and Wright, Numerical Optimization, Algorithm 7.4; Liu and Nocedal, Mathematical Programming 45, 1989. A pair enters only when
  * sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
 #include "optimize/lbfgs.h"
+#include "base/layout.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
 #include "optimize/line_search.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,10 +21,6 @@ size_t dni_lbfgs_pairs(size_t n) {
     return pairs > DNI_LBFGS_PAIRS ? DNI_LBFGS_PAIRS : pairs < least ? least : pairs;
 }
 
-double dni_lbfgs_memory(size_t n) {
-    return (2 * (double)dni_lbfgs_pairs(n) + 5) * (double)n;
-}
-
 struct lbfgs {
     double *s, *y; /* [pairs × n] rings */
     double sy[DNI_LBFGS_PAIRS];
@@ -31,6 +29,23 @@ struct lbfgs {
     double gamma;         /* M⁻¹ is divided by it: B₀⁻¹ = M⁻¹/γ */
     double *direction, *gradient, *x_new, *gradient_new, *scratch;
 };
+
+static void lbfgs_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape, pairs = dni_lbfgs_pairs(n);
+    struct lbfgs *t = work;
+    t->s = dni_layout_matrix(layout, pairs, n);
+    t->y = dni_layout_matrix(layout, pairs, n);
+    t->direction = dni_layout_doubles(layout, n);
+    t->gradient = dni_layout_doubles(layout, n);
+    t->x_new = dni_layout_doubles(layout, n);
+    t->gradient_new = dni_layout_doubles(layout, n);
+    t->scratch = dni_layout_doubles(layout, n);
+}
+
+double dni_lbfgs_bytes(size_t n) {
+    struct lbfgs scratch;
+    return dni_layout_bytes(lbfgs_layout, &n, &scratch);
+}
 
 /* direction ← −B⁻¹ gradient */
 static void two_loops(const dni_objective *o, struct lbfgs *t) {
@@ -130,25 +145,33 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 
 dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations,
                     double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
+    const size_t n = objective->n;
+    struct lbfgs t = {.pairs = dni_lbfgs_pairs(n), .gamma = 1};
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * pairs + 5) * n, sizeof(double),
-                                    "the pairs and vectors of L-BFGS", &memory, err);
-    if (status == DN_OK) {
-        double *v = memory;
-        double *rest = v + 2 * pairs * n;
-        struct lbfgs t = {.s = v,
-                          .y = v + pairs * n,
-                          .pairs = pairs,
-                          .gamma = 1,
-                          .direction = rest,
-                          .gradient = rest + n,
-                          .x_new = rest + 2 * n,
-                          .gradient_new = rest + 3 * n,
-                          .scratch = rest + 4 * n};
-        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
-        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    dn_status status =
+        dni_layout_take(run, lbfgs_layout, &n, &t, "the pairs and vectors of L-BFGS", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
+    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
+    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
     dn_run_free(run, memory);
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    return dni_lbfgs(objective, run, options->max_iterations, x, out, err);
+}
+
+static double bytes(size_t n, size_t n_blocks) {
+    (void)n_blocks;
+    return dni_lbfgs_bytes(n);
+}
+
+const dni_solver dni_solver_lbfgs = {.name = "lbfgs",
+                                     .needs = DNI_NEEDS_METRIC,
+                                     .smooth = true,
+                                     .bytes = bytes,
+                                     .minimise = minimise};

@@ -5,28 +5,42 @@
  * The system is solved by an equilibrated Cholesky factorisation that survives rounding (definite.h), which polls the run's stop.
  * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration beside the Hessian; no allocation in the loop. */
 #include "optimize/newton.h"
+#include "base/layout.h"
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
 #include "optimize/definite.h"
 #include "optimize/descent.h"
 #include "optimize/line_search.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 
-double dni_newton_memory(size_t n) {
-    double m = (double)n;
-    return 2 * m * m + 6 * m;
-}
-
 struct newton {
-    double *hessian;  /* [n × n] as computed */
-    double *factor;   /* [n × n] its Cholesky factor */
-    double *scale;    /* [n] D^−½ */
-    double *gradient; /* [n] */
-    double *step;     /* [n] direction, then step */
-    double *x_new;    /* [n] */
+    double *hessian; /* [n × n] as computed */
+    double *factor;  /* [n × n] its Cholesky factor */
+    double *scale;   /* [n] D^−½ */
+    double *gradient;
+    double *step; /* [n] direction, then step */
+    double *x_new;
     double *gradient_new;
 };
+
+static void newton_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct newton *t = work;
+    t->hessian = dni_layout_matrix(layout, n, n);
+    t->factor = dni_layout_matrix(layout, n, n);
+    t->scale = dni_layout_doubles(layout, n);
+    t->gradient = dni_layout_doubles(layout, n);
+    t->step = dni_layout_doubles(layout, n);
+    t->x_new = dni_layout_doubles(layout, n);
+    t->gradient_new = dni_layout_doubles(layout, n);
+}
+
+double dni_newton_bytes(size_t n) {
+    struct newton scratch;
+    return dni_layout_bytes(newton_layout, &n, &scratch);
+}
 
 /* One step from x: *moved is false when none decreases the objective. */
 static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
@@ -65,10 +79,8 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
     }
     status = dni_line_search_run(o, run, &search, moved, err);
     out->evaluations += search.evaluations;
-    if (status == DN_OK && !*moved &&
-        -search.slope >
-            2 * fabs(
-                    *value)) { /* the model promised more than there is: the curvature has vanished */
+    if (status == DN_OK && !*moved && -search.slope > 2 * fabs(*value)) {
+        /* The model promised a decrease below 0: the curvature has vanished. */
         for (size_t i = 0; i < n; i++) {
             t->step[i] = -t->gradient[i];
         }
@@ -84,7 +96,8 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations,
                      double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
-    void *matrices = NULL, *vectors = NULL;
+    struct newton t;
+    void *memory = NULL;
     if (n > DNI_MAX_ORDER) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
@@ -92,17 +105,29 @@ dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t m
             8.0 * (double)n * (double)n, DNI_MAX_ORDER);
     }
     dn_status status =
-        dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 5 * n, sizeof(double), "newton's vectors", &vectors, err);
+        dni_layout_take(run, newton_layout, &n, &t, "newton's Hessian", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        double *m = matrices, *v = vectors;
-        struct newton t = {m, m + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n};
-        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
-        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
-    }
-    dn_run_free(run, vectors);
-    dn_run_free(run, matrices);
+    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
+    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    dn_run_free(run, memory);
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    return dni_newton(objective, run, options->max_iterations, x, out, err);
+}
+
+static double bytes(size_t n, size_t n_blocks) {
+    (void)n_blocks;
+    return dni_newton_bytes(n);
+}
+
+const dni_solver dni_solver_newton = {.name = "newton",
+                                      .needs = DNI_NEEDS_HESSIAN,
+                                      .smooth = true,
+                                      .bytes = bytes,
+                                      .minimise = minimise};

@@ -4,8 +4,8 @@
 
 #include "optimize/objective.h"
 
-/* Doubles of working memory that the solver itself takes for n variables (the objective's own come on top). */
-double dni_newton_memory(size_t n);
+/* Bytes that the solver allocates for n variables. */
+double dni_newton_bytes(size_t n);
 
 /* Minimises from x [n], which becomes the answer. objective->hessian is needed. */
 DN_MUST_USE dn_status dni_newton(const dni_objective *objective, const dn_run *run,

@@ -13,11 +13,13 @@
  * At the minimum the free variables are those that are not 0, μ vanishes, and the steps are Newton's.
  * One pass over the data a product; O(n) memory; no allocation in the loop. */
 #include "optimize/newton_cg.h"
+#include "base/layout.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
 #include "optimize/line_search.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,10 +30,6 @@
 #define MOST_DAMPING 1e6
 enum { MAX_PRODUCTS = 250, DAMPED_TRIALS = 4 }; /* products and trials for one step */
 
-double dni_newton_cg_memory(size_t n) {
-    return 10.0 * (double)n;
-}
-
 struct truncated {
     double *gradient, *subgradient,
         *diagonal; /* [n]; a variable that may not move has diagonal INFINITY */
@@ -40,6 +38,25 @@ struct truncated {
     double damping;                              /* μ; only with l1 */
     double first;                                /* ‖v‖_D at the start */
 };
+
+static void truncated_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct truncated *t = work;
+    t->gradient = dni_layout_doubles(layout, n);
+    t->subgradient = dni_layout_doubles(layout, n);
+    t->diagonal = dni_layout_doubles(layout, n);
+    t->step = dni_layout_doubles(layout, n);
+    t->residual = dni_layout_doubles(layout, n);
+    t->conjugate = dni_layout_doubles(layout, n);
+    t->image = dni_layout_doubles(layout, n);
+    t->x_new = dni_layout_doubles(layout, n);
+    t->gradient_new = dni_layout_doubles(layout, n);
+}
+
+double dni_newton_cg_bytes(size_t n) {
+    struct truncated scratch;
+    return dni_layout_bytes(truncated_layout, &n, &scratch);
+}
 
 /* Σ a_i b_i/D_i */
 static double metric_dot(const struct truncated *t, const double *a, const double *b, size_t n) {
@@ -180,24 +197,34 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations,
                         double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
+    struct truncated t = {.damping = FIRST_DAMPING};
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, 9 * n, sizeof(double),
-                                    "the vectors of the conjugate gradients", &memory, err);
-    if (status == DN_OK) {
-        double *v = memory;
-        struct truncated t = {.damping = FIRST_DAMPING,
-                              .gradient = v,
-                              .subgradient = v + n,
-                              .diagonal = v + 2 * n,
-                              .step = v + 3 * n,
-                              .residual = v + 4 * n,
-                              .conjugate = v + 5 * n,
-                              .image = v + 6 * n,
-                              .x_new = v + 7 * n,
-                              .gradient_new = v + 8 * n};
-        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
-        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    dn_status status = dni_layout_take(run, truncated_layout, &n, &t,
+                                       "the vectors of the conjugate gradients", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
+    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
+    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
     dn_run_free(run, memory);
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    return dni_newton_cg(objective, run, options->max_iterations, x, out, err);
+}
+
+static double bytes(size_t n, size_t n_blocks) {
+    (void)n_blocks;
+    return dni_newton_cg_bytes(n);
+}
+
+const dni_solver dni_solver_newton_cg = {.name = "newton_cg",
+                                         .needs = DNI_NEEDS_PRODUCT,
+                                         .smooth = true,
+                                         .l1 = true,
+                                         .inner = "conjugate_gradients",
+                                         .bytes = bytes,
+                                         .minimise = minimise};

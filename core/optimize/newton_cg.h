@@ -4,8 +4,8 @@
 
 #include "optimize/objective.h"
 
-/* Doubles of working memory for n variables. */
-double dni_newton_cg_memory(size_t n);
+/* Bytes that the solver allocates for n variables. */
+double dni_newton_cg_bytes(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros where l1 makes them. objective->product and ->diagonal are needed. outcome.inner: products. */
 DN_MUST_USE dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run,

@@ -15,9 +15,11 @@
  *
  * Over sparse rows a batch looks at the weights of its rows' entries alone (lazy.h): O(entries) a pass, and O(n) for its beginning and its end. */
 #include "optimize/sgd.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
+#include "optimize/solver.h"
 
 #include <assert.h>
 #include <math.h>
@@ -41,8 +43,27 @@ struct pass {
     dni_lazy lazy; /* of a step that looks at few */
 };
 
-double dni_sgd_memory(size_t n, size_t n_blocks) {
-    return 4 * (double)n + (double)n_blocks + DN_BLOCK_ROWS;
+struct sgd_shape {
+    size_t n, n_blocks;
+    bool l1;
+};
+
+static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct sgd_shape *s = shape;
+    struct sgd *t = work;
+    t->gradient = dni_layout_doubles(layout, s->n);
+    t->best = dni_layout_doubles(layout, s->n);
+    t->start = dni_layout_doubles(layout, s->n);
+    t->paid = s->l1 ? dni_layout_doubles(layout, s->n) : NULL;
+    t->blocks = dni_layout_array(layout, s->n_blocks, sizeof *t->blocks);
+    t->order = dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *t->order);
+}
+
+/* With l1, which takes more. */
+static double bytes(size_t n, size_t n_blocks) {
+    const struct sgd_shape shape = {n, n_blocks, true};
+    struct sgd scratch;
+    return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
 /* Debts decay as the weights did, and every weight pays, l1·due in all since the pass began. */
@@ -195,30 +216,34 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
 dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_run *run,
                   const dni_sgd_settings *settings, double *x, dni_outcome *out, dn_error *err) {
     assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
-    void *vectors = NULL, *orders = NULL;
+    const struct sgd_shape shape = {objective->n, rows->n_blocks, objective->l1 != NULL};
+    struct sgd t;
+    void *memory = NULL;
     dni_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, (objective->l1 == NULL ? 3 : 4) * objective->n,
-                                    sizeof(double), "the vectors of the descent", &vectors, err);
+    dn_status status =
+        dni_layout_take(run, sgd_layout, &shape, &t, "the vectors of the descent", &memory, err);
     if (status == DN_OK) {
-        status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t),
-                              "the orders of rows and blocks", &orders, err);
-    }
-    if (status == DN_OK) {
-        double *v = vectors;
-        size_t *order = orders;
-        struct sgd t = {.gradient = v,
-                        .best = v + objective->n,
-                        .start = v + 2 * objective->n,
-                        .paid = objective->l1 == NULL ? NULL : v + 3 * objective->n,
-                        .order = order,
-                        .blocks = order + DN_BLOCK_ROWS};
         dni_random_init(&t.random, settings->seed, 2);
         status = iterate(objective, rows, run, settings, &t, x, &outcome, err);
     }
-    dn_run_free(run, orders);
-    dn_run_free(run, vectors);
+    dn_run_free(run, memory);
     if (status == DN_OK) {
         *out = outcome;
     }
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    dni_sgd_settings settings = *options->sgd;
+    settings.max_passes = options->max_iterations;
+    return dni_sgd(objective, options->rows, run, &settings, x, out, err);
+}
+
+const dni_solver dni_solver_sgd = {.name = "sgd",
+                                   .needs = DNI_NEEDS_BATCHES,
+                                   .smooth = true,
+                                   .l1 = true,
+                                   .bytes = bytes,
+                                   .minimise = minimise};

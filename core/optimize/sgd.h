@@ -26,9 +26,6 @@ typedef struct dni_sgd_settings {
     void (*read_back)(void *ctx, const double *ordered, double *x); /* … and back */
 } dni_sgd_settings;
 
-/* Doubles of working memory that the solver itself takes for n variables and rows in n_blocks blocks. */
-double dni_sgd_memory(size_t n, size_t n_blocks);
-
 /* Minimises from x [n], which becomes the answer: the best of the points between passes. The objective judges each pass's end. Knows l1, of a mean over the rows
  * as the objective is: a batch of weight v owes v times it. */
 DN_MUST_USE dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows,

@@ -88,84 +88,92 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-typedef enum road {
-    CLOSED_FORM,
-    CONJUGATE_GRADIENT,
-    GRADIENT_DESCENT
-} road; /* solvers[road + 1] is its word */
+/* A choice of the parameter "solver". */
+struct method {
+    const char *name;
+    double tolerance;           /* of "auto"; 0: it has none, nor iterations */
+    double most, visits, least; /* iterations of "auto": visits/rows, within [least, most] */
+    dn_status (*solve)(dni_least_squares *fit, dn_error *err);
+    double (*bytes)(const dn_fit_shape *shape);
+};
+static const struct method methods[] = {
+    {.name = "closed_form",
+     .solve = dni_least_squares_solve,
+     .bytes = dni_least_squares_solve_bytes},
+    {.name = "conjugate_gradient",
+     .tolerance = 1e-10,
+     .most = 2000,
+     .visits = (double)INFINITY,
+     .solve = dni_least_squares_conjugate,
+     .bytes = dni_least_squares_conjugate_bytes},
+    {.name = "gradient_descent",
+     .tolerance = 1e-5,
+     .most = 20000,
+     .visits = 1e8,
+     .least = 500,
+     .solve = dni_least_squares_descend,
+     .bytes = dni_least_squares_descend_bytes},
+};
+enum { CLOSED_FORM, CONJUGATE_GRADIENT, N_METHODS = sizeof methods / sizeof methods[0] };
 
-/* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
-static road choose_road(const dn_params *p, size_t n_rows, size_t n_features) {
+/* The rule of solver_meanings: a function of the shape only, so that the same data always get the
+ * same solver. */
+static const struct method *choose_method(const dn_params *p, size_t n_rows, size_t n_features) {
     const char *word = dn_params_word(p, "solver");
-    double d = (double)n_features;
-    for (road own = CLOSED_FORM; own <= GRADIENT_DESCENT; own++) {
-        if (strcmp(word, solvers[own + 1]) == 0) {
-            return own;
+    const double d = (double)n_features;
+    for (size_t i = 0; i < N_METHODS; i++) {
+        if (strcmp(word, methods[i].name) == 0) {
+            return &methods[i];
         }
     }
-    bool closed = d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
-    return closed ? CLOSED_FORM : CONJUGATE_GRADIENT;
+    const bool closed =
+        d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
+    return &methods[closed ? CLOSED_FORM : CONJUGATE_GRADIENT];
 }
 
-static double tolerance_of(const dn_params *p, road own) {
+static double tolerance_of(const dn_params *p, const struct method *method) {
     return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
-           : own == GRADIENT_DESCENT              ? 1e-5
-                                                  : 1e-10;
+                                                  : method->tolerance;
 }
 
-static size_t iterations_of(const dn_params *p, road own, size_t n_rows) {
+static size_t iterations_of(const dn_params *p, const struct method *method, size_t n_rows) {
     if (dn_params_word(p, "max_iterations") == NULL) {
         return (size_t)dn_params_number(p, "max_iterations");
     }
-    return own == GRADIENT_DESCENT ? (size_t)fmax(500, fmin(20000, 1e8 / fmax(1, (double)n_rows)))
-                                   : 2000;
+    const double passes = method->visits / fmax(1, (double)n_rows);
+    return (size_t)fmax(method->least, fmin(method->most, passes));
 }
 
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                         dn_error *err) {
     (void)n_classes;
-    road own = choose_road(p, n_rows, n_features);
-    dn_status status = dn_params_set_word(p, "solver", solvers[own + 1], err);
-    if (own == CLOSED_FORM) { /* it has neither */
+    const struct method *method = choose_method(p, n_rows, n_features);
+    dn_status status = dn_params_set_word(p, "solver", method->name, err);
+    if (status != DN_OK || method->tolerance == 0) {
         return status;
     }
-    if (status == DN_OK) {
-        status = dn_params_set_number(p, "tolerance", tolerance_of(p, own), err);
+    status = dn_params_set_number(p, "tolerance", tolerance_of(p, method), err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status == DN_OK ? dn_params_set_number(p, "max_iterations",
-                                                  (double)iterations_of(p, own, n_rows), err)
-                           : status;
+    return dn_params_set_number(p, "max_iterations", (double)iterations_of(p, method, n_rows), err);
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    double (*const own[])(size_t, size_t, size_t, size_t) = {dni_least_squares_solve_memory,
-                                                             dni_least_squares_conjugate_memory,
-                                                             dni_least_squares_descend_memory};
-    double weights = 8 * ((double)shape->n_features + 1) *
-                     (shape->n_classes == 2 ? 1 : (double)shape->n_classes);
-    return weights +
-           own[choose_road(p, shape->n_rows, shape->n_features)](shape->n_rows, shape->n_features,
-                                                                 shape->n_classes, shape->n_slots);
+    const size_t n_scores = shape->n_classes == 2 ? 1 : shape->n_classes;
+    const double weights = 8 * ((double)shape->n_features + 1) * (double)n_scores;
+    return weights + choose_method(p, shape->n_rows, shape->n_features)->bytes(shape);
 }
 
-void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver) {
-    dn_report *report = fit->report;
-    double squares = fit->share * fit->squares.squares;
-    report->objective = squares / fit->squares.weight + fit->lambda * fit->share * penalty;
-    dn_report_text(report, "solver", "%s", solver);
-    dn_report_number(report, "residual_sum_of_squares", squares);
-    dn_report_number(report, "squared_norm_of_weights", fit->share * penalty);
-}
-
-static dn_status hand_over(const dni_least_squares *fit, dn_machine **out, dn_error *err) {
-    const dni_squares *q = &fit->squares;
-    size_t d = q->width - 1;
+static dn_status make_machine(const dni_least_squares *fit, dn_machine **out, dn_error *err) {
+    const dni_linear_problem *q = &fit->problem;
+    const size_t d = q->width - 1;
     if (!dni_all_finite(fit->stated, q->n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
     }
-    dn_status status = dni_linear_machine_new(fit->input->n_classes, d, false, out, err);
+    const dn_status status = dni_linear_machine_new(fit->input->n_classes, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
@@ -179,43 +187,45 @@ static dn_status hand_over(const dni_least_squares *fit, dn_machine **out, dn_er
 
 static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                    dn_report *report, dn_error *err) {
-    dn_status (*const roads[])(dni_least_squares *, dn_error *) = {dni_least_squares_solve,
-                                                                   dni_least_squares_conjugate,
-                                                                   dni_least_squares_descend};
-    road own = choose_road(input->params, input->rows->n_rows, input->rows->n_cols);
+    const dn_rows *rows = input->rows;
+    const struct method *method = choose_method(input->params, rows->n_rows, rows->n_cols);
+    const size_t n_scores = input->n_classes == 2 ? 1 : input->n_classes, width = rows->n_cols + 1;
     dn_report fresh = {0};
     dni_least_squares fit = {.input = input,
                              .run = run,
                              .report = &fresh,
                              .lambda = dn_params_number(input->params, "lambda"),
-                             .share = input->n_classes == 2 ? 0.5 : 1,
-                             .tolerance = tolerance_of(input->params, own),
-                             .max_iterations =
-                                 iterations_of(input->params, own, input->rows->n_rows)};
+                             .share = n_scores == 1 ? 0.5 : 1,
+                             .tolerance = tolerance_of(input->params, method),
+                             .max_iterations = iterations_of(input->params, method, rows->n_rows)};
     void *stated = NULL;
-    if (own == CLOSED_FORM && input->rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS) {
+    if (method == &methods[CLOSED_FORM] && rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "%zu features are too many for a matrix of them, at most %d: use "
                             "solver conjugate_gradient, which needs none",
-                            input->rows->n_cols, DNI_LEAST_SQUARES_MAX_COLS);
+                            rows->n_cols, DNI_LEAST_SQUARES_MAX_COLS);
+    }
+    if (width > SIZE_MAX / sizeof(double) / n_scores) {
+        return dn_error_set(
+            err, DN_ERR_BUDGET,
+            "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
+            input->n_classes);
     }
     dn_status status =
-        dni_squares_init(&fit.squares, input->rows, input->n_classes, own == CLOSED_FORM, run, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, fit.squares.n, sizeof(double), "the weights", &stated, err);
+        dn_run_alloc(run, n_scores * width, sizeof(double), "the weights", &stated, err);
+    if (status != DN_OK) {
+        return status;
     }
     fit.stated = stated;
+    status = method->solve(&fit, err);
     if (status == DN_OK) {
-        status = roads[own](&fit, err);
-    }
-    if (status == DN_OK) {
-        status = hand_over(&fit, out, err);
+        status = make_machine(&fit, out, err);
     }
     if (status == DN_OK) {
         *report = fresh;
     }
     dn_run_free(run, stated);
-    dni_squares_done(&fit.squares);
+    dni_linear_done(&fit.problem);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Gradient descent on the objective of least_squares_fit.h, with the textbook's update
+/* Gradient descent on the objective of least_squares_fit.h, with the update
  *
  *   Δw = η (Σ_t v_t (T_t − g_t) x_t − λ (Σv) w) = −η n ∇(f / 2a),   n = Σv
  *
@@ -6,11 +6,9 @@
  * Alpaydın, section 10.7; Bishop, PRML, section 3.1.3. */
 #include "base/random.h"
 #include "learners/least_squares/least_squares_fit.h"
-#include "learners/logistic/logistic_loss.h"
-#include "learners/shared/moments.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
-#include "optimize/gradient_descent.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,77 +16,78 @@
 struct descent {
     dni_least_squares *fit;
     dni_moments moments;
-    double tolerance;
-    size_t max_iterations;
-    double
-        measure; /* largest component of the gradient in standardised variables, at the last point */
+    double measure; /* largest component of ∇f in standardised variables, at the last point */
     double first_measure; /* at the start */
-    double gradient_norm; /* as stated, at the last point */
+    double gradient_norm; /* Euclidean, in the stated variables, at the last point */
     double fraction;      /* of progress, never decreasing */
-    double *raw;          /* [n] weights of a snapshot; NULL: none is wanted */
+    double *raw;          /* [n] weights of a snapshot */
 };
 
+static void descent_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct descent *own = work;
+    own->raw = dni_layout_doubles(layout, n);
+}
+
+double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
+    const dni_linear_shape problem = {.n_cols = shape->n_features,
+                                      .n_classes = shape->n_classes,
+                                      .n_slots = shape->n_slots,
+                                      .sparse = isfinite(shape->n_entries)};
+    const size_t n = (shape->n_features + 1) * (shape->n_classes == 2 ? 1 : shape->n_classes);
+    struct descent scratch;
+    const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
+                       dni_linear_bytes(&problem, shape->n_rows) +
+                       dni_layout_bytes(descent_layout, &n, &scratch) +
+                       dni_solver_gradient_descent.bytes(n, 1);
+    return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
+                                        shape->n_slots));
+}
+
+/* The objective is f/2a. */
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
     struct descent *own = ctx;
-    dni_least_squares *fit = own->fit;
-    dni_squares *q = &fit->squares;
-    (void)run; /* the same as the squares' own */
-    dn_status status = dni_squares_pass(q, x, true, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    double penalty = 0, twice = 2 * fit->share;
-    size_t d = q->width - 1;
-    for (size_t i = 0; i < q->n_scores; i++) {
-        const double *w = x + i * q->width, *g = q->gradient + i * q->width;
-        double *out = gradient + i * q->width;
-        for (size_t j = 0; j < d; j++) {
-            out[j] = twice * (g[j] / q->weight + fit->lambda * w[j]);
-        }
-        out[d] = twice * g[d] / q->weight;
-        penalty += dni_dot(w, w, d);
-    }
-    *value = fit->share * (q->squares / q->weight + (fit->lambda > 0 ? fit->lambda * penalty : 0));
-    return DN_OK;
+    return dni_linear_evaluate(&own->fit->problem, run, x, value, gradient, err);
 }
 
-/* Largest component of the gradient with respect to standardised weights and intercepts. */
+/* Largest component of ∇f with respect to standardised weights and intercepts. */
 static double measure(const struct descent *own, const double *x, const double *gradient) {
-    const dni_squares *q = &own->fit->squares;
+    const dni_linear_problem *q = &own->fit->problem;
+    const double twice = 2 * own->fit->share; /* f = 2a·(the objective) */
     size_t d = q->width - 1;
     double largest = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
         const double *w = x + i * q->width, *g = gradient + i * q->width;
-        largest = fmax(largest, fabs(g[d]));
+        largest = fmax(largest, fabs(twice * g[d]));
         for (size_t j = 0; j < d; j++) {
             double s = own->moments.deviation[j];
-            double of_weight = s > 0 ? (g[j] - own->moments.mean[j] * g[d]) / s
-                                     : 2 * own->fit->share * own->fit->lambda * w[j];
+            double of_weight = s > 0 ? twice * (g[j] - own->moments.mean[j] * g[d]) / s
+                                     : twice * own->fit->lambda * w[j];
             largest = fmax(largest, fabs(of_weight));
         }
     }
     return largest;
 }
 
-static void tell(struct descent *own, const dn_run *run, const dni_iterate *point) {
-    const dni_squares *q = &own->fit->squares;
+static void report_progress(struct descent *own, const dn_run *run, const dni_iterate *point) {
+    const dni_linear_problem *q = &own->fit->problem;
     size_t d = q->width - 1;
-    double fraction = (double)point->iteration / (double)own->max_iterations;
-    if (own->measure > 0 && own->tolerance > 0 && own->first_measure > own->tolerance) {
+    double fraction = (double)point->iteration / (double)own->fit->max_iterations;
+    if (own->measure > 0 && own->fit->tolerance > 0 && own->first_measure > own->fit->tolerance) {
         fraction = fmax(fraction, log(own->first_measure / own->measure) /
-                                      log(own->first_measure / own->tolerance));
+                                      log(own->first_measure / own->fit->tolerance));
     }
     own->fraction = fmin(fmax(own->fraction, fraction), 1);
     dn_progress progress = {.iteration = point->iteration,
-                            .max_iterations = own->max_iterations,
+                            .max_iterations = own->fit->max_iterations,
                             .fraction = own->fraction,
-                            .loss = point->value,
+                            .loss = 2 * own->fit->share * point->value,
                             .gradient_norm = own->gradient_norm,
-                            .train_error = q->wrong / q->weight,
+                            .train_error = q->sums.wrong / q->total_weight,
                             .n_scores = q->n_scores,
                             .n_features = d};
-    if (own->raw != NULL && dn_run_wants_snapshot(run, point->iteration)) {
+    if (dn_run_wants_snapshot(run, point->iteration)) {
         const dn_fit_input *input = own->fit->input;
         double *w0 = own->raw + q->n_scores * d;
         dni_linear_to_raw(point->x, q->width, point->x + d, q->width, q->n_scores, d, input->mean,
@@ -107,43 +106,28 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
         return status;
     }
     own->measure = measure(own, point->x, point->gradient);
-    own->gradient_norm = dni_norm(point->gradient, own->fit->squares.n);
+    own->gradient_norm = 2 * own->fit->share * dni_norm(point->gradient, own->fit->problem.n);
     if (point->iteration == 0) {
         own->first_measure = own->measure;
     } else if (run->progress != NULL) {
-        tell(own, run, point);
+        report_progress(own, run, point);
     }
-    if (own->measure <= own->tolerance) {
+    if (own->measure <= own->fit->tolerance) {
         *reason = DN_STOP_TOLERANCE;
     }
     return DN_OK;
 }
 
-/* L of the file's head; the power iteration is logistic regression's. */
-static dn_status curvature(struct descent *own, double *out, dn_error *err) {
-    dni_least_squares *fit = own->fit;
-    dni_logistic loss;
-    double largest = 0;
-    dn_status status =
-        dni_logistic_init(&loss, fit->input->rows, 2, fit->lambda, &own->moments, 0, fit->run, err);
-    if (status == DN_OK) {
-        status = dni_logistic_largest_eigenvalue(&loss, fit->run, &largest, err);
-    }
-    dni_logistic_done(&loss, fit->run);
-    if (status == DN_OK) {
-        *out = largest + fit->lambda;
-    }
-    return status;
-}
-
+/* The learning rate of the parameters, or 1/(n L) if it is "auto". Warns of a rate above 2/(n L). */
 static dn_status learning_rate(struct descent *own, double *out, dn_error *err) {
     const dn_params *p = own->fit->input->params;
     dn_report *report = own->fit->report;
     double bound, rate = dn_params_number(p, "learning_rate"), n = own->moments.weight;
-    dn_status status = curvature(own, &bound, err);
+    const dn_status status = dni_linear_largest_eigenvalue(&own->fit->problem, &bound, err);
     if (status != DN_OK) {
         return status;
     }
+    bound += own->fit->lambda;
     if (dn_params_word(p, "learning_rate") != NULL) {
         rate = 1 / (n * bound);
     } else if (rate > 2 / (n * bound)) {
@@ -157,12 +141,12 @@ static dn_status learning_rate(struct descent *own, double *out, dn_error *err) 
     return DN_OK;
 }
 
-/* Where it starts: uniform in (−0.01, 0.01), or 0. */
+/* x ← the start: uniform in (−0.01, 0.01), or 0. */
 static void start_at(const struct descent *own, double *x) {
     dni_random random;
     dni_random_init(&random, own->fit->run->seed, 1);
     for (size_t i = 0; strcmp(dn_params_word(own->fit->input->params, "init"), "zero") != 0 &&
-                       i < own->fit->squares.n;
+                       i < own->fit->problem.n;
          i++) {
         x[i] = dni_random_uniform(&random, -0.01, 0.01);
     }
@@ -170,20 +154,20 @@ static void start_at(const struct descent *own, double *x) {
 
 static dn_status descend(struct descent *own, dn_error *err) {
     dni_least_squares *fit = own->fit;
-    dni_squares *q = &fit->squares;
+    dni_linear_problem *q = &fit->problem;
     dn_report *report = fit->report;
     double rate, penalty = 0;
     dni_outcome outcome;
-    q->sparse = own->moments.sparse;
-    q->weight = own->moments.weight;
     dn_status status = learning_rate(own, &rate, err);
     if (status != DN_OK) {
         return status;
     }
     dni_objective objective = {.n = q->n, .ctx = own, .evaluate = evaluate, .accepted = accepted};
     start_at(own, fit->stated);
-    status = dni_gradient_descent(&objective, fit->run, own->max_iterations,
-                                  rate * q->weight / (2 * fit->share), fit->stated, &outcome, err);
+    const dni_solver_options options = {.max_iterations = fit->max_iterations,
+                                        .step = rate * q->total_weight};
+    status = dni_solver_gradient_descent.minimise(&objective, fit->run, &options, fit->stated,
+                                                  &outcome, err);
     if (status != DN_OK) {
         return status;
     }
@@ -195,7 +179,7 @@ static dn_status descend(struct descent *own, dn_error *err) {
         penalty += dni_dot(fit->stated + i * q->width, fit->stated + i * q->width, q->width - 1);
     }
     dni_least_squares_describe(fit, penalty, "gradient_descent");
-    dn_report_number(report, "tolerance", own->tolerance);
+    dn_report_number(report, "tolerance", own->fit->tolerance);
     dn_report_number(report, "gradient_max", own->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
     if (!report->converged) {
@@ -204,35 +188,27 @@ static dn_status descend(struct descent *own, dn_error *err) {
                        "is %.3g, the tolerance %.3g; try more "
                        "max_iterations, another learning_rate, features.standardize, or solver "
                        "closed_form or conjugate_gradient",
-                       outcome.iterations, own->measure, own->tolerance);
+                       outcome.iterations, own->measure, own->fit->tolerance);
     }
     return DN_OK;
 }
 
 dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err) {
-    struct descent own = {.fit = fit,
-                          .tolerance = fit->tolerance,
-                          .max_iterations = fit->max_iterations};
-    void *raw = NULL;
+    struct descent own = {.fit = fit};
+    void *memory = NULL;
     dn_status status = dni_moments_compute(fit->input, fit->run, &own.moments, err);
-    if (status == DN_OK && fit->run->progress != NULL && fit->run->n_snapshots > 0) {
-        status = dn_run_alloc(fit->run, fit->squares.n, sizeof(double), "the weights of a snapshot",
-                              &raw, err);
+    if (status != DN_OK) {
+        return status;
     }
-    own.raw = raw;
+    status = dni_least_squares_init(fit, &own.moments, 0, err);
+    if (status == DN_OK) {
+        status = dni_layout_take(fit->run, descent_layout, &fit->problem.n, &own,
+                                 "the weights of a snapshot", &memory, err);
+    }
     if (status == DN_OK) {
         status = descend(&own, err);
     }
-    dn_run_free(fit->run, raw);
+    dn_run_free(fit->run, memory);
     dni_moments_done(&own.moments, fit->run);
     return status;
-}
-
-double dni_least_squares_descend_memory(size_t n_rows, size_t n_cols, size_t n_classes,
-                                        size_t n_slots) {
-    double n = ((double)n_cols + 1) * (n_classes == 2 ? 1 : (double)n_classes);
-    double fit = dni_logistic_memory(n_rows, n_cols, 2, n_slots, 0) +
-                 8 * (3 * n + 2 * (double)n_cols + (double)n_classes);
-    return dni_squares_memory(n_rows, n_cols, n_classes, n_slots, false) +
-           fmax(fit, dni_moments_memory(n_rows, n_cols, n_classes, n_slots));
 }

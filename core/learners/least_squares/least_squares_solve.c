@@ -1,26 +1,34 @@
-/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ); with z = (x − m)/s, u = s w and T centred the intercept drops out:
+/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With
+ * z = (x − m)/s, u = s w and T centred the intercept drops out:
  *
  *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²  (a diagonal of ones; the correlations when λ = 0),   b = Σ v z T / n
  *
- * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b from the class means alone.
- *   well conditioned   Cholesky, and one step of refinement with residuals of the rows themselves
- *   otherwise          the triangle of the rows √(v/n) z (and √λ/s_j below), which is A's Cholesky factor to full precision, with column pivoting: a pivot of next to
- *                      nothing is a column that depends on others. Then the null space is taken out of w = u/s: the minimiser of least norm, the limit λ → 0.
- * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections 3.1.4 and 4.1.3; Björck, Numerical Methods for Least Squares
- * Problems, sections 2.7.4 (rank) and 6.6.5 (corrected seminormal equations). */
+ * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b from
+ * the class means alone.
+ *
+ *   well conditioned   Cholesky, and one step of refinement with residuals computed from the rows
+ *   otherwise          the triangle of the rows √(v/n) z, with √λ/s_j appended: it is A's Cholesky
+ *                      factor to full precision. It is decomposed with column pivoting; a pivot near
+ *                      0 belongs to a column that depends on others. Then the null space is removed
+ *                      from w = u/s, which gives the minimiser of least norm, the limit λ → 0.
+ *
+ * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections 3.1.4
+ * and 4.1.3; Björck, Numerical Methods for Least Squares Problems, sections 2.7.4 (rank) and 6.6.5
+ * (corrected seminormal equations). */
 #include "catalogue/report.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/scatter.h"
 #include "linalg/cholesky.h"
 #include "linalg/qr.h"
-#include "linalg/tile.h"
 #include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SMALL_PIVOT 1e-6 /* of Cholesky: A may then be too ill-conditioned for one refinement */
-#define RANK 1e-10       /* of the triangle, whose first pivot is about 1 */
+/* A smaller squared pivot of Cholesky: A may be too ill-conditioned for one refinement. */
+#define SMALL_PIVOT 1e-6
+/* Smaller pivots of the triangle, whose first is about 1, belong to dependent columns. */
+#define RANK 1e-10
 
 struct closed {
     dni_least_squares *fit;
@@ -29,16 +37,69 @@ struct closed {
     double *target;      /* [S] weighted means of T */
     double *u;           /* [S × width] variables, the intercepts of z last */
     double *step;        /* [S × d] right hand sides */
-    bool *constant;      /* [d] columns of one value: no weight */
-    bool *marked;        /* [d] columns to name */
+    bool *constant;      /* [d] constant columns: their weight is 0 */
+    bool *marked;        /* [d] columns named in the warning */
     size_t n_null;       /* dimension of the null space, without the constant columns */
 };
 
+/* ---- memory ---- */
+struct closed_shape {
+    size_t n_scores, n_cols;
+};
+
+static void closed_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct closed_shape *s = shape;
+    struct closed *c = work;
+    c->scale = dni_layout_doubles(layout, s->n_cols);
+    c->target = dni_layout_doubles(layout, s->n_scores);
+    c->u = dni_layout_matrix(layout, s->n_scores, s->n_cols + 1);
+    c->step = dni_layout_matrix(layout, s->n_scores, s->n_cols);
+    c->constant = dni_layout_array(layout, s->n_cols, sizeof *c->constant);
+    c->marked = dni_layout_array(layout, s->n_cols, sizeof *c->marked);
+}
+
+/* The triangle of the rows. */
+struct triangle {
+    double *r;       /* [p × p], p = d + S */
+    double *z;       /* [DNI_TILE_ROWS × width] */
+    double *columns; /* [p × DNI_TILE_ROWS] the tile column by column, with its targets */
+    double *work;    /* of dni_qr_append */
+};
+
+static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct closed_shape *s = shape;
+    const size_t p = s->n_cols + s->n_scores;
+    struct triangle *t = work;
+    t->r = dni_layout_matrix(layout, p, p);
+    t->z = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_cols + 1);
+    t->columns = dni_layout_matrix(layout, p, DNI_TILE_ROWS);
+    t->work = dni_layout_doubles(layout, dni_qr_work(p));
+}
+
+/* The triangle is needed for some data only, and so is the null space, a matrix of [d × d] at most. */
+double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
+    const size_t K = shape->n_classes, d = shape->n_features;
+    const struct closed_shape own = {K == 2 ? 1 : K, d};
+    const dni_linear_shape problem = {.n_cols = d,
+                                      .n_classes = K,
+                                      .n_slots = shape->n_slots,
+                                      .uses = DNI_LINEAR_EXPAND};
+    struct closed scratch;
+    struct triangle triangle;
+    const double fit = dni_scatter_result_memory(DNI_SCATTER_POOLED, d, K) +
+                       dni_layout_bytes(closed_layout, &own, &scratch) +
+                       dni_linear_bytes(&problem, shape->n_rows) +
+                       dni_layout_bytes(triangle_layout, &own, &triangle) +
+                       8 * (double)d * ((double)d + 2);
+    return fmax(fit, dni_scatter_memory(DNI_SCATTER_POOLED, shape->n_rows, d, K, shape->n_slots));
+}
+
 /* ---- the normal equations ---- */
-/* scatter ← that of all rows, lower triangle; scale, constant columns, means of the targets, right hand sides. */
+/* scatter ← that of all rows, lower triangle. Sets scale, constant columns, means of the targets,
+ * right-hand sides. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
-    size_t d = s->n_cols, K = s->n_classes, S = c->fit->squares.n_scores;
+    size_t d = s->n_cols, K = s->n_classes, S = c->fit->problem.n_scores;
     for (size_t k = 0; k < K; k++) {
         const double *m = s->class_mean + k * d;
         for (size_t i = 0; i < d; i++) {
@@ -84,28 +145,29 @@ static void normalise(struct closed *c) {
 
 /* u += A⁻¹ step, with the factor of A. */
 static void take_step(struct closed *c) {
-    size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores;
+    size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
     dni_cholesky_solve(c->scatter.scatter, d, c->step, S);
     for (size_t i = 0; i < S; i++) {
         dni_axpy(1, c->step + i * d, c->u + i * (d + 1), d);
     }
 }
 
-/* step ← −∇ of half the objective, per row, and the intercepts' step is taken at once: z is centred, so nothing else sees it. */
+/* step ← −∇ of half the objective, per row. Also steps the intercepts: z is centred, so that they do
+ * not depend on the weights. */
 static dn_status residual_step(struct closed *c, dn_error *err) {
-    dni_squares *q = &c->fit->squares;
+    dni_linear_problem *q = &c->fit->problem;
     size_t d = c->scatter.n_cols;
-    dn_status status = dni_squares_pass(q, c->u, true, err);
+    dn_status status = dni_linear_pass(q, c->u, err);
     for (size_t i = 0; status == DN_OK && i < q->n_scores; i++) {
         double *u = c->u + i * q->width;
         const double *g = q->gradient + i * q->width;
         for (size_t j = 0; j < d; j++) {
-            c->step[i * d + j] =
-                c->constant[j]
-                    ? 0
-                    : -(g[j] / q->weight + c->fit->lambda / c->scale[j] * (u[j] / c->scale[j]));
+            c->step[i * d + j] = c->constant[j]
+                                     ? 0
+                                     : -(g[j] / q->total_weight +
+                                         c->fit->lambda / c->scale[j] * (u[j] / c->scale[j]));
         }
-        u[d] -= g[d] / q->weight;
+        u[d] -= g[d] / q->total_weight;
     }
     return status;
 }
@@ -131,62 +193,53 @@ static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
 }
 
 /* ---- the triangle of the rows ---- */
-struct triangle {
-    double *r;       /* [p × p], p = d + S */
-    double *z;       /* [DNI_TILE_ROWS × width] */
-    double *columns; /* [p × DNI_TILE_ROWS] the tile column by column, with its targets */
-    double *work;    /* of dni_qr_append */
-};
-
-/* Rows of a tile into the triangle, weighted by √(v/n). */
-static dn_status append_tile(struct closed *c, struct triangle *t, const dn_block *block,
-                             size_t first, size_t n, dn_error *err) {
-    size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores, width = d + 1;
-    dni_tile_expand(dn_matrix_rows(block->x, first, n), c->scatter.mean, c->scale, t->z);
+/* Appends the rows of a tile, weighted by √(v/n), to the triangle. */
+static dn_status append_tile(const struct closed *c, struct triangle *t, const dni_tile *tile,
+                             dn_error *err) {
+    const size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores, width = d + 1,
+                 n = tile->x.n_rows;
+    dni_tile_expand(tile->x, c->scatter.mean, c->scale, t->z);
     for (size_t i = 0; i < n; i++) {
-        double v = block->weight == NULL ? 1 : block->weight[first + i],
-               root = sqrt(v / c->scatter.weight);
+        const double v = tile->weight[i], root = sqrt(v / c->scatter.weight);
         for (size_t j = 0; j < d; j++) {
             t->columns[j * n + i] = v == 0 || c->constant[j] ? 0 : root * t->z[i * width + j];
         }
         for (size_t k = 0; k < S; k++) {
             t->columns[(d + k) * n + i] =
-                root * (dni_squares_target(S, k, (size_t)block->target[first + i]) - c->target[k]);
+                root * (dni_squares_target(S, k, (size_t)tile->target[i]) - c->target[k]);
         }
     }
     return dni_qr_append(c->fit->run, t->r, d + S, t->columns, n, t->work, err);
 }
 
-static dn_status append_piece(struct closed *c, struct triangle *t, const dn_block *block,
-                              dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t first = 0, n; status == DN_OK && first < block->x.n_rows; first += n) {
-        size_t left = block->x.n_rows - first;
-        n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
-        status = append_tile(c, t, block, first, n, err);
-    }
-    return status;
-}
-
-/* The rows in their order, block after block: one thread, for a triangle is no sum. */
-static dn_status append_rows(struct closed *c, struct triangle *t, dn_error *err) {
+/* Appends all rows in their order on this thread: triangles cannot be added up. */
+static dn_status append_rows(const struct closed *c, struct triangle *t, dn_error *err) {
     const dn_rows *rows = c->fit->input->rows;
-    dn_status status = DN_OK;
     for (size_t b = 0; b < rows->n_blocks; b++) {
-        for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, b); k++) {
+        for (size_t k = 0; k < dn_rows_n_pieces(rows, b); k++) {
             dn_block block;
-            status = dn_rows_piece(rows, b, k, 0, &block, err);
-            if (status == DN_OK) {
-                status = append_piece(c, t, &block, err);
+            dn_status status = dn_rows_piece(rows, b, k, 0, &block, err);
+            if (status != DN_OK) {
+                return status;
+            }
+            dni_tiles tiles = dni_tiles_of(c->fit->run, &block);
+            while (dni_tiles_next(&tiles, err)) {
+                status = append_tile(c, t, &tiles.tile, err);
+                if (status != DN_OK) {
+                    return status;
+                }
+            }
+            if (tiles.status != DN_OK) {
+                return tiles.status;
             }
         }
     }
-    return status;
+    return DN_OK;
 }
 
 /* The penalty as d rows √λ/s_j. */
 static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *err) {
-    size_t d = c->scatter.n_cols, p = d + c->fit->squares.n_scores;
+    size_t d = c->scatter.n_cols, p = d + c->fit->problem.n_scores;
     dn_status status = DN_OK;
     for (size_t first = 0, n; c->fit->lambda > 0 && status == DN_OK && first < d; first += n) {
         n = d - first < DNI_TILE_ROWS ? d - first : DNI_TILE_ROWS;
@@ -199,10 +252,10 @@ static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *
     return status;
 }
 
-/* Takes the span of null/s out of w = u/s. */
+/* Removes the span of null/s from w = u/s. */
 static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null,
                             dn_error *err) {
-    size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores;
+    size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
     for (size_t r = 0; r < n_null; r++) {
         for (size_t j = 0; j < d; j++) {
             null[r * d + j] /= c->scale[j];
@@ -225,13 +278,12 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
 }
 
 static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *err) {
-    size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores, n_null = 0;
+    size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores, n_null = 0;
     double *null = NULL, farthest = 0;
     for (size_t j = 0; j < d; j++) {
         farthest = fmax(farthest, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    double tolerance =
-        RANK * fmax(1, 1e-5 * farthest); /* far from 0 the rows themselves are rounded that much */
+    const double tolerance = RANK * fmax(1, 1e-5 * farthest); /* rounding of rows far from 0 */
     dn_status status = append_rows(c, t, err);
     if (status == DN_OK) {
         status = append_penalty(c, t, err);
@@ -256,17 +308,14 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
 }
 
 static dn_status solve_rows(struct closed *c, dn_error *err) {
-    size_t d = c->scatter.n_cols, p = d + c->fit->squares.n_scores, tile = DNI_TILE_ROWS;
-    void *memory;
-    dn_status status = dn_run_alloc(c->fit->run, p * p + tile * (d + 1 + p) + dni_qr_work(p),
-                                    sizeof(double), "the triangle of the rows", &memory, err);
+    const struct closed_shape shape = {c->fit->problem.n_scores, c->scatter.n_cols};
+    struct triangle t;
+    void *memory = NULL;
+    dn_status status = dni_layout_take(c->fit->run, triangle_layout, &shape, &t,
+                                       "the triangle of the rows", &memory, err);
     if (status != DN_OK) {
         return status;
     }
-    struct triangle t = {.r = memory};
-    t.z = t.r + p * p;
-    t.columns = t.z + tile * (d + 1);
-    t.work = t.columns + tile * p;
     status = solve_triangle(c, &t, err);
     dn_run_free(c->fit->run, memory);
     return status;
@@ -291,10 +340,11 @@ static void warn(const struct closed *c) {
                    c->fit->lambda, dependent, names);
 }
 
-/* Weights of x, and the gradient there: of w_j it is s_j times that of u_j, and m_j of the intercept's. */
-static void state(struct closed *c) {
+/* stated ← the weights of x, and their gradient: that of w_j is s_j times that of u_j, plus m_j times
+ * that of the intercept. */
+static void state_answer(struct closed *c) {
     dni_least_squares *fit = c->fit;
-    dni_squares *q = &fit->squares;
+    dni_linear_problem *q = &fit->problem;
     size_t d = c->scatter.n_cols;
     double square = 0, penalty = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
@@ -304,12 +354,12 @@ static void state(struct closed *c) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];
             penalty += w[j] * w[j];
-            double own =
-                (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->weight + fit->lambda * w[j];
+            double own = (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->total_weight +
+                         fit->lambda * w[j];
             square += own * own;
         }
         w[d] = intercept;
-        square += g[d] / q->weight * (g[d] / q->weight);
+        square += g[d] / q->total_weight * (g[d] / q->total_weight);
     }
     fit->report->gradient_norm = 2 * fit->share * sqrt(square);
     dni_least_squares_describe(fit, penalty, "closed_form");
@@ -317,12 +367,11 @@ static void state(struct closed *c) {
 
 static dn_status solve(struct closed *c, dn_error *err) {
     dni_least_squares *fit = c->fit;
-    dni_squares *q = &fit->squares;
+    dni_linear_problem *q = &fit->problem;
     bool solved;
     prepare(c);
-    q->weight = c->scatter.weight;
-    q->mean = c->scatter.mean;
-    q->scale = c->scale;
+    memcpy(q->shift, c->scatter.mean, (q->width - 1) * sizeof *q->shift);
+    memcpy(q->scale, c->scale, (q->width - 1) * sizeof *q->scale);
     for (size_t i = 0; i < q->n_scores; i++) {
         c->u[i * q->width + q->width - 1] = c->target[i];
     }
@@ -336,7 +385,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
             "the weights are not finite: the inputs are too large (standardise the columns)");
     }
     if (status == DN_OK) {
-        status = dni_squares_pass(q, c->u, true, err);
+        status = dni_linear_pass(q, c->u, err);
     }
     if (status != DN_OK) {
         return status;
@@ -344,7 +393,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
     fit->report->converged = true;
     fit->report->stop_reason = DN_STOP_CLOSED_FORM;
     warn(c);
-    state(c);
+    state_answer(c);
     dn_report_text(fit->report, "factorisation", solved ? "cholesky" : "pivoted_qr");
     size_t rank = q->width - 1 - c->n_null;
     for (size_t j = 0; solved && j + 1 < q->width; j++) {
@@ -355,40 +404,27 @@ static dn_status solve(struct closed *c, dn_error *err) {
 }
 
 dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err) {
-    size_t d = fit->input->rows->n_cols, S = fit->squares.n_scores;
+    const size_t d = fit->input->rows->n_cols, K = fit->input->n_classes;
+    const struct closed_shape shape = {K == 2 ? 1 : K, d};
     struct closed c = {.fit = fit};
-    void *memory = NULL, *marks = NULL;
+    void *memory = NULL;
     dn_status status =
         dni_scatter_compute(fit->input, DNI_SCATTER_POOLED, fit->run, &c.scatter, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status =
+        dni_layout_take(fit->run, closed_layout, &shape, &c, "the normal equations", &memory, err);
     if (status == DN_OK) {
-        status = dn_run_alloc(fit->run, d + S + S * (2 * d + 1), sizeof(double),
-                              "the normal equations", &memory, err);
+        const dni_moments moments = {.weight = c.scatter.weight,
+                                     .mean = c.scatter.mean,
+                                     .deviation = c.scale};
+        status = dni_least_squares_init(fit, &moments, DNI_LINEAR_EXPAND, err);
     }
     if (status == DN_OK) {
-        status =
-            dn_run_alloc(fit->run, 2 * d, sizeof(bool), "the marks of the columns", &marks, err);
-    }
-    if (status == DN_OK) {
-        c.scale = memory;
-        c.target = c.scale + d;
-        c.u = c.target + S;
-        c.step = c.u + S * (d + 1);
-        c.constant = marks;
-        c.marked = c.constant + d;
         status = solve(&c, err);
     }
-    dn_run_free(fit->run, marks);
     dn_run_free(fit->run, memory);
     dni_scatter_done(&c.scatter, fit->run);
     return status;
-}
-
-double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes,
-                                      size_t n_slots) {
-    double d = (double)n_cols, S = n_classes == 2 ? 1 : (double)n_classes, p = d + S;
-    double triangle =
-        p * p + DNI_TILE_ROWS * (d + 1 + p) + (double)dni_qr_work(n_cols + n_classes) + d * (d + 2);
-    return dni_scatter_memory(DNI_SCATTER_POOLED, n_rows, n_cols, n_classes, n_slots) +
-           dni_squares_memory(n_rows, n_cols, n_classes, n_slots, true) +
-           8 * (triangle + d + S + S * (2 * d + 1) + d);
 }

@@ -157,134 +157,6 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return status;
 }
 
-/* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
-static bool newton_pays(double n_rows, double n_features, double n_classes) {
-    double k = n_classes == 2 ? 1 : n_classes, width = n_features + 1, n = k * width;
-    if (n <= 200) {
-        return true;
-    }
-    double hessian = n_rows * k * (k + 1) / 2 * width * width + n * n * n / 3;
-    double gradient = 4 * n_rows * n;
-    return n <= 4000 && 10 * hessian <= 4 * 100 * gradient;
-}
-
-static dni_logistic_solver choose_solver(const dn_params *p, size_t n_rows, size_t n_features,
-                                         size_t n_classes) {
-    const char *word = dn_params_word(p, "solver");
-    for (dni_logistic_solver solver = DNI_LOGISTIC_NEWTON; solver <= DNI_LOGISTIC_SGD; solver++) {
-        if (strcmp(word, dni_logistic_solver_name(solver)) == 0) {
-            return solver;
-        }
-    }
-    bool newton = !dni_params_is(p, "loss", "squared_error") &&
-                  newton_pays((double)n_rows, (double)n_features, (double)n_classes);
-    return newton ? DNI_LOGISTIC_NEWTON : DNI_LOGISTIC_LBFGS;
-}
-
-const char *dni_logistic_solver_name(dni_logistic_solver solver) {
-    switch (solver) {
-    case DNI_LOGISTIC_NEWTON:
-        return "newton";
-    case DNI_LOGISTIC_LBFGS:
-        return "lbfgs";
-    case DNI_LOGISTIC_DESCENT:
-        return "gradient_descent";
-    case DNI_LOGISTIC_SGD:
-        break;
-    }
-    return "sgd";
-}
-
-static unsigned uses_of(const dni_logistic_plan *plan) {
-    unsigned uses = 0;
-    if (plan->solver == DNI_LOGISTIC_NEWTON) {
-        uses = DNI_LOGISTIC_CHANGE | (plan->products ? DNI_LOGISTIC_PRODUCT : DNI_LOGISTIC_HESSIAN);
-    } else if (plan->solver == DNI_LOGISTIC_LBFGS) {
-        uses = DNI_LOGISTIC_CHANGE |
-               (plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC ? DNI_LOGISTIC_GRAM : 0u) |
-               (plan->polishes ? DNI_LOGISTIC_HESSIAN : 0u);
-    } else if (plan->solver == DNI_LOGISTIC_SGD) {
-        uses = DNI_LOGISTIC_BATCH;
-    }
-    if ((uses & DNI_LOGISTIC_CHANGE) && plan->l1 == 0 && plan->l2 == 0 &&
-        plan->width <= DNI_LOGISTIC_MAX_RANK) {
-        uses |= DNI_LOGISTIC_GRAM;
-    }
-    return uses;
-}
-
-/* A descent without a penalty is looked at once more: at the columns, and, where Newton's steps cost little and the loss is convex, for a minimum. */
-static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
-                               double n_classes) {
-    bool descends = plan->solver == DNI_LOGISTIC_DESCENT || plan->solver == DNI_LOGISTIC_SGD;
-    unsigned uses = 0;
-    if (!descends || plan->l1 > 0 || plan->l2 > 0) {
-        return 0;
-    }
-    if (plan->width <= DNI_LOGISTIC_MAX_RANK) {
-        uses |= DNI_LOGISTIC_GRAM;
-    }
-    if (!plan->squared && plan->n <= DNI_LOGISTIC_MAX_POLISH &&
-        newton_pays(n_rows, n_features, n_classes)) {
-        uses |= DNI_LOGISTIC_HESSIAN;
-    }
-    return uses == 0 ? 0 : uses | DNI_LOGISTIC_CHANGE;
-}
-
-/* "auto": nobody waits for thousands of passes over many rows. */
-static size_t iterations_of(dni_logistic_solver solver, size_t n_rows) {
-    static const double most[] = {100, 2000, 20000, 2000},
-                        visits[] = {(double)INFINITY, (double)INFINITY, 1e8, 1e7},
-                        least[] = {0, 0, 500, 50};
-    return (size_t)fmax(least[solver],
-                        fmin(most[solver], visits[solver] / fmax(1, (double)n_rows)));
-}
-
-dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
-                                         size_t n_classes) {
-    static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
-    double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
-    double ratio = dni_params_is(p, "penalty", "l1")            ? 1
-                   : dni_params_is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio")
-                                                                : 0;
-    dni_logistic_plan plan = {.solver = choose_solver(p, n_rows, n_features, n_classes),
-                              .squared = dni_params_is(p, "loss", "squared_error"),
-                              .l1 = lambda * ratio,
-                              .l2 = lambda * (1 - ratio),
-                              .n_scores = n_classes == 2 ? 1 : n_classes,
-                              .width = n_features + 1};
-    plan.n = plan.n_scores * plan.width;
-    plan.products = plan.solver == DNI_LOGISTIC_NEWTON && plan.n > DNI_LOGISTIC_MAX_HESSIAN;
-    plan.polishes = plan.solver == DNI_LOGISTIC_LBFGS && lambda == 0 &&
-                    plan.n <= DNI_LOGISTIC_MAX_POLISH && !plan.squared;
-    plan.uses = uses_of(&plan);
-    plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
-    plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
-                                                            : tolerances[plan.solver];
-    plan.max_iterations = dn_params_word(p, "max_iterations") == NULL
-                              ? (size_t)dn_params_number(p, "max_iterations")
-                              : iterations_of(plan.solver, n_rows);
-    return plan;
-}
-
-dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
-                                   dn_error *err) {
-    size_t n;
-    char each[48] = "";
-    if (dn_params_list(p, "init", &n) == NULL || n == plan->n) {
-        return DN_OK;
-    }
-    if (plan->n_scores > 1) {
-        snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
-    }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"init\" must have %zu numbers: %sthe weights of "
-                                    "%zu features and the intercept (got %zu)",
-                                    plan->n, each, plan->width - 1, n);
-    dn_error_set_field(err, "init");
-    return status;
-}
-
 /* A learning rate that is "auto" depends on the data: the fit reports it. */
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                         dn_error *err) {
@@ -296,16 +168,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     if (status == DN_OK) {
         status = dn_params_set_number(p, "max_iterations", (double)plan.max_iterations, err);
     }
-    return status == DN_OK
-               ? dn_params_set_word(p, "solver", dni_logistic_solver_name(plan.solver), err)
-               : status;
-}
-
-static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    dni_logistic_plan plan =
-        dni_logistic_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
-    return dni_logistic_fit_memory(&plan, shape->n_rows, shape->n_features, shape->n_classes,
-                                   shape->n_slots);
+    return status == DN_OK ? dn_params_set_word(p, "solver", plan.method->name, err) : status;
 }
 
 static bool drops_first(const dn_params *p) {
@@ -333,6 +196,6 @@ const dn_algorithm dni_algorithm_logistic = {
     .check = check,
     .settle = settle,
     .drops_first = drops_first,
-    .memory = memory,
+    .memory = dni_logistic_fit_bytes,
     .fit = dni_logistic_run,
 };

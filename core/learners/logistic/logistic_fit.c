@@ -1,93 +1,82 @@
 /* A fit of logistic regression from start to report. */
 #include "learners/logistic/logistic_fit.h"
 #include "base/random.h"
-#include "linalg/tile.h"
+#include "catalogue/param_rows.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "optimize/gradient_descent.h"
 #include "optimize/l1/l1.h"
-#include "optimize/l1/owlqn.h"
-#include "optimize/l1/proximal_newton.h"
-#include "optimize/lbfgs.h"
-#include "optimize/newton.h"
-#include "optimize/newton_cg.h"
-#include "optimize/sgd.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- memory ---- */
-static double solver_doubles(const dni_logistic_plan *plan, size_t n_rows) {
-    double doubles = 0;
-    switch (plan->solver) {
-    case DNI_LOGISTIC_NEWTON:
-        if (plan->products) {
-            return dni_newton_cg_memory(plan->n);
-        }
-        return plan->l1 > 0 ? dni_proximal_newton_memory(plan->n) : dni_newton_memory(plan->n);
-    case DNI_LOGISTIC_LBFGS:
-        doubles = plan->l1 > 0 ? dni_owlqn_memory(plan->n) : dni_lbfgs_memory(plan->n);
-        return doubles + (plan->polishes ? dni_newton_memory(plan->n) : 0);
-    case DNI_LOGISTIC_DESCENT:
-        break;
-    case DNI_LOGISTIC_SGD:
-        doubles = dni_sgd_memory(plan->n, n_rows / DN_BLOCK_ROWS + 1);
+double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape) {
+    const dni_logistic_plan plan =
+        dni_logistic_make_plan(params, shape->n_rows, shape->n_features, shape->n_classes);
+    const dni_linear_shape problem = {.n_cols = shape->n_features,
+                                      .n_classes = shape->n_classes,
+                                      .n_slots = shape->n_slots,
+                                      .uses = plan.uses,
+                                      .sparse = isfinite(shape->n_entries)};
+    dni_logistic_arrays scratch;
+    const size_t n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1;
+    double phase = plan.solver->bytes(plan.n, n_blocks); /* the phases follow each other */
+    if (plan.polishes) {
+        phase = fmax(phase, dni_solver_newton.bytes(plan.n, n_blocks));
     }
-    return doubles;
+    if (plan.second_uses != 0) {
+        phase = fmax(phase, dni_logistic_second_bytes(&plan, shape));
+    }
+    if (dni_logistic_decomposes(&plan)) { /* half of it may stay, as the null basis */
+        const double rank = dni_logistic_rank_bytes(plan.width);
+        phase = fmax(rank, rank / 2 + phase);
+    }
+    const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
+                       dni_layout_bytes(dni_logistic_layout, &plan, &scratch) +
+                       dni_linear_bytes(&problem, shape->n_rows) + phase;
+    return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
+                                        shape->n_slots));
 }
 
-double dni_logistic_fit_memory(const dni_logistic_plan *plan, size_t n_rows, size_t n_features,
-                               size_t n_classes, size_t n_slots) {
-    double width = (double)plan->width;
-    double doubles = 6 * (double)plan->n + solver_doubles(plan, n_rows) +
-                     4 * (width + (double)n_classes); /* moments, marks, the metric's diagonal */
-    if (plan->uses & DNI_LOGISTIC_GRAM) { /* two matrices, and the work of the eigenvalue solver */
-        doubles += (2 * width + 80) * width;
-    }
-    double fit = dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->uses) +
-                 8 * doubles +
-                 dni_logistic_second_memory(plan, n_rows, n_features, n_classes, n_slots);
-    return fmax(fit, dni_moments_memory(n_rows, n_features, n_classes, n_slots));
-}
-
-/* ---- where it starts ---- */
-/* Weights that are the same for all classes change no probability: the symmetric form has none. A penalty with l1 sees them: there only intercepts are free. */
-static void symmetrise(const dni_logistic *loss, double *table) {
-    size_t K = loss->n_scores;
-    for (size_t j = loss->l1 > 0 ? loss->width - 1 : 0; K > 1 && j < loss->width; j++) {
+/* ---- the start ---- */
+/* Subtracts the common part of all classes, which changes no probability. With l1 the penalty depends
+ * on that of the weights; then only the intercepts are changed. */
+static void symmetrise(const dni_linear_problem *problem, double *table) {
+    const size_t K = problem->n_scores, width = problem->width;
+    for (size_t j = problem->l1 > 0 ? width - 1 : 0; K > 1 && j < width; j++) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
-            mean += table[k * loss->width + j];
+            mean += table[k * width + j];
         }
         mean /= (double)K;
         for (size_t k = 0; k < K; k++) {
-            table[k * loss->width + j] -= mean;
+            table[k * width + j] -= mean;
         }
     }
 }
 
-/* x, which is 0, becomes the start. */
+/* x [n], which is 0, becomes the start. */
 static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err) {
-    const dni_logistic *loss = &fit->loss;
-    const char *word = dn_params_word(fit->input->params, "init");
+    const dni_linear_problem *problem = &fit->problem;
+    const dn_params *params = fit->input->params;
     size_t n;
-    const double *list = dn_params_list(fit->input->params, "init", &n);
-    bool descends =
-        fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
+    const double *list = dn_params_list(params, "init", &n);
     if (list != NULL) {
-        dn_status status = dni_logistic_check_start(fit->input->params, &fit->plan, err);
+        const dn_status status = dni_logistic_check_start(params, &fit->plan, err);
         if (status == DN_OK) {
-            dni_logistic_unstate(loss, list, x);
+            dni_linear_unstate(problem, list, x);
         }
         return status;
     }
     dni_random random;
     dni_random_init(&random, fit->run->seed, 1);
-    for (size_t i = 0; descends && strcmp(word, "random") == 0 && i < loss->n; i++) {
-        x[i] = dni_random_uniform(&random, -0.01, 0.01);
+    if (fit->plan.method->descends && strcmp(dn_params_word(params, "init"), "random") == 0) {
+        for (size_t i = 0; i < problem->n; i++) {
+            x[i] = dni_random_uniform(&random, -0.01, 0.01);
+        }
     }
-    symmetrise(loss, x);
+    symmetrise(problem, x);
     return DN_OK;
 }
 
@@ -95,48 +84,50 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
 static dn_status step_batch(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                             double rate, double *x, double *weight, dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_batch(&fit->loss, block, order, n_rows, rate, x, weight, err);
+    return dni_linear_batch(&fit->problem, block, order, n_rows, rate, x, weight, err);
 }
 
 static dn_status step_batch_lazily(void *ctx, const dn_block *block, const size_t *order,
                                    size_t n_rows, double rate, dni_lazy *point, dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_batch_lazily(&fit->loss, block, order, n_rows, rate, point, err);
+    return dni_linear_batch_lazily(&fit->problem, block, order, n_rows, rate, point, err);
 }
 
-/* Sparse rows want the variables transposed, so that an entry meets consecutive numbers. */
+/* For sparse rows the variables are transposed, so that an entry reads consecutive numbers. */
 static void lay_out(void *ctx, const double *x, double *table) {
     const dni_logistic_fit *fit = ctx;
-    dni_transpose(x, fit->loss.n_scores, fit->loss.width, table);
+    dni_linear_set_table(&fit->problem, x, table);
 }
 
 static void read_back(void *ctx, const double *table, double *x) {
     const dni_logistic_fit *fit = ctx;
-    dni_transpose(table, fit->loss.width, fit->loss.n_scores, x);
+    dni_linear_read_table(&fit->problem, table, x);
 }
 
-/* The learning rate that was asked for, or 1/(v L) with v the weight of the rows of a step and L the curvature bound; a rate above 2/(v L) is warned of. */
-static dn_status choose_rate(dni_logistic_fit *fit, bool batches, size_t batch, double *out,
-                             dn_error *err) {
+/* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", with v the weight of the rows of a
+ * step and L the curvature bound. Warns of a rate above 2/(v L). `batch` is 0 if a step uses all
+ * rows. The bound costs passes over the rows; with batches it is computed for "auto" only. */
+static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, dn_error *err) {
     const dn_params *p = fit->input->params;
-    dni_logistic *loss = &fit->loss;
-    bool chosen = dn_params_word(p, "learning_rate") != NULL;
+    dni_linear_problem *problem = &fit->problem;
+    const bool chosen = dn_params_word(p, "learning_rate") != NULL;
     double largest, rows = fit->moments.weight, typical = 0;
     *out = dn_params_number(p, "learning_rate");
-    if (!chosen && batches) { /* the bound costs passes: with batches only when it is needed */
+    if (!chosen && batch > 0) {
         return DN_OK;
     }
-    dn_status status = dni_logistic_largest_eigenvalue(loss, fit->run, &largest, err);
-    if (status == DN_OK && batches) {
-        status = dni_logistic_typical_weight(loss, fit->run, &typical, err);
+    dn_status status = dni_linear_largest_eigenvalue(problem, &largest, err);
+    if (status == DN_OK && batch > 0) {
+        status = dni_linear_typical_weight(problem, &typical, err);
     }
     if (status != DN_OK) {
         return status;
     }
-    double bound = dni_logistic_curvature(loss), curvature = bound * largest + 2 * loss->lambda;
-    if (batches) { /* a batch is not the mean of all: its own largest eigenvalue is at most its mean square length */
+    const double bound = problem->loss->largest_curvature(problem->n_scores);
+    double curvature = bound * largest + 2 * problem->lambda;
+    if (batch > 0) { /* add the variance of a batch: its eigenvalue is at most its mean ‖[x, 1]‖² */
         double square = 1;
-        for (size_t j = 0; j + 1 < loss->width; j++) {
+        for (size_t j = 0; j + 1 < problem->width; j++) {
             square += fit->moments.deviation[j] * fit->moments.deviation[j] +
                       fit->moments.mean[j] * fit->moments.mean[j];
         }
@@ -157,39 +148,40 @@ static dn_status choose_rate(dni_logistic_fit *fit, bool batches, size_t batch, 
 
 static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objective, double *x,
                              dni_outcome *outcome, dn_error *err) {
-    bool batches = fit->plan.solver == DNI_LOGISTIC_SGD;
-    size_t batch = (size_t)dn_params_number(fit->input->params, "batch_size"),
-           most = fit->plan.max_iterations;
+    const dni_linear_problem *problem = &fit->problem;
+    const bool batches = (fit->plan.solver->needs & DNI_NEEDS_BATCHES) != 0;
+    const size_t batch = (size_t)dn_params_number(fit->input->params, "batch_size");
     double rate;
-    dn_status status = choose_rate(fit, batches, batch, &rate, err);
+    const dn_status status = choose_rate(fit, batches ? batch : 0, &rate, err);
     if (status != DN_OK) {
         return status;
     }
     dn_report_number(fit->report, "learning_rate", rate);
-    if (!batches) {
-        return dni_gradient_descent(objective, fit->run, most, rate * fit->moments.weight, x,
-                                    outcome, err);
-    }
-    dni_sgd_settings settings = {.max_passes = most,
-                                 .batch_rows = batch,
-                                 .rate = rate,
-                                 .decay = 2 * fit->loss.lambda,
-                                 .seed = fit->run->seed,
-                                 .step = fit->loss.sparse ? NULL : step_batch,
-                                 .step_lazily = step_batch_lazily,
-                                 .n_held = fit->loss.n - fit->loss.n_scores,
-                                 .lay_out = lay_out,
-                                 .read_back = read_back};
-    return dni_sgd(objective, fit->loss.rows, fit->run, &settings, x, outcome, err);
+    const dni_sgd_settings sgd = {.batch_rows = batch,
+                                  .rate = rate,
+                                  .decay = 2 * problem->lambda,
+                                  .seed = fit->run->seed,
+                                  .step = problem->sparse ? NULL : step_batch,
+                                  .step_lazily = step_batch_lazily,
+                                  .n_held = problem->n - problem->n_scores,
+                                  .lay_out = lay_out,
+                                  .read_back = read_back};
+    const dni_solver_options options = {.max_iterations = fit->plan.max_iterations,
+                                        .step = rate * fit->moments.weight,
+                                        .sgd = &sgd,
+                                        .rows = problem->rows};
+    return fit->plan.solver->minimise(objective, fit->run, &options, x, outcome, err);
 }
 
 /* Newton steps from where L-BFGS ended. */
 static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, double *x,
                         dni_outcome *outcome, dn_error *err) {
+    const dni_solver_options options = {.max_iterations = 40};
     dni_outcome last;
     fit->polishing = true;
     fit->base_iteration = outcome->iterations;
-    dn_status status = dni_newton(objective, fit->run, 40, x, &last, err);
+    const dn_status status =
+        dni_solver_newton.minimise(objective, fit->run, &options, x, &last, err);
     if (status != DN_OK) {
         return status;
     }
@@ -197,8 +189,8 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     outcome->evaluations += last.evaluations;
     outcome->hessians += last.hessians;
     outcome->value = last.value;
-    if (last.reason != DN_STOP_NO_PROGRESS ||
-        dni_logistic_found_separable(fit, &last)) { /* arithmetic at its end is no news */
+    /* No progress only means that L-BFGS had reached the precision of the arithmetic. */
+    if (last.reason != DN_STOP_NO_PROGRESS || dni_logistic_found_separable(fit, &last)) {
         outcome->reason = last.reason;
     }
     return DN_OK;
@@ -206,43 +198,39 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
 
 static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outcome, dn_error *err) {
     const dni_logistic_plan *plan = &fit->plan;
-    size_t most = plan->max_iterations;
-    bool l1 = plan->l1 > 0, newton = plan->solver == DNI_LOGISTIC_NEWTON,
-         lbfgs = plan->solver == DNI_LOGISTIC_LBFGS;
     dn_status status = DN_OK;
-    if ((newton || lbfgs) && dni_logistic_unpenalised(&fit->loss) &&
-        plan->width <= DNI_LOGISTIC_MAX_RANK) {
+    if (dni_logistic_decomposes(plan)) {
         status = dni_logistic_find_rank(fit, err);
     }
-    if (status == DN_OK && lbfgs) {
+    if (status == DN_OK && fit->arrays.diagonal != NULL) {
         status = dni_logistic_make_metric(fit, err);
     }
     if (status != DN_OK) {
         return status;
     }
-    if (dni_logistic_unpenalised(&fit->loss) && plan->width > DNI_LOGISTIC_MAX_RANK) {
+    if (dni_linear_unpenalised(&fit->problem) && plan->width > DNI_LOGISTIC_MAX_RANK) {
         dn_report_warn(fit->report,
                        "with lambda = 0 the weights may not be unique, nor those of least norm: "
                        "beyond %d features nobody looks for columns "
                        "that depend on each other; give lambda > 0",
                        DNI_LOGISTIC_MAX_RANK - 1);
     }
-    dni_objective objective = dni_logistic_objective(fit);
-    if (newton) {
-        return (plan->products ? dni_newton_cg
-                : l1           ? dni_proximal_newton
-                               : dni_newton)(&objective, fit->run, most, x, outcome, err);
-    }
-    if (!lbfgs) {
+    const dni_objective objective = dni_logistic_objective(fit);
+    if (plan->method->descends) {
         return run_descent(fit, &objective, x, outcome, err);
     }
-    status = (l1 ? dni_owlqn : dni_lbfgs)(&objective, fit->run, most, x, outcome, err);
-    bool polishes = status == DN_OK && plan->polishes && outcome->reason == DN_STOP_TOLERANCE;
-    return polishes ? polish(fit, &objective, x, outcome, err) : status;
+    const dni_solver_options options = {.max_iterations = plan->max_iterations};
+    status = plan->solver->minimise(&objective, fit->run, &options, x, outcome, err);
+    if (status != DN_OK || !plan->polishes || outcome->reason != DN_STOP_TOLERANCE) {
+        return status;
+    }
+    return polish(fit, &objective, x, outcome, err);
 }
 
 /* ---- the end ---- */
-/* Intercepts under l1 are centred where they are reported, for the raw features: raw weight w/scale, raw intercept w0 − Σ w mean/scale. */
+/* Centres the intercepts that are reported, which belong to the raw features: with l1 the stated ones
+ * differ from them by other amounts for each class. Raw weight w/scale, raw intercept
+ * w0 − Σ w mean/scale. */
 static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *machine) {
     size_t K = input->n_classes == 2 ? 1 : input->n_classes, d = input->rows->n_cols;
     double mean = 0;
@@ -258,29 +246,29 @@ static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *mac
     }
 }
 
-static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine **out,
-                           dn_error *err) {
-    dni_logistic *loss = &fit->loss;
-    size_t d = loss->width - 1;
-    dni_logistic_state(loss, x, loss->stated);
-    symmetrise(loss, loss->stated);
-    if (!dni_all_finite(loss->stated, loss->n)) {
+static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine **out,
+                              dn_error *err) {
+    dni_linear_problem *problem = &fit->problem;
+    const size_t width = problem->width, d = width - 1;
+    dni_linear_state(problem, x, problem->stated);
+    symmetrise(problem, problem->stated);
+    if (!dni_all_finite(problem->stated, problem->n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
     }
-    dn_status status = dni_linear_machine_new(loss->n_classes, d, false, out, err);
+    const dn_status status = dni_linear_machine_new(problem->n_classes, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
     dni_linear_machine *machine = dni_linear_machine_of(*out);
-    for (size_t k = 0; k < loss->n_scores; k++) {
+    for (size_t k = 0; k < problem->n_scores; k++) {
         for (size_t j = 0; j < d; j++) {
-            machine->w[k * d + j] = loss->stated[k * loss->width + j] + 0.0; /* no -0 */
+            machine->w[k * d + j] = problem->stated[k * width + j] + 0.0; /* no -0 */
         }
-        machine->w0[k] = loss->stated[k * loss->width + d];
+        machine->w0[k] = problem->stated[k * width + d];
     }
-    if (loss->l1 > 0) {
+    if (problem->l1 > 0) {
         centre_intercepts(fit->input, machine);
     }
     return DN_OK;
@@ -289,14 +277,15 @@ static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine **
 static void describe(const dni_logistic_fit *fit, const double *x, const dni_outcome *outcome,
                      dn_report *report) {
     const dni_logistic_plan *plan = &fit->plan;
-    bool chosen = strcmp(dn_params_word(fit->input->params, "solver"), "auto") == 0;
+    const dni_linear_problem *problem = &fit->problem;
+    const bool chosen = dni_params_is(fit->input->params, "solver", "auto");
     report->iterations = outcome->iterations;
     report->objective = outcome->value;
     report->gradient_norm = fit->gradient_norm;
-    dn_report_text(report, "solver", "%s", dni_logistic_solver_name(plan->solver));
+    dn_report_text(report, "solver", "%s", plan->method->name);
     dn_report_text(report, "solver_reason", chosen ? "auto: %zu variables, %zu rows" : "asked for",
-                   fit->loss.n, fit->loss.rows->n_rows);
-    dn_report_number(report, "variables", (double)fit->loss.n);
+                   problem->n, problem->rows->n_rows);
+    dn_report_number(report, "variables", (double)problem->n);
     dn_report_number(report, "tolerance", plan->tolerance);
     dn_report_number(report, "gradient_max", fit->measure);
     dn_report_number(report, "gradient_norm_start", fit->first_norm);
@@ -304,35 +293,35 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
     if (outcome->hessians > 0) {
         dn_report_number(report, "hessian_evaluations", (double)outcome->hessians);
     }
-    if (plan->solver == DNI_LOGISTIC_NEWTON && (plan->products || plan->l1 > 0)) {
-        dn_report_text(report, "inner_solver", "%s",
-                       plan->products ? "conjugate_gradients" : "coordinate_descent");
+    if (plan->solver->inner != NULL) {
+        dn_report_text(report, "inner_solver", "%s", plan->solver->inner);
         dn_report_number(report, "inner_iterations", (double)outcome->inner);
     }
-    if (fit->loss.l1 > 0) {
+    if (problem->l1 > 0) {
         size_t nonzero = 0;
-        for (size_t i = 0; i < fit->loss.n; i++) {
-            nonzero += (i + 1) % fit->loss.width != 0 && x[i] != 0;
+        for (size_t i = 0; i < problem->n; i++) {
+            nonzero += (i + 1) % problem->width != 0 && x[i] != 0;
         }
         dn_report_number(report, "nonzero_weights", (double)nonzero);
     }
 }
 
-/* A constant column tells nothing: what rounding has left of its weight is taken out. The descents show their own arithmetic instead. */
+/* The weight of a constant column has no effect on scores: what rounding left of it becomes 0. The
+ * descents report their own arithmetic. */
 static void clear_constants(const dni_logistic_fit *fit, double *x) {
-    const dni_logistic *loss = &fit->loss;
-    if (fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD) {
+    const dni_linear_problem *problem = &fit->problem;
+    if (fit->plan.method->descends) {
         return;
     }
-    for (size_t j = 0; j + 1 < loss->width; j++) {
-        for (size_t k = 0; fit->moments.deviation[j] == 0 && k < loss->n_scores; k++) {
-            x[k * loss->width + j] = 0;
+    for (size_t j = 0; j + 1 < problem->width; j++) {
+        for (size_t k = 0; fit->moments.deviation[j] == 0 && k < problem->n_scores; k++) {
+            x[k * problem->width + j] = 0;
         }
     }
 }
 
-static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_machine **out,
-                       dn_error *err) {
+static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
+    double *x = fit->arrays.x;
     dni_outcome outcome;
     bool changed = false;
     dn_status status = start_at(fit, x, err);
@@ -345,22 +334,23 @@ static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_ma
     if (status != DN_OK) {
         return status;
     }
-    if (fit->plan.solver == DNI_LOGISTIC_SGD || fit->n_null > 0 ||
-        changed) { /* the answer is not the point evaluated last */
+    if ((fit->plan.solver->needs & DNI_NEEDS_BATCHES) || fit->n_null > 0 || changed) {
+        /* The answer is not the point of the last evaluation. */
         status = dni_logistic_least_norm(fit, x, err);
         if (status == DN_OK) {
-            status = dni_logistic_evaluate(&fit->loss, fit->run, x, &outcome.value, gradient, err);
+            status = dni_linear_evaluate(&fit->problem, fit->run, x, &outcome.value,
+                                         fit->arrays.spare, err);
         }
         if (status != DN_OK) {
             return status;
         }
-        outcome.value += dni_l1_value(fit->loss.threshold, x, fit->loss.n);
+        outcome.value += dni_l1_value(fit->problem.threshold, x, fit->problem.n);
         dni_logistic_take_measure(fit);
     }
     clear_constants(fit, x);
     describe(fit, x, &outcome, fit->report);
-    dni_logistic_judge(fit, &outcome);
-    return hand_over(fit, x, out, err);
+    dni_logistic_report_end(fit, &outcome);
+    return make_machine(fit, x, out, err);
 }
 
 dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine **out,
@@ -368,35 +358,31 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
     const dn_rows *rows = input->rows;
     dn_report fresh = {0};
     dni_logistic_fit fit = {.input = input, .run = run, .report = &fresh};
-    void *vectors = NULL;
     fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, rows->n_cols, input->n_classes);
     dn_status status = dni_moments_compute(input, run, &fit.moments, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_logistic_init(&fit.loss, rows, input->n_classes, fit.plan.l2, &fit.moments,
-                               fit.plan.uses, run, err);
-    if (status == DN_OK) {
-        fit.loss.squared = fit.plan.squared;
-        dni_logistic_set_l1(&fit.loss, fit.plan.l1);
-        status = dni_logistic_watch_init(&fit, err);
+    status = dni_linear_init(&fit.problem, rows, input->n_classes, fit.plan.l2, &fit.moments,
+                             fit.plan.uses, run, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 2 * fit.loss.n, sizeof(double), "the weights", &vectors, err);
+    fit.problem.loss = fit.plan.loss;
+    dni_linear_set_l1(&fit.problem, fit.plan.l1);
+    status = dni_layout_take(run, dni_logistic_layout, &fit.plan, &fit.arrays, "the weights",
+                             &fit.memory, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = solve(&fit, vectors, (double *)vectors + fit.loss.n, out, err);
-    }
+    status = solve(&fit, out, err);
     if (status == DN_OK) {
         *report = fresh;
     }
-    dn_run_free(run, vectors);
+cleanup:
     dn_run_free(run, fit.null_basis);
-    dn_run_free(run, fit.metric);
-    dn_run_free(run, fit.diagonal);
-    dn_run_free(run, fit.raw);
-    dn_run_free(run, fit.growing);
-    dni_logistic_done(&fit.loss, run);
+    dn_run_free(run, fit.memory);
+    dni_linear_done(&fit.problem);
     dni_moments_done(&fit.moments, run);
     return status;
 }

@@ -1,10 +1,12 @@
-/* The correlation matrix of the features, used twice.
+/* Uses of the correlation matrix R of the features.
  *
- * Rank (lambda = 0): an eigenvector z of R with eigenvalue ≤ 1e-10·λmax is a combination of centred, scaled columns that is 0 in every row. No score sees
- * weights along it. A curvature of 1 along z keeps Newton's system definite and its steps free of z; taking the span of z/s out of the weights gives the
- * minimiser of least norm.
+ * Rank (without a penalty): an eigenvector z of R with eigenvalue <= 1e-10·λmax is a combination of
+ * centred, scaled columns that is 0 in every row. No score depends on weights along z. A curvature
+ * of 1 along z makes Newton's system definite and keeps its steps orthogonal to z; removing the span
+ * of z/s from the weights gives the minimiser of least norm.
  *
- * Metric (L-BFGS): M = a·R̃ + 2λ/s², with R̃ the matrix of [(x − m)/s, 1] and a a typical p(1 − p): half the passes or fewer. Some rows are enough for it. */
+ * Metric (L-BFGS): M = a·R̃ + 2λ/s², with R̃ the matrix of [(x − m)/s, 1] and a a typical p(1 − p).
+ * It halves the number of passes or better. R̃ is computed from at most eight blocks of rows. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "linalg/cholesky.h"
@@ -16,17 +18,18 @@
 #include <string.h>
 
 static void warn_of_rank(dni_logistic_fit *fit) {
-    size_t d = fit->loss.width - 1, marked = 0;
+    size_t d = fit->problem.width - 1, marked = 0;
     for (size_t j = 0; j < d; j++) {
-        fit->growing[j] = false;
+        fit->arrays.growing[j] = false;
         for (size_t r = 0; r < fit->n_null; r++) {
-            fit->growing[j] = fit->growing[j] || fabs(fit->null_basis[r * d + j]) > 1e-6;
+            fit->arrays.growing[j] =
+                fit->arrays.growing[j] || fabs(fit->null_basis[r * d + j]) > 1e-6;
         }
-        marked += fit->growing[j];
+        marked += fit->arrays.growing[j];
     }
     char names[DNI_NAMES_SIZE];
-    dni_feature_list(fit->input, fit->growing, 8, names);
-    memset(fit->growing, 0, d * sizeof *fit->growing);
+    dni_feature_list(fit->input, fit->arrays.growing, 8, names);
+    memset(fit->arrays.growing, 0, d * sizeof *fit->arrays.growing);
     dn_report_warn(fit->report,
                    "with lambda = 0 the weights are not unique: %zu of the columns are constant or "
                    "linear combinations of others (%s): "
@@ -34,14 +37,24 @@ static void warn_of_rank(dni_logistic_fit *fit) {
                    marked, names);
 }
 
+bool dni_logistic_decomposes(const dni_logistic_plan *plan) {
+    return plan->method->centres && plan->l1 == 0 && plan->l2 == 0 &&
+           plan->width <= DNI_LOGISTIC_MAX_RANK;
+}
+
+/* Two matrices, and the work of the eigenvalue solver. */
+double dni_logistic_rank_bytes(size_t width) {
+    return 8 * (2 * (double)width + 80) * (double)width;
+}
+
 dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
-    size_t width = fit->loss.width, d = width - 1;
+    size_t width = fit->problem.width, d = width - 1;
     const dn_run *run = fit->run;
     void *gram = NULL;
     dn_status status =
         dn_run_alloc(run, width * width, sizeof(double), "the matrix of the features", &gram, err);
     if (status == DN_OK) {
-        status = dni_logistic_gram(&fit->loss, run, 1, gram, err);
+        status = dni_linear_gram(&fit->problem, 1, gram, err);
     }
     if (status == DN_OK) {
         double *m = gram; /* without the intercept: d × d, rows moved together */
@@ -59,103 +72,87 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
                               fit->n_null);
     }
     if (status == DN_OK && fit->n_null > 0 && fit->null_basis != NULL) {
-        fit->loss.null_basis = fit->null_basis;
-        fit->loss.n_null = fit->n_null;
+        fit->problem.null_basis = fit->null_basis;
+        fit->problem.n_null = fit->n_null;
         warn_of_rank(fit);
     }
     return status;
 }
 
 dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err) {
-    dni_logistic *loss = &fit->loss;
-    size_t d = loss->width - 1;
+    dni_linear_problem *problem = &fit->problem;
+    size_t d = problem->width - 1;
     if (fit->n_null == 0) {
         return DN_OK;
     }
-    loss->null_basis = NULL; /* from here on it is the basis in the stated weights */
-    loss->n_null = 0;
+    problem->null_basis = NULL; /* from here on the basis is in the stated weights */
+    problem->n_null = 0;
     for (size_t r = 0; r < fit->n_null; r++) {
         for (size_t j = 0; j < d; j++) {
-            fit->null_basis[r * d + j] /= loss->scale[j];
+            fit->null_basis[r * d + j] /= problem->scale[j];
         }
     }
     dn_status status = dni_orthonormal_rows(fit->run, fit->null_basis, fit->n_null, d, err);
     if (status != DN_OK) {
         return status;
     }
-    double *w = loss->stated; /* scratch: the next evaluation fills it */
-    for (size_t k = 0; k < loss->n_scores; k++) {
-        double *u = x + k * loss->width;
+    double *w = problem->stated; /* scratch until the next evaluation */
+    for (size_t k = 0; k < problem->n_scores; k++) {
+        double *u = x + k * problem->width;
         for (size_t j = 0; j < d; j++) {
-            w[j] = u[j] / loss->scale[j];
+            w[j] = u[j] / problem->scale[j];
         }
         for (size_t r = 0; r < fit->n_null; r++) {
             dni_axpy(-dni_dot(w, fit->null_basis + r * d, d), fit->null_basis + r * d, w, d);
         }
         for (size_t j = 0; j < d; j++) {
-            u[j] = w[j] * loss->scale[j];
+            u[j] = w[j] * problem->scale[j];
         }
     }
     return DN_OK;
 }
 
 dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err) {
-    dni_logistic *loss = &fit->loss;
-    size_t width = loss->width, d = width - 1;
-    double typical = loss->n_scores == 1 ? 0.1 : 0.2 / (double)loss->n_scores;
-    void *memory;
-    dn_status status =
-        dn_run_alloc(fit->run, width, sizeof(double), "the metric of L-BFGS", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    fit->diagonal = memory;
+    dni_linear_problem *problem = &fit->problem;
+    const size_t width = problem->width, d = width - 1;
+    const double typical = problem->n_scores == 1 ? 0.1 : 0.2 / (double)problem->n_scores;
+    double *diagonal = fit->arrays.diagonal, *m = fit->arrays.metric;
     for (size_t j = 0; j < width; j++) {
-        fit->diagonal[j] =
-            typical + (j < d ? 2 * loss->lambda / (loss->scale[j] * loss->scale[j]) : 0);
+        diagonal[j] =
+            typical + (j < d ? 2 * problem->lambda / (problem->scale[j] * problem->scale[j]) : 0);
     }
-    if (width > DNI_LOGISTIC_MAX_METRIC ||
-        loss->l1 > 0) { /* orthant-wise steps take a diagonal only */
+    if (m == NULL) {
         return DN_OK;
     }
-    status =
-        dn_run_alloc(fit->run, width * width, sizeof(double), "the metric of L-BFGS", &memory, err);
+    const size_t n_blocks = problem->rows->n_blocks, stride = n_blocks > 4 ? n_blocks / 4 : 1;
+    dn_status status = dni_linear_gram(problem, stride, m, err);
     if (status != DN_OK) {
         return status;
     }
-    double *m = memory;
-    size_t stride = loss->rows->n_blocks > 4 ? loss->rows->n_blocks / 4 : 1;
-    status = dni_logistic_gram(loss, fit->run, stride, m, err);
-    if (status == DN_OK) {
-        for (size_t i = 0; i < width; i++) {
-            for (size_t j = 0; j <= i; j++) {
-                m[i * width + j] *= typical;
-            }
-            m[i * width + i] += fit->diagonal[i] - typical * (1 - 1e-6);
+    for (size_t i = 0; i < width; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            m[i * width + j] *= typical;
         }
+        m[i * width + i] += diagonal[i] - typical * (1 - 1e-6);
     }
     bool definite = false;
-    if (status == DN_OK) {
-        status = dni_cholesky(fit->run, m, width, &definite, err);
-    }
-    if (definite) {
-        fit->metric = m;
-    } else {
-        dn_run_free(fit->run, m); /* the diagonal alone is a metric too */
+    status = dni_cholesky(fit->run, m, width, &definite, err);
+    if (!definite) {
+        fit->arrays.metric = NULL;
     }
     return status;
 }
 
 void dni_logistic_precondition(void *ctx, double *v) {
     const dni_logistic_fit *fit = ctx;
-    size_t width = fit->loss.width;
-    if (fit->metric != NULL) {
-        dni_cholesky_solve(fit->metric, width, v, fit->loss.n_scores);
+    size_t width = fit->problem.width;
+    if (fit->arrays.metric != NULL) {
+        dni_cholesky_solve(fit->arrays.metric, width, v, fit->problem.n_scores);
         return;
     }
-    for (size_t k = 0; k < fit->loss.n_scores; k++) {
+    for (size_t k = 0; k < fit->problem.n_scores; k++) {
         for (size_t j = 0; j < width; j++) {
-            v[k * width + j] /= fit->diagonal[j];
+            v[k * width + j] /= fit->arrays.diagonal[j];
         }
     }
 }

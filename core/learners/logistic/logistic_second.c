@@ -1,38 +1,51 @@
-/* A second look at what a descent without a penalty has found.
+/* A second look at the result of a descent without a penalty.
  *
- * The textbook's loops report their own numbers, which do not tell whether columns depend on each other or whether there is a minimum at all: a gradient vanishes
- * where weights grow for ever, too. A fit beside them, in centred and scaled variables, looks at the same rows. The matrix of the features names the combinations of
- * columns that no score sees, which are taken out of the weights; Newton's steps from a copy of the weights end at a minimum or find that there is none. */
+ * The gradient of a descent does not show whether columns depend on each other, nor whether there is
+ * a minimum: it vanishes also where weights grow without bound. A second fit in centred and scaled
+ * variables examines the same rows. The correlation matrix names the combinations of columns that no
+ * score depends on; they are removed from the weights. Newton steps from a copy of the weights end
+ * at a minimum or find that there is none. */
 #include "learners/logistic/logistic_fit.h"
-#include "optimize/newton.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_STEPS = 100 };
 
-double dni_logistic_second_memory(const dni_logistic_plan *plan, size_t n_rows, size_t n_features,
-                                  size_t n_classes, size_t n_slots) {
-    double width = (double)plan->width, doubles = 2 * (double)plan->n + width;
-    if (plan->second_uses == 0) {
-        return 0;
-    }
-    if (plan->second_uses & DNI_LOGISTIC_GRAM) {
-        doubles += (2 * width + 80) * width;
-    }
-    if (plan->second_uses & DNI_LOGISTIC_HESSIAN) {
-        doubles += dni_newton_memory(plan->n);
-    }
-    return dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->second_uses) +
-           8 * doubles;
+static dni_logistic_plan second_plan(const dni_logistic_plan *plan) {
+    dni_logistic_plan second = *plan;
+    second.solver = &dni_solver_newton;
+    second.tolerance = 1e-9;
+    second.max_iterations = MOST_STEPS;
+    return second;
 }
 
-/* Newton's steps from x, which they change. Numbers that they cannot bear say nothing of the descent. */
+double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape) {
+    const dni_logistic_plan second = second_plan(plan);
+    const dni_linear_shape problem = {.n_cols = shape->n_features,
+                                      .n_classes = shape->n_classes,
+                                      .n_slots = shape->n_slots,
+                                      .uses = plan->second_uses,
+                                      .sparse = isfinite(shape->n_entries)};
+    dni_logistic_arrays scratch;
+    double phase = plan->second_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
+    if (plan->second_uses & DNI_LINEAR_GRAM) { /* half of it may stay, as the null basis */
+        const double rank = dni_logistic_rank_bytes(plan->width);
+        phase = fmax(rank, rank / 2 + phase);
+    }
+    return dni_layout_bytes(dni_logistic_layout, &second, &scratch) +
+           dni_linear_bytes(&problem, shape->n_rows) + phase;
+}
+
+/* Newton steps from x, which they change. A numeric failure of them is not one of the descent. */
 static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, dn_error *err) {
     dni_objective objective = dni_logistic_objective(other);
     dni_outcome outcome;
     dn_error why;
     dn_error_clear(&why);
-    dn_status status = dni_newton(&objective, other->run, MOST_STEPS, x, &outcome, &why);
+    const dni_solver_options options = {.max_iterations = other->plan.max_iterations};
+    const dn_status status =
+        other->plan.solver->minimise(&objective, other->run, &options, x, &outcome, &why);
     if (status == DN_ERR_NUMERIC) {
         return DN_OK;
     }
@@ -44,20 +57,21 @@ static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double 
     }
     if (dni_logistic_found_separable(other, &outcome)) {
         fit->separated = true;
-        memcpy(fit->growing, other->growing, (fit->loss.width - 1) * sizeof *fit->growing);
+        memcpy(fit->arrays.growing, other->arrays.growing,
+               (fit->problem.width - 1) * sizeof *fit->arrays.growing);
     }
     return DN_OK;
 }
 
-static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, double *own,
-                      bool *changed, dn_error *err) {
-    size_t n = fit->loss.n;
-    double *start = own + n;
-    unsigned uses = fit->plan.second_uses;
-    dn_status status = uses & DNI_LOGISTIC_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
-    dni_logistic_unstate(&other->loss, x, own); /* the descents' variables are the stated ones */
+static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, bool *changed,
+                      dn_error *err) {
+    const size_t n = fit->problem.n;
+    const unsigned uses = fit->plan.second_uses;
+    double *own = other->arrays.x, *start = other->arrays.spare;
+    dn_status status = uses & DNI_LINEAR_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
+    dni_linear_unstate(&other->problem, x, own); /* x has the stated variables */
     memcpy(start, own, n * sizeof *own);
-    if (status == DN_OK && (uses & DNI_LOGISTIC_HESSIAN) && !fit->separated) {
+    if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) && !fit->separated) {
         status = step_on(fit, other, start, err);
     }
     if (status != DN_OK || other->n_null == 0) {
@@ -65,7 +79,7 @@ static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x,
     }
     *changed = true;
     status = dni_logistic_least_norm(other, own, err);
-    dni_logistic_state(&other->loss, own, x);
+    dni_linear_state(&other->problem, own, x);
     return status;
 }
 
@@ -79,27 +93,19 @@ dn_status dni_logistic_second_look(dni_logistic_fit *fit, double *x, bool *chang
     dni_logistic_fit other = {.input = fit->input,
                               .run = &quiet,
                               .report = fit->report,
-                              .plan = fit->plan,
+                              .plan = second_plan(&fit->plan),
                               .moments = fit->moments};
-    other.plan.solver = DNI_LOGISTIC_NEWTON;
-    other.plan.tolerance = 1e-9;
-    other.plan.max_iterations = MOST_STEPS;
-    void *own = NULL;
-    dn_status status = dni_logistic_init(&other.loss, fit->loss.rows, fit->loss.n_classes, 0,
-                                         &fit->moments, fit->plan.second_uses, &quiet, err);
+    dn_status status = dni_linear_init(&other.problem, fit->problem.rows, fit->problem.n_classes, 0,
+                                       &fit->moments, fit->plan.second_uses, &quiet, err);
     if (status == DN_OK) {
-        status = dni_logistic_watch_init(&other, err);
+        status = dni_layout_take(&quiet, dni_logistic_layout, &other.plan, &other.arrays,
+                                 "a copy of the weights", &other.memory, err);
     }
     if (status == DN_OK) {
-        status = dn_run_alloc(&quiet, 2 * fit->loss.n, sizeof(double), "a copy of the weights",
-                              &own, err);
+        status = look(fit, &other, x, changed, err);
     }
-    if (status == DN_OK) {
-        status = look(fit, &other, x, own, changed, err);
-    }
-    dn_run_free(&quiet, own);
     dn_run_free(&quiet, other.null_basis);
-    dn_run_free(&quiet, other.growing);
-    dni_logistic_done(&other.loss, &quiet);
+    dn_run_free(&quiet, other.memory);
+    dni_linear_done(&other.problem);
     return status;
 }

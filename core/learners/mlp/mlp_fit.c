@@ -86,9 +86,9 @@ double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
     if (plan->adam) {
         fit += dni_mlp_batch_memory(&layers, shape->n_rows, plan->batch_rows,
                                     isfinite(shape->n_entries)) +
-               dni_adam_memory(n, shape->n_rows);
+               dni_adam_bytes(n, shape->n_rows);
     } else {
-        fit += 8 * dni_lbfgs_memory(n);
+        fit += dni_lbfgs_bytes(n);
     }
     if (plan->validation_share > 0) {
         fit = (double)shape->n_rows +

@@ -9,17 +9,15 @@
  * is 0 has its sign of p checked, since the others may go either way without leaving the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on
  * the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
 #include "optimize/l1/owlqn.h"
+#include "base/layout.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
 #include "optimize/lbfgs.h"
+#include "optimize/solver.h"
 
 #include <math.h>
-
-double dni_owlqn_memory(size_t n) {
-    return (2 * (double)dni_lbfgs_pairs(n) + 7) * (double)n;
-}
 
 struct owlqn {
     double *s, *y;        /* [pairs × n] rings */
@@ -28,6 +26,25 @@ struct owlqn {
     double *free;         /* [n] 1: the variable may move; 0 */
     double *subgradient, *direction, *gradient, *x_new, *gradient_new, *scratch; /* [n] */
 };
+
+static void owlqn_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape, pairs = dni_lbfgs_pairs(n);
+    struct owlqn *t = work;
+    t->s = dni_layout_matrix(layout, pairs, n);
+    t->y = dni_layout_matrix(layout, pairs, n);
+    t->free = dni_layout_doubles(layout, n);
+    t->subgradient = dni_layout_doubles(layout, n);
+    t->direction = dni_layout_doubles(layout, n);
+    t->gradient = dni_layout_doubles(layout, n);
+    t->x_new = dni_layout_doubles(layout, n);
+    t->gradient_new = dni_layout_doubles(layout, n);
+    t->scratch = dni_layout_doubles(layout, n);
+}
+
+double dni_owlqn_bytes(size_t n) {
+    struct owlqn scratch;
+    return dni_layout_bytes(owlqn_layout, &n, &scratch);
+}
 
 /* Σ a_i b_i over the free variables */
 static double free_dot(const struct owlqn *t, const double *a, const double *b, size_t n) {
@@ -150,26 +167,30 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 
 dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations,
                     double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
+    const size_t n = objective->n;
+    struct owlqn t = {.pairs = dni_lbfgs_pairs(n)};
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * pairs + 7) * n, sizeof(double),
-                                    "the pairs and vectors of L-BFGS", &memory, err);
-    if (status == DN_OK) {
-        double *v = memory;
-        double *rest = v + 2 * pairs * n;
-        struct owlqn t = {.s = v,
-                          .y = v + pairs * n,
-                          .pairs = pairs,
-                          .free = rest,
-                          .subgradient = rest + n,
-                          .direction = rest + 2 * n,
-                          .gradient = rest + 3 * n,
-                          .x_new = rest + 4 * n,
-                          .gradient_new = rest + 5 * n,
-                          .scratch = rest + 6 * n};
-        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
-        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    dn_status status =
+        dni_layout_take(run, owlqn_layout, &n, &t, "the pairs and vectors of L-BFGS", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
+    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
+    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
     dn_run_free(run, memory);
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    return dni_owlqn(objective, run, options->max_iterations, x, out, err);
+}
+
+static double bytes(size_t n, size_t n_blocks) {
+    (void)n_blocks;
+    return dni_owlqn_bytes(n);
+}
+
+const dni_solver dni_solver_owlqn = {
+    .name = "owlqn", .needs = DNI_NEEDS_METRIC, .l1 = true, .bytes = bytes, .minimise = minimise};

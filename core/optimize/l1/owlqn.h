@@ -4,8 +4,8 @@
 
 #include "optimize/objective.h"
 
-/* Doubles of working memory for n variables: the pairs are as many as those of L-BFGS. */
-double dni_owlqn_memory(size_t n);
+/* Bytes that the solver allocates for n variables. */
+double dni_owlqn_bytes(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros. The objective's preconditioner must be diagonal. */
 DN_MUST_USE dn_status dni_owlqn(const dni_objective *objective, const dn_run *run,

@@ -12,20 +12,17 @@
  * solution what crosses 0 becomes 0 if that lowers Q; otherwise z goes to the first crossing, which does. The model is solved until its subgradient is a fraction
  * of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep, O(n³) a system; no allocation in the loop. */
 #include "optimize/l1/proximal_newton.h"
+#include "base/layout.h"
 #include "linalg/vector.h"
 #include "optimize/definite.h"
 #include "optimize/descent.h"
 #include "optimize/l1/l1.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MAX_SWEEPS = 1000, SWEEPS_A_SYSTEM = 8, MAX_TRIALS = 40 };
-
-double dni_proximal_newton_memory(size_t n) {
-    double m = (double)n;
-    return 2 * m * m + 11 * m;
-}
 
 struct proximal {
     const double *l1;
@@ -38,6 +35,29 @@ struct proximal {
     size_t *index;                   /* [n] its variables */
     double first;                    /* the steepest start of a step so far */
 };
+
+static void proximal_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct proximal *t = work;
+    t->hessian = dni_layout_matrix(layout, n, n);
+    t->factor = dni_layout_matrix(layout, n, n);
+    t->scale = dni_layout_doubles(layout, n);
+    t->gradient = dni_layout_doubles(layout, n);
+    t->gradient_new = dni_layout_doubles(layout, n);
+    t->x_new = dni_layout_doubles(layout, n);
+    t->step = dni_layout_doubles(layout, n);
+    t->z = dni_layout_doubles(layout, n);
+    t->r = dni_layout_doubles(layout, n);
+    t->right = dni_layout_doubles(layout, n);
+    t->move = dni_layout_doubles(layout, n);
+    t->response = dni_layout_doubles(layout, n);
+    t->index = dni_layout_array(layout, n, sizeof *t->index);
+}
+
+double dni_proximal_newton_bytes(size_t n) {
+    struct proximal scratch;
+    return dni_layout_bytes(proximal_layout, &n, &scratch);
+}
 
 /* Largest component of the minimum-norm subgradient at a point whose smooth part has that gradient. */
 static double slope_max(const double *l1, const double *x, const double *gradient, size_t n) {
@@ -250,37 +270,34 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 
 dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run,
                               size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n;
-    void *matrices = NULL, *vectors = NULL, *index = NULL;
+    const size_t n = objective->n;
+    struct proximal t = {.l1 = objective->l1};
+    void *memory = NULL;
     dn_status status =
-        dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 10 * n, sizeof(double), "newton's vectors", &vectors, err);
+        dni_layout_take(run, proximal_layout, &n, &t, "newton's Hessian", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, n, sizeof(size_t), "the variables that are not 0", &index, err);
-    }
-    if (status == DN_OK) {
-        double *m = matrices, *v = vectors;
-        struct proximal t = {.l1 = objective->l1,
-                             .hessian = m,
-                             .factor = m + n * n,
-                             .scale = v,
-                             .gradient = v + n,
-                             .gradient_new = v + 2 * n,
-                             .x_new = v + 3 * n,
-                             .step = v + 4 * n,
-                             .z = v + 5 * n,
-                             .r = v + 6 * n,
-                             .right = v + 7 * n,
-                             .move = v + 8 * n,
-                             .response = v + 9 * n,
-                             .index = index};
-        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
-        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
-    }
-    dn_run_free(run, index);
-    dn_run_free(run, vectors);
-    dn_run_free(run, matrices);
+    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
+    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    dn_run_free(run, memory);
     return status;
 }
+
+static dn_status minimise(const dni_objective *objective, const dn_run *run,
+                          const dni_solver_options *options, double *x, dni_outcome *out,
+                          dn_error *err) {
+    return dni_proximal_newton(objective, run, options->max_iterations, x, out, err);
+}
+
+static double bytes(size_t n, size_t n_blocks) {
+    (void)n_blocks;
+    return dni_proximal_newton_bytes(n);
+}
+
+const dni_solver dni_solver_proximal_newton = {.name = "proximal_newton",
+                                               .needs = DNI_NEEDS_HESSIAN,
+                                               .l1 = true,
+                                               .inner = "coordinate_descent",
+                                               .bytes = bytes,
+                                               .minimise = minimise};

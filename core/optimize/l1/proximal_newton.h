@@ -4,8 +4,8 @@
 
 #include "optimize/objective.h"
 
-/* Doubles of working memory that the solver itself takes for n variables (the objective's own come on top). */
-double dni_proximal_newton_memory(size_t n);
+/* Bytes that the solver allocates for n variables. */
+double dni_proximal_newton_bytes(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros. objective->hessian and ->l1 are needed; of the Hessian a positive semidefinite matrix with a
  * positive diagonal is enough. outcome.inner: sweeps over the variables. */

@@ -1,13 +1,19 @@
-/* Judge of the iterates: when to stop, what to tell, and whether unpenalised weights run away.
+/* What a fit does at each point that the solver accepts: stopping, progress, and the search for
+ * separable classes.
  *
- * Stopping: the largest component of the gradient (with l1: of the subgradient of least norm) with respect to standardised weights and intercepts is at most
- * `tolerance`.
+ * Stopping rule: the largest component of the gradient (with l1: of the subgradient of least norm)
+ * with respect to standardised weights and intercepts is at most `tolerance`.
+ *
  * Without a penalty the minimum may not exist:
- *   - every row on the right side of every boundary (t·g > 0): complete separation, the weights grow for ever;
- *   - otherwise a finite minimum is certified by u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ ≤ 1e-6 min u (multipliers that no separating direction allows);
- *   - if neither, weights of norm above 1e3 (and twice that of the start), or Newton steps that do not shrink although the gradient has vanished, show (quasi-)separability.
- *     Towards infinity a Newton step divides e^−g by e and is as long as the one before, so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000; where
- *     some rows hold the weights back, the steps become shorter as that comes near. */
+ *   - Complete separation: every row is on the right side of every boundary (t·g > 0). The weights
+ *     grow without bound.
+ *   - Otherwise u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ <= 1e-6 min u proves that a finite
+ *     minimum exists: no separating direction allows such multipliers.
+ *   - Without either, the classes are taken for (quasi-)separable if the norm of the weights exceeds
+ *     1e3 (and twice that of the start), or if Newton steps do not shrink although the gradient has
+ *     vanished. Towards infinity a Newton step divides e^−g by e and is as long as the one before,
+ *     so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000. Where a minimum exists the
+ *     steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "linalg/vector.h"
@@ -19,40 +25,35 @@
 
 enum { SLOW_STEPS = 8 };
 
-dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
-    size_t d = fit->loss.width - 1;
-    void *memory;
-    dn_status status = dn_run_alloc(fit->run, d == 0 ? 1 : d, sizeof(bool),
-                                    "the marks of the columns", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    fit->growing = memory;
-    if (fit->run->progress == NULL || fit->run->n_snapshots == 0) {
-        return DN_OK;
-    }
-    status = dn_run_alloc(fit->run, fit->loss.n, sizeof(double), "the weights of a snapshot",
-                          &memory, err);
-    if (status == DN_OK) {
-        fit->raw = memory;
-    }
-    return status;
+void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays) {
+    const dni_logistic_plan *p = plan;
+    dni_logistic_arrays *a = arrays;
+    const bool metric = (p->solver->needs & DNI_NEEDS_METRIC) != 0;
+    a->x = dni_layout_doubles(layout, p->n);
+    a->spare = dni_layout_doubles(layout, p->n);
+    a->raw = dni_layout_doubles(layout, p->n);
+    a->growing = dni_layout_array(layout, p->width, sizeof *a->growing);
+    a->diagonal = metric ? dni_layout_doubles(layout, p->width) : NULL;
+    a->metric = metric && p->l1 == 0 && p->width <= DNI_LOGISTIC_MAX_METRIC
+                    ? dni_layout_matrix(layout, p->width, p->width)
+                    : NULL;
 }
 
 static double measure(const dni_logistic_fit *fit) {
-    const dni_logistic *loss = &fit->loss;
-    size_t width = loss->width, d = width - 1;
+    const dni_linear_problem *problem = &fit->problem;
+    size_t width = problem->width, d = width - 1;
     double largest = 0;
-    for (size_t k = 0; k < loss->n_scores; k++) {
-        const double *g = loss->gradient + k * width;
+    for (size_t k = 0; k < problem->n_scores; k++) {
+        const double *g = problem->gradient + k * width;
         double of_intercept = fabs(g[d]);
         if (!(of_intercept <= largest)) {
             largest = of_intercept;
         }
         for (size_t j = 0; j < d; j++) {
-            double s = fit->moments.deviation[j], w = loss->stated[k * width + j];
-            double slope = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * loss->lambda * w;
-            double own = fabs(dni_l1_slope(loss->l1 / (s > 0 ? s : 1), w, slope));
+            double s = fit->moments.deviation[j], w = problem->stated[k * width + j];
+            double slope =
+                s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * problem->lambda * w;
+            double own = fabs(dni_l1_slope(problem->l1 / (s > 0 ? s : 1), w, slope));
             if (!(own <= largest)) {
                 largest = own;
             }
@@ -61,28 +62,28 @@ static double measure(const dni_logistic_fit *fit) {
     return largest;
 }
 
-/* Length of the gradient in the stated variables, of the subgradient with l1. */
+/* Euclidean norm of the gradient, with l1 of the subgradient, in the stated variables. */
 static double stated_length(const dni_logistic_fit *fit) {
-    const dni_logistic *loss = &fit->loss;
+    const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
-    if (loss->l1 == 0) {
-        return dni_norm(loss->gradient, loss->n);
+    if (problem->l1 == 0) {
+        return dni_norm(problem->gradient, problem->n);
     }
-    for (size_t i = 0; i < loss->n; i++) {
-        double slope = dni_l1_slope((i + 1) % loss->width == 0 ? 0 : loss->l1, loss->stated[i],
-                                    loss->gradient[i]);
+    for (size_t i = 0; i < problem->n; i++) {
+        double slope = dni_l1_slope((i + 1) % problem->width == 0 ? 0 : problem->l1,
+                                    problem->stated[i], problem->gradient[i]);
         sum += slope * slope;
     }
     return sqrt(sum);
 }
 
-/* Norms in standardised variables: of the weights without intercepts, and of the gradient with them. */
+/* Norm of the weights, without intercepts, in standardised variables. */
 static double weight_norm(const dni_logistic_fit *fit) {
-    const dni_logistic *loss = &fit->loss;
+    const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
-    for (size_t k = 0; k < loss->n_scores; k++) {
-        for (size_t j = 0; j + 1 < loss->width; j++) {
-            double u = loss->stated[k * loss->width + j] * fit->moments.deviation[j];
+    for (size_t k = 0; k < problem->n_scores; k++) {
+        for (size_t j = 0; j + 1 < problem->width; j++) {
+            double u = problem->stated[k * problem->width + j] * fit->moments.deviation[j];
             sum += u * u;
         }
     }
@@ -90,11 +91,11 @@ static double weight_norm(const dni_logistic_fit *fit) {
 }
 
 static double gradient_length(const dni_logistic_fit *fit) {
-    const dni_logistic *loss = &fit->loss;
-    size_t width = loss->width, d = width - 1;
+    const dni_linear_problem *problem = &fit->problem;
+    size_t width = problem->width, d = width - 1;
     double sum = 0;
-    for (size_t k = 0; k < loss->n_scores; k++) {
-        const double *g = loss->gradient + k * width;
+    for (size_t k = 0; k < problem->n_scores; k++) {
+        const double *g = problem->gradient + k * width;
         sum += g[d] * g[d];
         for (size_t j = 0; j < d; j++) {
             double s = fit->moments.deviation[j];
@@ -110,42 +111,43 @@ void dni_logistic_take_measure(dni_logistic_fit *fit) {
     fit->gradient_norm = stated_length(fit);
 }
 
-/* A pass that looks whether the present iterate certifies a finite minimum (lambda = 0). */
+/* Checks in a pass over the rows whether the point proves that a finite minimum exists. */
 static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
     double below, length = gradient_length(fit) * fit->moments.weight;
-    dn_status status = dni_logistic_count_below(&fit->loss, fit->run, 1e6 * length, &below, err);
+    dn_status status = dni_linear_count_below(&fit->problem, 1e6 * length, &below, err);
     if (status == DN_OK) {
         fit->certified = below == 0;
     }
     return status;
 }
 
-/* Marks the columns whose standardised weight moved most in a step. */
+/* Marks the columns whose standardised weights moved most in a step. */
 static void mark_growing(dni_logistic_fit *fit, const double *step) {
-    const dni_logistic *loss = &fit->loss;
-    size_t width = loss->width, d = width - 1;
+    const dni_linear_problem *problem = &fit->problem;
+    size_t width = problem->width, d = width - 1;
     double most = 0;
-    memset(fit->growing, 0, d * sizeof *fit->growing);
+    memset(fit->arrays.growing, 0, d * sizeof *fit->arrays.growing);
     for (int mark = 0; mark < 2 && step != NULL; mark++) {
-        for (size_t k = 0; k < loss->n_scores; k++) {
+        for (size_t k = 0; k < problem->n_scores; k++) {
             for (size_t j = 0; j < d; j++) {
                 double moved =
-                    fabs(step[k * width + j]) / loss->scale[j] * fit->moments.deviation[j];
+                    fabs(step[k * width + j]) / problem->scale[j] * fit->moments.deviation[j];
                 if (mark == 0) {
                     most = fmax(most, moved);
                 } else if (moved > 0.1 * most) {
-                    fit->growing[j] = true;
+                    fit->arrays.growing[j] = true;
                 }
             }
         }
     }
 }
 
-/* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the
- * weights may be watched as they grow. */
-static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point,
-                                   dn_stop_reason *reason, dn_error *err) {
-    if (fit->loss.unseparated == 0) {
+/* Without a penalty: notes that the classes are separable. Sets *reason when more iterations would
+ * not change that result; a descent continues to its number of passes, so that its weights can be
+ * seen to grow. */
+static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point,
+                                 dn_stop_reason *reason, dn_error *err) {
+    if (fit->problem.sums.unseparated == 0) {
         fit->separated = true;
         mark_growing(fit, point->step);
     }
@@ -155,8 +157,8 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
         }
         return DN_OK;
     }
-    if (!fit->loss.squared && !fit->norm_checked &&
-        weight_norm(fit) > fit->norm_bound) { /* the certificate is for convex losses */
+    if (fit->plan.loss->convex && !fit->norm_checked &&
+        weight_norm(fit) > fit->norm_bound) { /* the proof is for convex losses */
         fit->norm_checked = true;
         dn_status status = certify(fit, err);
         if (status != DN_OK) {
@@ -170,10 +172,12 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
     return DN_OK;
 }
 
-/* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large. */
+/* Newton's method without a penalty: the gradient may vanish because e^−g does. Then the steps stay
+ * large. */
 static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
-    bool newton = fit->plan.solver == DNI_LOGISTIC_NEWTON || fit->polishing;
-    if (!newton || !dni_logistic_unpenalised(&fit->loss)) {
+    bool newton =
+        fit->plan.solver->needs & (DNI_NEEDS_HESSIAN | DNI_NEEDS_PRODUCT) || fit->polishing;
+    if (!newton || !dni_linear_unpenalised(&fit->problem)) {
         return false;
     }
     if (point->step == NULL) {
@@ -181,13 +185,14 @@ static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
                fit->norm_bound >
                    1e3; /* where L-BFGS ended, or a start far out: one step at least */
     }
-    double size = dni_max_abs(point->x, fit->loss.n), step = dni_max_abs(point->step, fit->loss.n);
+    double size = dni_max_abs(point->x, fit->problem.n),
+           step = dni_max_abs(point->step, fit->problem.n);
     return step > 1e-4 * fmax(1, size);
 }
 
-/* How many steps have been as long as the one before; rounding disturbs one or another. */
+/* Returns how many steps were about as long as the one before. */
 static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
-    double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->loss.n);
+    double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->problem.n);
     fit->slow += step > 0.9 * fit->last_step;
     fit->last_step = step;
     if (step > 0) {
@@ -196,9 +201,9 @@ static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
     return fit->slow;
 }
 
-static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
+static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
     const dn_run *run = fit->run;
-    const dni_logistic *loss = &fit->loss;
+    const dni_linear_problem *problem = &fit->problem;
     double fraction = (double)point->iteration / (double)fit->plan.max_iterations;
     if (fit->measure > 0 && fit->first_measure > fit->plan.tolerance) {
         fraction = fmax(fraction, log(fit->first_measure / fit->measure) /
@@ -208,20 +213,21 @@ static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
     if (run->progress == NULL || point->iteration == 0) {
         return;
     }
-    size_t d = loss->width - 1;
+    size_t d = problem->width - 1;
     dn_progress progress = {.iteration = point->iteration,
                             .max_iterations = fit->plan.max_iterations,
                             .fraction = fit->fraction,
                             .loss = point->value,
                             .gradient_norm = fit->gradient_norm,
-                            .train_error = loss->wrong / loss->total_weight,
-                            .n_scores = loss->n_scores,
+                            .train_error = problem->sums.wrong / problem->total_weight,
+                            .n_scores = problem->n_scores,
                             .n_features = d};
-    if (fit->raw != NULL && dn_run_wants_snapshot(run, point->iteration)) {
-        double *w0 = fit->raw + loss->n_scores * d;
-        dni_linear_to_raw(loss->stated, loss->width, loss->stated + d, loss->width, loss->n_scores,
-                          d, fit->input->mean, fit->input->scale, fit->raw, w0);
-        progress.w = fit->raw;
+    if (dn_run_wants_snapshot(run, point->iteration)) {
+        double *w0 = fit->arrays.raw + problem->n_scores * d;
+        dni_linear_to_raw(problem->stated, problem->width, problem->stated + d, problem->width,
+                          problem->n_scores, d, fit->input->mean, fit->input->scale,
+                          fit->arrays.raw, w0);
+        progress.w = fit->arrays.raw;
         progress.w0 = w0;
     }
     run->progress(run, &progress);
@@ -241,14 +247,13 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     if (point->iteration == 0) {
         fit->first_measure = fit->measure;
         fit->first_norm = fit->gradient_norm;
-        fit->norm_bound =
-            fmax(1e3, 2 * dni_norm(point->x, fit->loss.n)); /* a start far out tells nothing */
+        fit->norm_bound = fmax(1e3, 2 * dni_norm(point->x, fit->problem.n));
     }
-    if (!(fit->polishing && point->step == NULL)) { /* told already */
-        tell(fit, point);
+    if (!(fit->polishing && point->step == NULL)) { /* reported already */
+        report_progress(fit, point);
     }
-    if (dni_logistic_unpenalised(&fit->loss)) {
-        status = watch_unpenalised(fit, point, reason, err);
+    if (dni_linear_unpenalised(&fit->problem)) {
+        status = check_separable(fit, point, reason, err);
         if (status != DN_OK || *reason != DN_STOP_NONE) {
             return status;
         }
@@ -266,50 +271,50 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_evaluate(&fit->loss, run, x, value, gradient, err);
+    return dni_linear_evaluate(&fit->problem, run, x, value, gradient, err);
 }
 
 static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *out,
                          dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_hessian(&fit->loss, run, x, out, err);
+    return dni_linear_hessian(&fit->problem, run, x, out, err);
 }
 
 static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v,
                          double *out, dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_product(&fit->loss, run, x, v, out, err);
+    return dni_linear_product(&fit->problem, run, x, v, out, err);
 }
 
 static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out,
                           dn_error *err) {
     dni_logistic_fit *fit = ctx;
-    return dni_logistic_diagonal(&fit->loss, run, x, out, err);
+    return dni_linear_diagonal(&fit->problem, run, x, out, err);
 }
 
 dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
-    return (dni_objective){.n = fit->loss.n,
+    return (dni_objective){.n = fit->problem.n,
                            .ctx = fit,
                            .evaluate = evaluate,
-                           .l1 = fit->loss.l1 > 0 ? fit->loss.threshold : NULL,
-                           .hessian = fit->loss.hessian_sums == NULL ? NULL : hessian,
-                           .product = fit->loss.products == NULL ? NULL : product,
-                           .diagonal = fit->loss.products == NULL ? NULL : diagonal,
-                           .precondition = fit->diagonal == NULL ? NULL : dni_logistic_precondition,
+                           .l1 = fit->problem.l1 > 0 ? fit->problem.threshold : NULL,
+                           .hessian = hessian,
+                           .product = product,
+                           .diagonal = diagonal,
+                           .precondition =
+                               fit->arrays.diagonal == NULL ? NULL : dni_logistic_precondition,
                            .accepted = accepted};
 }
 
 bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome) {
-    bool at_the_end =
-        outcome->reason == DN_STOP_NO_PROGRESS && fit->slow > SLOW_STEPS / 2; /* of arithmetic */
+    bool at_the_end = outcome->reason == DN_STOP_NO_PROGRESS && fit->slow > SLOW_STEPS / 2;
     return outcome->reason == DN_STOP_SEPARABLE || fit->separated || at_the_end;
 }
 
-void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
+void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
     report->converged = outcome->reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome->reason;
-    if (fit->loss.squared) {
+    if (!fit->plan.loss->convex) {
         dn_report_warn(report,
                        "squared_error is not convex: what was found may be a local minimum, or a "
                        "plateau where the gradient vanishes although rows "
@@ -319,19 +324,18 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
                            : "");
     }
     if (dni_logistic_found_separable(fit, outcome)) {
-        if (outcome->reason != DN_STOP_MAX_ITERATIONS) { /* a descent's last passes are its last */
+        if (outcome->reason != DN_STOP_MAX_ITERATIONS) {
             report->stop_reason = DN_STOP_SEPARABLE;
         }
         report->converged = false;
         char names[DNI_NAMES_SIZE];
-        dni_feature_list(fit->input, fit->growing, 8, names);
+        dni_feature_list(fit->input, fit->arrays.growing, 8, names);
         dn_report_warn(report,
                        "separable or quasi-separable, weights unbounded: without a penalty the "
                        "weights grow for ever%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
-        bool descends =
-            fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
+        bool descends = fit->plan.method->descends;
         dn_report_warn(
             report,
             "not converged after %zu iterations: the largest component of the gradient is %.3g, "

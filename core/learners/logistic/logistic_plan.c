@@ -1,0 +1,163 @@
+/* The choice of a solver and its limits. */
+#include "learners/logistic/logistic_plan.h"
+#include "catalogue/param_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const dni_logistic_method methods[] = {
+    {.name = "newton",
+     .centres = true,
+     .needs_convexity = true,
+     .tolerance = 1e-9,
+     .most = 100,
+     .visits = (double)INFINITY,
+     .smooth = &dni_solver_newton,
+     .l1 = &dni_solver_proximal_newton,
+     .large = &dni_solver_newton_cg},
+    {.name = "lbfgs",
+     .centres = true,
+     .tolerance = 1e-9,
+     .most = 2000,
+     .visits = (double)INFINITY,
+     .smooth = &dni_solver_lbfgs,
+     .l1 = &dni_solver_owlqn},
+    {.name = "gradient_descent",
+     .descends = true,
+     .tolerance = 1e-5,
+     .most = 20000,
+     .visits = 1e8,
+     .least = 500,
+     .smooth = &dni_solver_gradient_descent,
+     .l1 = &dni_solver_gradient_descent},
+    {.name = "sgd",
+     .descends = true,
+     .tolerance = 5e-5,
+     .most = 2000,
+     .visits = 1e7,
+     .least = 50,
+     .smooth = &dni_solver_sgd,
+     .l1 = &dni_solver_sgd},
+};
+enum { NEWTON, LBFGS, N_METHODS = sizeof methods / sizeof methods[0] };
+
+/* The rule of solver "auto": ten Hessians cost at most four times a hundred gradients. */
+static bool newton_pays(double n_rows, double n_features, double n_classes) {
+    double k = n_classes == 2 ? 1 : n_classes, width = n_features + 1, n = k * width;
+    if (n <= 200) {
+        return true;
+    }
+    double hessian = n_rows * k * (k + 1) / 2 * width * width + n * n * n / 3;
+    double gradient = 4 * n_rows * n;
+    return n <= 4000 && 10 * hessian <= 4 * 100 * gradient;
+}
+
+static const dni_logistic_method *choose_method(const dn_params *p, const dni_loss *loss,
+                                                size_t n_rows, size_t n_features,
+                                                size_t n_classes) {
+    const char *word = dn_params_word(p, "solver");
+    for (size_t i = 0; i < N_METHODS; i++) {
+        if (strcmp(word, methods[i].name) == 0) {
+            return &methods[i];
+        }
+    }
+    const bool newton = (loss->convex || !methods[NEWTON].needs_convexity) &&
+                        newton_pays((double)n_rows, (double)n_features, (double)n_classes);
+    return &methods[newton ? NEWTON : LBFGS];
+}
+
+static const dni_solver *choose_solver(const dni_logistic_method *method, double l1, size_t n) {
+    if (method->large != NULL && n > DNI_LOGISTIC_MAX_HESSIAN) {
+        return method->large;
+    }
+    return l1 > 0 ? method->l1 : method->smooth;
+}
+
+/* Uses of the linear problem by the solver, and by the search for dependent columns. */
+static unsigned uses_of(const dni_logistic_plan *plan) {
+    const unsigned needs = plan->solver->needs;
+    unsigned uses = plan->method->centres ? DNI_LINEAR_CHANGE : 0u;
+    uses |= needs & DNI_NEEDS_HESSIAN || plan->polishes ? DNI_LINEAR_HESSIAN : 0u;
+    uses |= needs & DNI_NEEDS_PRODUCT ? DNI_LINEAR_ALONG : 0u;
+    uses |= needs & DNI_NEEDS_BATCHES ? DNI_LINEAR_BATCH : 0u;
+    if (needs & DNI_NEEDS_METRIC && plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC) {
+        uses |= DNI_LINEAR_GRAM;
+    }
+    if (plan->method->centres && plan->l1 == 0 && plan->l2 == 0 &&
+        plan->width <= DNI_LOGISTIC_MAX_RANK) {
+        uses |= DNI_LINEAR_GRAM;
+    }
+    return uses;
+}
+
+/* Uses of the second look that follows a descent without a penalty: at the columns, and, where
+ * Newton's steps cost little and the loss is convex, for a minimum. */
+static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
+                               double n_classes) {
+    unsigned uses = 0;
+    if (!plan->method->descends || plan->l1 > 0 || plan->l2 > 0) {
+        return 0;
+    }
+    if (plan->width <= DNI_LOGISTIC_MAX_RANK) {
+        uses |= DNI_LINEAR_GRAM;
+    }
+    if (plan->loss->convex && plan->n <= DNI_LOGISTIC_MAX_POLISH &&
+        newton_pays(n_rows, n_features, n_classes)) {
+        uses |= DNI_LINEAR_HESSIAN;
+    }
+    return uses == 0 ? 0 : uses | DNI_LINEAR_CHANGE;
+}
+
+/* "auto": fewer passes over many rows, since a pass over all rows takes longer. */
+static size_t iterations_of(const dni_logistic_method *method, size_t n_rows) {
+    const double passes = method->visits / fmax(1, (double)n_rows);
+    return (size_t)fmax(method->least, fmin(method->most, passes));
+}
+
+dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
+                                         size_t n_classes) {
+    const double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
+    const double ratio = dni_params_is(p, "penalty", "l1") ? 1
+                         : dni_params_is(p, "penalty", "elastic_net")
+                             ? dn_params_number(p, "l1_ratio")
+                             : 0;
+    const bool squared = dni_params_is(p, "loss", "squared_error");
+    dni_logistic_plan plan = {.loss =
+                                  squared ? &dni_loss_squared_probability : &dni_loss_cross_entropy,
+                              .l1 = lambda * ratio,
+                              .l2 = lambda * (1 - ratio),
+                              .n_scores = n_classes == 2 ? 1 : n_classes,
+                              .width = n_features + 1};
+    plan.n = plan.n_scores * plan.width;
+    plan.method = choose_method(p, plan.loss, n_rows, n_features, n_classes);
+    plan.solver = choose_solver(plan.method, plan.l1, plan.n);
+    plan.polishes = plan.method == &methods[LBFGS] && lambda == 0 &&
+                    plan.n <= DNI_LOGISTIC_MAX_POLISH && plan.loss->convex;
+    plan.uses = uses_of(&plan);
+    plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
+    plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
+                                                            : plan.method->tolerance;
+    plan.max_iterations = dn_params_word(p, "max_iterations") == NULL
+                              ? (size_t)dn_params_number(p, "max_iterations")
+                              : iterations_of(plan.method, n_rows);
+    return plan;
+}
+
+dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
+                                   dn_error *err) {
+    size_t n;
+    char each[48] = "";
+    if (dn_params_list(p, "init", &n) == NULL || n == plan->n) {
+        return DN_OK;
+    }
+    if (plan->n_scores > 1) {
+        snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
+    }
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "parameter \"init\" must have %zu numbers: %sthe weights of "
+                                    "%zu features and the intercept (got %zu)",
+                                    plan->n, each, plan->width - 1, n);
+    dn_error_set_field(err, "init");
+    return status;
+}

@@ -1,0 +1,213 @@
+/* Second derivatives of a linear problem as a matrix.
+ *
+ *   ∂²f/∂u_k∂u_l = Σ_t v_t (∂²ℓ/∂g_k∂g_l) z_t z_tᵀ / Σv  (+ 2λ/s² on the diagonal of the weights),   z = [(x − m)/s, 1]
+ *
+ * A block (k, l) is a weighted Gram matrix whose coefficients have one sign, so that a symmetric rank
+ * update of half the work computes it. Dense rows are centred before the products: centring the
+ * finished matrix would lose the digits of (m/s)². Sparse rows are centred in the finished matrix,
+ * since centred rows would not be sparse.
+ *
+ * The cross-entropy does not depend on a vector that is added to the weights of all classes. The
+ * Hessian gets a curvature along Σ_k u_k, which does not change the minimiser. */
+#include "learners/shared/linear/linear_problem.h"
+#include "linalg/step.h"
+#include "linalg/vector.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* Prepares the products of a tile: expands the rows into slot->z, unless adding up entry by entry is
+ * cheaper. Returns true in that case. */
+static bool prepare_tile(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x) {
+    if (p->sparse && dni_tile_gram_sparse_pays(x)) {
+        return true;
+    }
+    dni_tile_expand(x, p->sparse ? NULL : p->shift, p->sparse ? NULL : p->scale, slot->z);
+    return false;
+}
+
+/* gram += sign·Σ c zzᵀ of a tile, c in slot->weights. */
+static dn_status add_gram(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x,
+                          bool by_entries, double sign, double *gram, dn_error *err) {
+    if (by_entries) {
+        return dni_tile_gram_sparse(p->run, x, slot->weights, sign, gram, err);
+    }
+    return dni_tile_gram(p->run, slot->z, x.n_rows, p->width, slot->weights, sign, slot->scratch,
+                         gram, err);
+}
+
+static dn_status hessian_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                               dn_error *err) {
+    const dni_linear_problem *p = arg;
+    const dni_linear_slot *slot = &p->slots[slot_number];
+    const size_t width = p->width, K = p->n_scores;
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        dni_tile_scores(tile->x, p->table, K, slot->scores);
+        p->loss->prepare(tile->x.n_rows, K, slot->scores);
+        const bool by_entries = prepare_tile(p, slot, tile->x);
+        double *gram = out;
+        for (size_t k = 0; k < K; k++) {
+            for (size_t l = 0; l <= k; l++, gram += width * width) {
+                p->loss->pair(tile, K, slot->scores, k, l, slot->weights);
+                const dn_status status =
+                    add_gram(p, slot, tile->x, by_entries, k == l ? 1.0 : -1.0, gram, err);
+                if (status != DN_OK) {
+                    return status;
+                }
+            }
+        }
+    }
+    return tiles.status;
+}
+
+/* A Gram matrix of rows [x, 1], lower triangle, to that of [(x − m)/s, 1], in place. */
+static void centre_gram(const dni_linear_problem *p, double *gram) {
+    size_t width = p->width, d = width - 1;
+    const double *m = p->shift, *s = p->scale, *last = gram + d * width;
+    double total = last[d];
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            gram[i * width + j] =
+                (gram[i * width + j] - m[i] * last[j] - m[j] * last[i] + m[i] * m[j] * total) /
+                (s[i] * s[j]);
+        }
+    }
+    for (size_t i = 0; i < d; i++) {
+        gram[d * width + i] = (last[i] - m[i] * total) / s[i];
+    }
+}
+
+/* Copies the blocks of all pairs to their positions in the Hessian. */
+static void assemble(const dni_linear_problem *p, double *hessian) {
+    size_t width = p->width, K = p->n_scores, n = p->n;
+    double *gram = p->hessian_sums;
+    for (size_t k = 0; k < K; k++) {
+        for (size_t l = 0; l <= k; l++, gram += width * width) {
+            if (p->sparse) {
+                centre_gram(p, gram);
+            }
+            for (size_t i = 0; i < width; i++) {
+                double *row = hessian + (k * width + i) * n + l * width;
+                for (size_t j = 0; j < width; j++) {
+                    row[j] = (j <= i ? gram[i * width + j] : gram[j * width + i]) / p->total_weight;
+                }
+            }
+        }
+    }
+}
+
+/* Curvature 1 along each direction of null_basis, for each class. */
+static dn_status add_null_basis(const dni_linear_problem *p, double *hessian, dn_error *err) {
+    size_t width = p->width, d = width - 1, n = p->n;
+    size_t step = dni_step_rows(p->n_null, (double)d * (double)d, 1);
+    for (size_t k = 0; k < p->n_scores; k++) {
+        for (size_t first = 0, count; first < p->n_null; first += count) {
+            count = p->n_null - first < step ? p->n_null - first : step;
+            dn_status status = dn_run_stop(p->run, err);
+            if (status != DN_OK) {
+                return status;
+            }
+            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)count, 1.0,
+                        p->null_basis + first * d, (int)d, 1.0, hessian + k * width * n + k * width,
+                        (int)n);
+        }
+    }
+    return DN_OK;
+}
+
+/* Curvature for constant columns and for the common change of all classes. With l1 the weights'
+ * common change is left alone: the model of proximal Newton would be wrong there. */
+static void make_definite(const dni_linear_problem *p, double *hessian) {
+    size_t width = p->width, K = p->n_scores, n = p->n;
+    for (size_t j = 0; j < width; j++) {
+        double mean = 0;
+        for (size_t k = 0; k < K; k++) {
+            double *own = &hessian[(k * width + j) * n + k * width + j];
+            if (!(*own > 0)) {
+                *own = 1;
+            }
+            mean += *own / (double)K;
+        }
+        bool free = K > 1 && (p->l1 == 0 || j + 1 == width);
+        for (size_t k = 0; free && k < K; k++) {
+            for (size_t l = 0; l <= k; l++) {
+                hessian[(k * width + j) * n + l * width + j] += mean / (double)K;
+            }
+        }
+    }
+}
+
+dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, double *hessian,
+                             dn_error *err) {
+    dni_linear_problem *p = ctx;
+    size_t width = p->width, d = width - 1, K = p->n_scores;
+    dni_linear_state(p, x, p->stated);
+    dni_linear_set_table(p, p->stated, p->table);
+    size_t pairs = K * (K + 1) / 2;
+    dn_status status =
+        dn_run_sum(run, p->rows, hessian_block, p, pairs * width * width, p->hessian_sums, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    assemble(p, hessian);
+    for (size_t k = 0; k < K; k++) {
+        for (size_t j = 0; j < d; j++) {
+            size_t i = k * width + j;
+            hessian[i * p->n + i] += 2 * p->lambda / (p->scale[j] * p->scale[j]);
+        }
+    }
+    status = add_null_basis(p, hessian, err);
+    if (status == DN_OK) {
+        make_definite(p, hessian);
+    }
+    return status;
+}
+
+struct gram_pass {
+    const dni_linear_problem *problem;
+    size_t stride;
+};
+
+static dn_status gram_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                            dn_error *err) {
+    const struct gram_pass *pass = arg;
+    const dni_linear_problem *p = pass->problem;
+    const dni_linear_slot *slot = &p->slots[slot_number];
+    if (block->first_row / DN_BLOCK_ROWS % pass->stride != 0) {
+        return DN_OK;
+    }
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        memcpy(slot->weights, tile->weight, tile->x.n_rows * sizeof *slot->weights);
+        const dn_status status =
+            add_gram(p, slot, tile->x, prepare_tile(p, slot, tile->x), 1.0, out, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return tiles.status;
+}
+
+dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gram, dn_error *err) {
+    const size_t width = problem->width;
+    struct gram_pass pass = {problem, stride};
+    const dn_status status =
+        dn_run_sum(problem->run, problem->rows, gram_block, &pass, width * width, gram, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const double total = gram[width * width - 1];
+    if (problem->sparse) {
+        centre_gram(problem, gram);
+    }
+    if (total > 0) {
+        for (size_t i = 0; i < width * width; i++) {
+            gram[i] /= total;
+        }
+    }
+    return DN_OK;
+}

@@ -1,0 +1,173 @@
+/* The linear problem: rows, a loss, a penalty and an intercept rule make an objective.
+ *
+ *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁,   b without a penalty
+ *
+ * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
+ *
+ *   stated:    one row [w_k, b_k] for each score k
+ *   solver's:  u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j
+ *
+ * The solver's variables belong to columns that are centred by m and divided by s; such columns are
+ * never stored. With m = 0 and s = 1 both sets are the same. Each weight has its own factor, so
+ * that Σ|w_kj| = Σ|u_kj|/s_j, and a zero in one set is a zero in the other.
+ *
+ * Functions that a solver calls (evaluate, hessian, product, diagonal) have the signature of
+ * optimize/objective.h; their `ctx` is the problem. A problem belongs to one thread; its passes over
+ * rows use the threads of the run. Passes poll the run's stop before each tile. */
+#ifndef DNI_LINEAR_PROBLEM_H
+#define DNI_LINEAR_PROBLEM_H
+
+#include "base/layout.h"
+#include "learners/shared/linear/linear_loss.h"
+#include "learners/shared/moments.h"
+#include "optimize/lazy.h"
+#include <discern/rows.h>
+#include <discern/run.h>
+
+/* What a problem will be used for, to be added up. Arrays are reserved for these uses only. */
+enum dni_linear_uses {
+    DNI_LINEAR_CHANGE = 1,  /* m and s are the columns' means and deviations; otherwise 0 and 1 */
+    DNI_LINEAR_HESSIAN = 2, /* dni_linear_hessian */
+    DNI_LINEAR_GRAM = 4,    /* dni_linear_gram */
+    DNI_LINEAR_BATCH = 8,   /* dni_linear_batch, dni_linear_batch_lazily */
+    DNI_LINEAR_ALONG = 16,  /* dni_linear_product, dni_linear_diagonal, dni_linear_pass_along */
+    DNI_LINEAR_EXPAND = 32  /* passes compute (x − m)/s of each row, for dni_linear_pass */
+};
+
+/* The shape that the arrays of a problem depend on. */
+typedef struct dni_linear_shape {
+    size_t n_cols, n_classes, n_slots;
+    unsigned uses;
+    bool sparse;
+} dni_linear_shape;
+
+/* Arrays of one thread. */
+typedef struct dni_linear_slot {
+    double *scores;  /* [DNI_TILE_ROWS × n_scores] */
+    double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; ALONG */
+    double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
+    double *target;  /* [DNI_TILE_ROWS] of gathered rows */
+    double *z;       /* [DNI_TILE_ROWS × width] expanded rows; HESSIAN, GRAM, EXPAND */
+    double *scratch; /* [DNI_TILE_ROWS × width]; HESSIAN, GRAM */
+} dni_linear_slot;
+
+typedef struct dni_linear_problem {
+    const dn_run *run;
+    const dn_rows *rows;
+    const dni_loss *loss; /* cross-entropy after dni_linear_init; the caller may replace it */
+    size_t n_classes;
+    size_t n_scores; /* 1 for two classes, n_classes otherwise */
+    size_t width;    /* n_cols + 1 */
+    size_t n;        /* n_scores · width */
+    bool sparse;     /* the rows are sparse: passes use transposed tables (tile.h) */
+    bool expands;    /* DNI_LINEAR_EXPAND */
+    double lambda, l1;
+    double total_weight; /* Σ v */
+    /* at the last evaluation or pass */
+    dni_loss_sums sums;
+    double *stated;   /* [n_scores × width] its point */
+    double *gradient; /* [n_scores × width] dni_linear_evaluate: of f without l1, in the stated
+                         variables; dni_linear_pass: Σ v (∂ℓ/∂g)[x, 1] */
+    /* arrays */
+    double *shift, *scale;  /* [n_cols] m, s > 0 */
+    double *threshold;      /* [n] factors of |u| and |c|: l1/s, and 0 for intercepts */
+    double *table;          /* [n] a point as dni_tile_scores reads it */
+    double *block_sums;     /* [3 + n] result of a pass */
+    double *along;          /* [n] a direction as dni_tile_scores reads it; ALONG, otherwise NULL */
+    double *products;       /* [2n] result of a pass along it; ALONG, otherwise NULL */
+    double *hessian_sums;   /* [n_scores (n_scores + 1)/2 × width²]; HESSIAN, otherwise NULL */
+    double *batch;          /* gathered dense rows, or the residuals of sparse rows; BATCH */
+    dni_linear_slot *slots; /* [run->n_slots] */
+    void *memory;           /* owns the arrays */
+    /* Unit directions of the solver's weights, [n_null × n_cols], along which no score changes. The
+     * Hessian gets a curvature there. The caller's; n_null is 0 after dni_linear_init. */
+    const double *null_basis;
+    size_t n_null;
+} dni_linear_problem;
+
+/* ---- setting up: linear_problem.c ---- */
+/* Layout of a dni_linear_problem on a dni_linear_shape. */
+void dni_linear_layout(dni_layout *layout, const void *shape, void *problem);
+/* Bytes of the layout, and of the largest sum over the blocks of n_rows rows. */
+double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows);
+
+/* Sets up a problem with cross-entropy and the L2 penalty `lambda`.
+ *
+ *   moments   of the columns of `rows`
+ *   uses      sum of dni_linear_uses
+ *   problem   to be released with dni_linear_done, also after a failure
+ *
+ * Errors: those of dn_run_alloc; DN_ERR_BUDGET: the number of variables exceeds what BLAS can index. */
+DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows *rows,
+                                      size_t n_classes, double lambda, const dni_moments *moments,
+                                      unsigned uses, const dn_run *run, dn_error *err);
+void dni_linear_done(dni_linear_problem *problem);
+/* Adds l1·‖W‖₁ to the penalty: sets `threshold`, the l1 of the dni_objective. */
+void dni_linear_set_l1(dni_linear_problem *problem, double l1);
+/* True if there is no penalty: a minimum may not exist. */
+static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
+    return problem->lambda == 0 && problem->l1 == 0;
+}
+
+/* stated [n] ← the stated variables of x [n]; and back. */
+void dni_linear_state(const dni_linear_problem *problem, const double *x, double *stated);
+void dni_linear_unstate(const dni_linear_problem *problem, const double *stated, double *x);
+/* table [n] ← the stated variables as dni_tile_scores reads them; and back from a table of sums. */
+void dni_linear_set_table(const dni_linear_problem *problem, const double *stated, double *table);
+void dni_linear_read_table(const dni_linear_problem *problem, const double *table, double *stated);
+
+/* ---- passes over the rows: linear_problem.c ---- */
+/* Value and gradient of f without l1 at x, in the solver's variables. Sets stated, gradient, sums. */
+dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                              double *gradient, dn_error *err);
+/* Sets `sums` and `gradient` at a point in the stated variables, or, with EXPAND, in those of
+ * (x − m)/s. Without penalty, and not divided by the weight. */
+DN_MUST_USE dn_status dni_linear_pass(dni_linear_problem *problem, const double *point,
+                                      dn_error *err);
+/* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a seeded start: at most 100 passes.
+ * DN_ERR_NUMERIC: it is not finite. Overwrites table and block_sums. */
+DN_MUST_USE dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out,
+                                                    dn_error *err);
+/* *out ← how many rows with v > 0 have v|∂ℓ/∂g| <= floor, g the score of the row's class (or the
+ * single score), at the point of the last evaluation. */
+DN_MUST_USE dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
+                                             dn_error *err);
+/* *out ← Σv²/Σv: the mean weight of a row that is drawn with probability v/Σv. */
+DN_MUST_USE dn_status dni_linear_typical_weight(dni_linear_problem *problem, double *out,
+                                                dn_error *err);
+
+/* ---- second derivatives as a matrix: linear_hessian.c ---- */
+/* hessian [n × n], lower triangle ← Hessian of f without l1 at x. It is made positive definite along
+ * null_basis, for constant columns, and for the common change of all classes, which no loss of
+ * probabilities depends on. With l1 the penalty depends on that change: there the Hessian stays
+ * semidefinite for the weights. */
+dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, double *hessian,
+                             dn_error *err);
+/* gram [width × width], lower triangle ← Σ v zzᵀ/Σv over every stride-th block, z = [(x − m)/s, 1]. */
+DN_MUST_USE dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gram,
+                                      dn_error *err);
+
+/* ---- second derivatives without a matrix: linear_product.c ---- */
+/* product [n] ← that Hessian times v [n], without the changes that make it definite. One pass. */
+dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, const double *v,
+                             double *product, dn_error *err);
+/* diagonal [n] ← its diagonal, 1 where that is 0. One pass. */
+dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, double *diagonal,
+                              dn_error *err);
+/* out [n] ← Σ v (∂²ℓ/∂g²)(q)[x, 1], q the scores of a direction in the stated variables. The point
+ * is `table`, which a quadratic loss does not read. `out` may be problem->gradient. */
+DN_MUST_USE dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direction,
+                                            double *out, dn_error *err);
+
+/* ---- steps of stochastic descent: linear_batch.c ---- */
+/* Dense rows of `width` − 1 numbers that a batch gathers at once. */
+size_t dni_linear_gathered_rows(size_t width);
+/* One step in the stated variables (without CHANGE), as dni_sgd_settings describes it: for dense
+ * rows, and for sparse rows with the point transposed (dni_linear_set_table). */
+dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, const size_t *order,
+                           size_t n_rows, double rate, double *x, double *weight, dn_error *err);
+dn_status dni_linear_batch_lazily(dni_linear_problem *problem, const dn_block *block,
+                                  const size_t *order, size_t n_rows, double rate, dni_lazy *point,
+                                  dn_error *err);
+
+#endif

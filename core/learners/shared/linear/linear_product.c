@@ -1,0 +1,128 @@
+/* The Hessian of a linear problem without the matrix: its product with a direction, its diagonal.
+ *
+ *   product  = Σ_t v_t ((∂²ℓ/∂g²) q_t)_k z_t / Σv + 2λ/s²·(the direction),   q_t the change of the scores, z = [(x − m)/s, 1]
+ *   diagonal = Σ_t v_t (∂²ℓ/∂g_k²) z_tj² / Σv + 2λ/s_j²
+ *
+ * The change of variables is made on the sums, not on the rows, as for the gradient. */
+#include "learners/shared/linear/linear_problem.h"
+
+static dn_status along_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                             dn_error *err) {
+    const dni_linear_problem *p = arg;
+    const dni_linear_slot *slot = &p->slots[slot_number];
+    const size_t K = p->n_scores;
+    double *scores = p->loss->quadratic ? NULL : slot->scores;
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        if (scores != NULL) {
+            dni_tile_scores(tile->x, p->table, K, scores);
+        }
+        dni_tile_scores(tile->x, p->along, K, slot->along);
+        p->loss->along(tile, K, scores, slot->along);
+        dni_tile_gradient(tile->x, slot->along, K, out);
+    }
+    return tiles.status;
+}
+
+dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direction, double *out,
+                                dn_error *err) {
+    dni_linear_set_table(problem, direction, problem->along);
+    const dn_status status = dn_run_sum(problem->run, problem->rows, along_block, problem,
+                                        problem->n, problem->products, err);
+    if (status == DN_OK) {
+        dni_linear_read_table(problem, problem->products, out);
+    }
+    return status;
+}
+
+dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, const double *v,
+                             double *product, dn_error *err) {
+    dni_linear_problem *p = ctx;
+    const size_t width = p->width, d = width - 1;
+    double *sums = p->products + p->n;
+    (void)run; /* the problem's */
+    dni_linear_state(p, x, p->stated);
+    dni_linear_set_table(p, p->stated, p->table);
+    dni_linear_state(p, v, sums); /* linear: a direction changes like a point */
+    const dn_status status = dni_linear_pass_along(p, sums, sums, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t k = 0; k < p->n_scores; k++) {
+        const double *g = sums + k * width;
+        double *own = product + k * width;
+        for (size_t j = 0; j < d; j++) {
+            own[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j] / p->total_weight +
+                     2 * p->lambda / p->scale[j] / p->scale[j] * v[k * width + j];
+        }
+        own[d] = g[d] / p->total_weight;
+    }
+    return DN_OK;
+}
+
+/* squares [width × K] += Σ c z²; dense rows are centred, sparse rows are not. */
+static void add_squares(const dni_linear_problem *p, dn_matrix x, const double *c,
+                        double *squares) {
+    size_t K = p->n_scores, d = p->width - 1;
+    for (size_t t = 0; t < x.n_rows; t++, c += K) {
+        if (x.kind == DN_DENSE) {
+            const double *row = x.values + t * x.stride;
+            for (size_t j = 0; j < d; j++) {
+                double z = (row[j] - p->shift[j]) / p->scale[j];
+                for (size_t k = 0; k < K; k++) {
+                    squares[j * K + k] += c[k] * z * z;
+                }
+            }
+        } else {
+            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+                for (size_t k = 0; k < K; k++) {
+                    squares[x.cols[e] * K + k] += c[k] * x.values[e] * x.values[e];
+                }
+            }
+        }
+    }
+}
+
+/* out [2n]: Σ c z² as [width × K], 0 for the intercepts; then Σ c [x, 1] as a table. */
+static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                                dn_error *err) {
+    const dni_linear_problem *p = arg;
+    double *scores = p->slots[slot_number].scores;
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        dni_tile_scores(tile->x, p->table, p->n_scores, scores);
+        p->loss->diagonal(tile, p->n_scores, scores);
+        add_squares(p, tile->x, scores, out);
+        dni_tile_gradient(tile->x, scores, p->n_scores, out + p->n);
+    }
+    return tiles.status;
+}
+
+dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, double *diagonal,
+                              dn_error *err) {
+    dni_linear_problem *p = ctx;
+    size_t width = p->width, d = width - 1, K = p->n_scores;
+    dni_linear_state(p, x, p->stated);
+    dni_linear_set_table(p, p->stated, p->table);
+    dn_status status = dn_run_sum(run, p->rows, diagonal_block, p, 2 * p->n, p->products, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const double *squares = p->products, *sums = squares + p->n;
+    size_t by_score = p->sparse ? 1 : width, by_column = p->sparse ? K : 1; /* strides of `sums` */
+    for (size_t k = 0; k < K; k++) {
+        double total = sums[k * by_score + d * by_column];
+        for (size_t j = 0; j < d; j++) {
+            double m = p->shift[j], s = p->scale[j], sum = squares[j * K + k];
+            if (p->sparse) {
+                sum = (sum - 2 * m * sums[k * by_score + j * by_column] + m * m * total) / (s * s);
+            }
+            sum = sum / p->total_weight + 2 * p->lambda / s / s;
+            diagonal[k * width + j] = sum > 0 ? sum : 1;
+        }
+        diagonal[k * width + d] = total > 0 ? total / p->total_weight : 1;
+    }
+    return DN_OK;
+}
