@@ -1,12 +1,10 @@
-/* A run's calls with their NULLs resolved: the serial sum, working memory, stop and clock. */
+/* The functions of a run with the defaults for NULL: working memory, cancellation, clock, each. */
 #include "base/run_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_PER_THREAD 4      /* small enough to bound memory, large enough to even out */
-#define WIDE 65536               /* from so many numbers on a range a thread, for memory */
 #define LARGE ((size_t)32 << 20) /* bytes that take the system some 10 ms */
 
 dn_run dn_run_default(void) {
@@ -100,81 +98,50 @@ void dn_run_free(const dn_run *run, void *memory) {
     }
 }
 
-dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err) {
+dn_status dn_run_charge(const dn_run *run, size_t bytes, const char *what, dn_error *err) {
     const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
-    const bool held =
-        allocator == NULL || allocator->hold == NULL || allocator->hold(allocator->ctx, bytes);
-    return held ? DN_OK : refused(allocator, what, bytes, err);
+    const bool charged =
+        allocator == NULL || allocator->charge == NULL || allocator->charge(allocator->ctx, bytes);
+    return charged ? DN_OK : refused(allocator, what, bytes, err);
 }
 
-void dn_run_let_go(const dn_run *run, size_t bytes) {
+void dn_run_discharge(const dn_run *run, size_t bytes) {
     const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
-    if (allocator != NULL && allocator->hold != NULL) {
-        allocator->let_go(allocator->ctx, bytes);
+    if (allocator != NULL && allocator->charge != NULL) {
+        allocator->discharge(allocator->ctx, bytes);
     }
 }
 
-unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out) {
-    size_t most = n_slots * (n_out < WIDE && n_slots > 1 ? RANGES_PER_THREAD : 1);
-    unsigned level = 0;
-    while ((n_blocks - 1) >> level >= most) {
-        level++;
-    }
-    return level;
-}
-
-double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out) {
-    size_t n_blocks = n_rows == 0 ? 1 : (n_rows - 1) / DN_BLOCK_ROWS + 1,
-           slots = n_slots == 0 ? 1 : n_slots;
-    unsigned level = dn_run_sum_level(n_blocks, slots, n_out < WIDE ? 0 : WIDE);
-    double ranges = (double)(((n_blocks - 1) >> level) + 1);
-    double vectors = ranges == 1 ? 2 + level : ranges + (double)slots * (2 + level);
-    return 8 * vectors * n_out;
-}
-
-dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i, size_t slot,
-                           dn_block_fn fn, void *arg, double *out, dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, i); k++) {
+dn_status dn_run_each_block(const dn_run *run, const dn_rows *rows, size_t i, size_t slot,
+                            dn_each_fn fn, void *arg, dn_error *err) {
+    for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
         dn_block block;
-        status = dn_run_stop(run, err);
-        if (status == DN_OK) {
-            status = dn_rows_piece(rows, i, k, slot, &block, err);
-        }
-        if (status == DN_OK) {
-            status = fn(arg, &block, slot, out, err);
-        }
-    }
-    return status;
-}
-
-static dn_status sum_serial(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                            size_t n_out, double *out, dn_error *err) {
-    void *partials = NULL;
-    size_t room = dn_pairwise_room(rows->n_blocks, n_out);
-    dn_status status = dn_run_alloc(run, room, sizeof(double), "the partial sums", &partials, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dn_pairwise sum;
-    dn_pairwise_init(&sum, n_out, partials);
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        status = dn_run_sum_block(run, rows, i, 0, fn, arg, dn_pairwise_next(&sum), err);
+        dn_status status = dn_run_stop(run, err);
         if (status != DN_OK) {
-            goto cleanup;
+            return status;
         }
-        dn_pairwise_push(&sum, 0);
+        status = dn_rows_piece(rows, i, k, slot, &block, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        status = fn(arg, &block, slot, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    dn_pairwise_total(&sum, out);
-cleanup:
-    dn_run_free(run, partials);
-    return status;
+    return DN_OK;
 }
 
-dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                     size_t n_out, double *out, dn_error *err) {
-    if (run == NULL || run->sum == NULL) {
-        return sum_serial(run, rows, fn, arg, n_out, out, err);
+dn_status dn_run_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                      dn_error *err) {
+    if (run != NULL && run->each != NULL) {
+        return run->each(run, rows, fn, arg, err);
     }
-    return run->sum(run, rows, fn, arg, n_out, out, err);
+    for (size_t i = 0; i < rows->n_blocks; i++) {
+        dn_status status = dn_run_each_block(run, rows, i, 0, fn, arg, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
 }

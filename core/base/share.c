@@ -10,10 +10,16 @@ static double share_elapsed(const dn_run *run) {
     return dn_run_elapsed(((const dni_share *)run->ctx)->whole);
 }
 
-static dn_status share_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                           size_t n_out, double *out, dn_error *err) {
+static dn_status share_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out,
+                           dn_error *err) {
     const dni_share *share = run->ctx;
-    return share->whole->sum(share->whole, rows, fn, arg, n_out, out, err);
+    return share->whole->sum(share->whole, rows, sum, out, err);
+}
+
+static dn_status share_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                            dn_error *err) {
+    const dni_share *share = run->ctx;
+    return share->whole->each(share->whole, rows, fn, arg, err);
 }
 
 static void share_progress(const dn_run *run, const dn_progress *progress) {
@@ -42,6 +48,7 @@ void dni_share_init(dni_share *share, const dn_run *whole, size_t i, size_t n) {
     share->run.stop = share_stop;
     share->run.elapsed = share_elapsed;
     share->run.sum = whole->sum == NULL ? NULL : share_sum;
+    share->run.each = whole->each == NULL ? NULL : share_each;
     share->run.progress = share_progress;
 }
 

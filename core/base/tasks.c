@@ -1,4 +1,4 @@
-/* Tasks as blocks without rows: the run's sum spreads them, and adds up nothing. */
+/* Tasks are the blocks of rows without columns; the run's each distributes them. */
 #include "base/tasks.h"
 
 struct tasks {
@@ -6,7 +6,8 @@ struct tasks {
     void *arg;
 };
 
-static dn_status no_rows(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+static dn_status numbered_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                                dn_error *err) {
     (void)rows;
     (void)slot;
     (void)err;
@@ -14,27 +15,29 @@ static dn_status no_rows(const dn_rows *rows, size_t i, size_t slot, dn_block *o
     return DN_OK;
 }
 
-static dn_status run_block(void *arg, const dn_block *block, size_t slot, double *out,
-                           dn_error *err) {
+dn_rows dni_numbered_rows(size_t n_blocks) {
+    return (dn_rows){.n_rows = n_blocks * DN_BLOCK_ROWS,
+                     .n_blocks = n_blocks,
+                     .n_slots = SIZE_MAX,
+                     .block = numbered_block};
+}
+
+static dn_status run_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     const struct tasks *tasks = arg;
-    (void)out;
     return tasks->fn(tasks->arg, block->first_row / DN_BLOCK_ROWS, slot, err);
 }
 
 dn_status dni_tasks_run(const dn_run *run, size_t n, dni_task_fn fn, void *arg, dn_error *err) {
     struct tasks tasks = {fn, arg};
-    const dn_rows rows = {.n_rows = n * DN_BLOCK_ROWS,
-                          .n_blocks = n,
-                          .n_slots = SIZE_MAX,
-                          .block = no_rows};
-    double nothing;
-    return n == 0 ? DN_OK : dn_run_sum(run, &rows, run_block, &tasks, 0, &nothing, err);
+    const dn_rows rows = dni_numbered_rows(n);
+    return dn_run_each(run, &rows, run_block, &tasks, err);
 }
 
 dn_run dni_task_run(const dn_run *run) {
     dn_run inner = *run;
     inner.n_slots = 1;
     inner.sum = NULL;
+    inner.each = NULL;
     inner.progress = NULL;
     inner.snapshots = NULL;
     inner.n_snapshots = 0;

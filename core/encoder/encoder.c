@@ -21,11 +21,11 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     encoder->inputs = calloc(n_inputs + 1, sizeof *encoder->inputs);
     encoder->levels = calloc(n_inputs + 1, sizeof *encoder->levels);
     encoder->texts = calloc(n_inputs + 1, sizeof *encoder->texts);
-    encoder->places = calloc(n_inputs + 1, sizeof *encoder->places);
-    encoder->lists = calloc(n_inputs + 1, sizeof *encoder->lists);
+    encoder->index_sets = calloc(n_inputs + 1, sizeof *encoder->index_sets);
+    encoder->vector_inputs = calloc(n_inputs + 1, sizeof *encoder->vector_inputs);
     encoder->active = calloc(n_inputs + 1, sizeof *encoder->active);
     if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL ||
-        encoder->places == NULL || encoder->lists == NULL || encoder->active == NULL) {
+        encoder->index_sets == NULL || encoder->vector_inputs == NULL || encoder->active == NULL) {
         dn_encoder_unref(encoder);
         return no_memory(err);
     }
@@ -63,8 +63,8 @@ void dn_encoder_unref(dn_encoder *encoder) {
         if (encoder->texts != NULL) {
             dni_vocabulary_done(&encoder->texts[i]);
         }
-        if (encoder->places != NULL) {
-            dni_place_set_done(&encoder->places[i]);
+        if (encoder->index_sets != NULL) {
+            dni_index_set_done(&encoder->index_sets[i]);
         }
         if (encoder->active != NULL) {
             free(encoder->active[i]);
@@ -77,8 +77,8 @@ void dn_encoder_unref(dn_encoder *encoder) {
     free(encoder->basis_inputs);
     free(encoder->levels);
     free(encoder->texts);
-    free(encoder->places);
-    free(encoder->lists);
+    free(encoder->index_sets);
+    free(encoder->vector_inputs);
     free((void *)encoder->active);
     free(encoder->inputs);
     free(encoder->names);
@@ -113,7 +113,7 @@ dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
 
 /* ---- the features ---- */
 /* Which inputs bases have, and which are no features themselves: a column that a polynomial holds, or that no basis keeps. */
-static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
+static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     enum { HAD = 1, KEPT = 2, HELD = 4 };
     unsigned char *what = calloc(encoder->n_inputs + 1, 1);
     encoder->basis_inputs = calloc(encoder->n_inputs + 1, sizeof *encoder->basis_inputs);
@@ -129,7 +129,7 @@ static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
         }
     }
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        encoder->inputs[i].taken = (what[i] & HELD) != 0 || (what[i] & (HAD | KEPT)) == HAD;
+        encoder->inputs[i].in_basis_only = (what[i] & HELD) != 0 || (what[i] & (HAD | KEPT)) == HAD;
         if (what[i] != 0) {
             encoder->basis_inputs[encoder->n_basis_inputs++] = i;
         }
@@ -148,7 +148,7 @@ static void finish_input(dn_encoder *encoder, size_t i) {
     switch (input->type) {
     case DN_NUMERIC:
     case DN_BOOLEAN:
-        input->n_features = (size_t)!input->taken + input->indicator;
+        input->n_features = (size_t)!input->in_basis_only + input->indicator;
         encoder->n_entries += input->n_features;
         return;
     case DN_CATEGORICAL:
@@ -160,14 +160,14 @@ static void finish_input(dn_encoder *encoder, size_t i) {
         input->n_features = encoder->texts[i].n_features;
         break;
     case DN_SPARSE:
-        input->n_features = encoder->places[i].n;
+        input->n_features = encoder->index_sets[i].n;
         encoder->n_entries += dni_input_is_scaled(encoder, input) ? input->n_features : 0;
         break;
     }
-    encoder->lists[encoder->n_lists++] = i;
+    encoder->vector_inputs[encoder->n_vector_inputs++] = i;
 }
 
-static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
+static dn_status count_basis_features(dn_encoder *encoder, dn_error *err) {
     size_t number[DN_BASIS_FISHER + 1] = {0}, n = 0;
     for (size_t b = 0; b < encoder->n_bases; b++) {
         dni_basis *basis = &encoder->bases[b];
@@ -188,16 +188,16 @@ static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
 /* dn_encoder_is_sparse */
 static bool choose_sparse(const dn_encoder *encoder) {
     size_t listed = 0;
-    for (size_t u = 0; u < encoder->n_lists; u++) {
-        const dn_input *input = &encoder->inputs[encoder->lists[u]];
+    for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
+        const dn_input *input = &encoder->inputs[encoder->vector_inputs[u]];
         listed += dni_input_is_scaled(encoder, input) ? 0 : input->n_features;
         if (input->type == DN_TEXT &&
-            encoder->texts[encoder->lists[u]].weighting == DN_TEXT_CHARACTERS) {
+            encoder->texts[encoder->vector_inputs[u]].weighting == DN_TEXT_CHARACTERS) {
             return true;
         }
     }
-    return listed > DN_MAX_DENSE_PLACES ||
-           4 * ((double)encoder->n_entries + encoder->list_entries) < (double)encoder->n_features;
+    return listed > DN_MAX_DENSE_FEATURES ||
+           4 * ((double)encoder->n_entries + encoder->vector_entries) < (double)encoder->n_features;
 }
 
 dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
@@ -216,7 +216,7 @@ dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
 static bool standardizes(const dn_encoder *encoder) {
     bool any = encoder->n_bases > 0;
     for (size_t i = 0; i < encoder->n_inputs && !any; i++) {
-        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].taken) ||
+        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].in_basis_only) ||
               dni_input_is_scaled(encoder, &encoder->inputs[i]);
     }
     return any && encoder->standardize;
@@ -225,7 +225,7 @@ static bool standardizes(const dn_encoder *encoder) {
 dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     size_t n_features = 0;
     if (encoder->n_bases > 0) {
-        dn_status status = take_columns(encoder, err);
+        dn_status status = mark_basis_columns(encoder, err);
         if (status != DN_OK) {
             return status;
         }
@@ -241,7 +241,7 @@ dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
         n_features += input->n_features;
     }
     encoder->n_base = n_features;
-    dn_status status = place_bases(encoder, err);
+    dn_status status = count_basis_features(encoder, err);
     if (status != DN_OK) {
         return status;
     }
@@ -311,18 +311,18 @@ bool dn_encoder_is_sparse(const dn_encoder *encoder) {
 }
 
 double dn_encoder_entries(const dn_encoder *encoder) {
-    return encoder->list_entries;
+    return encoder->vector_entries;
 }
 
 double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows) {
-    return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->list_entries)
+    return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->vector_entries)
                            : (double)INFINITY;
 }
 
 bool dn_encoder_texts_are_costly(const dn_encoder *encoder) {
     bool costly = false;
-    for (size_t u = 0; u < encoder->n_lists; u++) {
-        const size_t i = encoder->lists[u];
+    for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
+        const size_t i = encoder->vector_inputs[u];
         const dn_text_weighting weighting = encoder->texts[i].weighting;
         costly = costly || (encoder->inputs[i].type == DN_TEXT &&
                             (weighting == DN_TEXT_PATHS || weighting == DN_TEXT_CHARACTERS));
@@ -345,8 +345,8 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
         bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts +
                  strlen(input->name) + 1 + input->levels.n * 6 * sizeof(uint32_t) +
                  dni_string_set_size(&encoder->levels[i]) +
-                 dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->places +
-                 dni_place_set_bytes(&encoder->places[i]) +
+                 dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->index_sets +
+                 dni_index_set_bytes(&encoder->index_sets[i]) +
                  (encoder->active[i] == NULL ? 0 : input->n_features / 8 + 1);
     }
     for (size_t b = 0; b < encoder->n_bases; b++) {

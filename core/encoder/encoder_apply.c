@@ -30,8 +30,8 @@ size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double
 void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out) {
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
-        dni_basis_of_raw(basis, encoder->inputs, raw,
-                         out + (basis->first_feature - encoder->n_base));
+        dni_basis_evaluate_raw(basis, encoder->inputs, raw,
+                               out + (basis->first_feature - encoder->n_base));
     }
     for (size_t j = encoder->n_base; standardize && j < encoder->n_features; j++) {
         out[j - encoder->n_base] =
@@ -49,11 +49,11 @@ static void encode_values(const dn_encoder *encoder, const double *value, bool s
             put_category(input, value[k], out);
             continue;
         }
-        if (dni_input_is_list(input)) {
-            dni_encode_nothing(encoder, input, standardize, out + j);
+        if (dni_input_is_vector(input)) {
+            dni_encode_empty(encoder, input, standardize, out + j);
             continue;
         }
-        if (!input->taken) {
+        if (!input->in_basis_only) {
             double mean = standardize ? dni_encoder_mean_of(encoder, j) : 0,
                    scale = standardize ? dni_encoder_scale_of(encoder, j) : 1;
             out[j++] = dni_encode_number(value[k], input->fill, mean, scale);
@@ -91,8 +91,8 @@ void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out
 }
 
 /* ---- entries ---- */
-void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize,
-                        double *out) {
+void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool standardize,
+                      double *out) {
     memset(out, 0, input->n_features * sizeof *out);
     for (size_t k = 0; standardize && dni_input_is_scaled(encoder, input) && k < input->n_features;
          k++) {
@@ -113,15 +113,15 @@ dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *t
     return status;
 }
 
-size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place) {
+size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t place) {
     assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_SPARSE);
-    const size_t k = dni_place_set_find(&encoder->places[input], place);
+    const size_t k = dni_index_set_find(&encoder->index_sets[input], place);
     return k == SIZE_MAX ? k : encoder->inputs[input].first_feature + k;
 }
 
-uint32_t dn_encoder_nth_place(const dn_encoder *encoder, size_t input, size_t k) {
-    assert(input < encoder->n_inputs && k < encoder->places[input].n);
-    return (uint32_t)dni_place_set_at(&encoder->places[input], k);
+uint32_t dn_encoder_sparse_index(const dn_encoder *encoder, size_t input, size_t k) {
+    assert(input < encoder->n_inputs && k < encoder->index_sets[input].n);
+    return (uint32_t)dni_index_set_at(&encoder->index_sets[input], k);
 }
 
 /* ---- raw rows to rows without zeros ---- */
@@ -142,7 +142,7 @@ static inline void put(struct writing *w, size_t feature, double value) {
 static void put_number(struct writing *w, const dn_encoder *encoder, const dn_input *input,
                        double raw) {
     const size_t j = input->first_feature;
-    if (!input->taken) {
+    if (!input->in_basis_only) {
         put(w, j,
             dni_encode_number(raw, input->fill, dni_encoder_mean_of(encoder, j),
                               dni_encoder_scale_of(encoder, j)));
@@ -153,8 +153,8 @@ static void put_number(struct writing *w, const dn_encoder *encoder, const dn_in
 }
 
 /* Entries from *e on that are the input's. Of a standardised one the places without an entry are no zeros. */
-static void put_list(struct writing *w, const dn_encoder *encoder, const dn_input *input,
-                     dn_raw_rows rows, size_t *e, size_t end) {
+static void put_vector(struct writing *w, const dn_encoder *encoder, const dn_input *input,
+                       dn_raw_rows rows, size_t *e, size_t end) {
     const size_t stop = input->first_feature + input->n_features;
     const bool scaled = dni_input_is_scaled(encoder, input);
     size_t next = input->first_feature;
@@ -183,8 +183,8 @@ size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_
     struct writing w = {cols, values, 0};
     for (size_t k = 0; k < encoder->n_inputs; k++) {
         const dn_input *input = &encoder->inputs[k];
-        if (dni_input_is_list(input)) {
-            put_list(&w, encoder, input, rows, &e, end);
+        if (dni_input_is_vector(input)) {
+            put_vector(&w, encoder, input, rows, &e, end);
         } else if (input->type == DN_CATEGORICAL) {
             const size_t feature = dni_encoder_level_feature(encoder, k, raw[k]);
             if (feature != SIZE_MAX) {

@@ -5,8 +5,8 @@
  *     numeric, boolean: u8 indicator, f64 fill
  *     categorical:      u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none), u64 n_levels, text level[n_levels] ascending by bytes
  *     text:             the vocabulary (vocabulary.h)
- *     sparse:           u32 first_place, u64 width; with flag 16 which places are features (place_set.h)
- *   with text or sparse inputs f64 list_entries
+ *     sparse:           u32 first_place, u64 width; with flag 16 which places are features (index_set.h)
+ *   with text or sparse inputs f64 vector_entries
  *   u32 n_bases, the bases (basis_bytes.c)
  *   f64 mean, f64 scale of every number that is a feature, and of every place that is standardised, in the inputs' order, then of every feature of the bases
  *
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define ENCODER_VERSION 4
-#define LISTS_VERSION 3                  /* the first with text and sparse inputs */
+#define VECTORS_VERSION 3                /* the first with text and sparse inputs */
 #define LEAST_INPUT_SIZE (8 + 1 + 1 + 8) /* an input without name, levels or numbers */
 #define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
@@ -36,7 +36,7 @@ static bool next_scaled(const dn_encoder *encoder, struct scaled *at) {
     while (at->input < encoder->n_inputs) {
         const dn_input *input = &encoder->inputs[at->input++];
         at->first = input->first_feature;
-        at->n = dni_input_is_number(input)            ? !input->taken
+        at->n = dni_input_is_number(input)            ? !input->in_basis_only
                 : dni_input_is_scaled(encoder, input) ? input->n_features
                                                       : 0;
         if (at->n > 0) {
@@ -53,10 +53,10 @@ static uint32_t level_number(size_t level) {
 }
 
 /* Whether some place of a sparse input is no feature. */
-static bool chooses_places(const dn_encoder *encoder) {
+static bool has_index_filter(const dn_encoder *encoder) {
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         if (encoder->inputs[i].type == DN_SPARSE &&
-            encoder->places[i].n < encoder->inputs[i].width) {
+            encoder->index_sets[i].n < encoder->inputs[i].width) {
             return true;
         }
     }
@@ -86,10 +86,10 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
         dni_vocabulary_write(&encoder->texts[i], writer);
         break;
     case DN_SPARSE:
-        dni_write_u32(writer, input->first_place);
+        dni_write_u32(writer, input->first_index);
         dni_write_u64(writer, input->width);
-        if (chooses_places(encoder)) {
-            dni_place_set_write(&encoder->places[i], writer);
+        if (has_index_filter(encoder)) {
+            dni_index_set_write(&encoder->index_sets[i], writer);
         }
         break;
     }
@@ -101,7 +101,7 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
                                    (encoder->drop_first ? DROP_FIRST : 0) |
                                    (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) |
                                    (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0) |
-                                   (chooses_places(encoder) ? PLACES : 0)));
+                                   (has_index_filter(encoder) ? PLACES : 0)));
     dni_write_u64(writer, encoder->n_inputs);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
@@ -109,8 +109,8 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
         dni_write_u8(writer, (uint8_t)input->type);
         write_input(encoder, i, writer);
     }
-    if (encoder->n_lists > 0) {
-        dni_write_f64(writer, encoder->list_entries);
+    if (encoder->n_vector_inputs > 0) {
+        dni_write_f64(writer, encoder->vector_entries);
     }
     dni_write_u32(writer, (uint32_t)encoder->n_bases);
     for (size_t b = 0; b < encoder->n_bases; b++) {
@@ -180,17 +180,17 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
     return DN_OK;
 }
 
-static dn_status read_places(dni_reader *reader, dn_input *input, struct draft *draft,
-                             dni_place_set *set, dn_error *err) {
-    const dn_places all = {.kind = DN_PLACES_ALL};
-    input->first_place = dni_read_u32(reader);
+static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *draft,
+                             dni_index_set *set, dn_error *err) {
+    const dn_index_filter all = {.kind = DN_INDICES_ALL};
+    input->first_index = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
     if (reader->failed || width > UINT32_MAX) {
         return corrupt(err, "a sparse input has more places than can be");
     }
     input->width = (size_t)width;
-    return draft->places ? dni_place_set_read(reader, input->width, &draft->n_chosen, set, err)
-                         : dni_place_set_init(set, &all, input->width, err);
+    return draft->places ? dni_index_set_read(reader, input->width, &draft->n_chosen, set, err)
+                         : dni_index_set_init(set, &all, input->width, err);
 }
 
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
@@ -202,7 +202,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
         memchr(draft->names[i], '\0', draft->lengths[i]) != NULL) {
         return corrupt(err, "the name of an input is none");
     }
-    if (type > (draft->version < LISTS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
+    if (type > (draft->version < VECTORS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
         return corrupt(err, "an input is of no type that can be one");
     }
     input->type = (dn_column_type)type;
@@ -218,7 +218,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
                    : status;
     }
     if (type == DN_SPARSE) {
-        return read_places(reader, input, draft, &encoder->places[i], err);
+        return read_sparse(reader, input, draft, &encoder->index_sets[i], err);
     }
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
@@ -278,14 +278,14 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
     return DN_OK;
 }
 
-/* How many entries rows have; and features of which the bytes hold nothing (places, buckets, not words) must be no more than the machines that follow tell of, before memory is taken for them. */
-static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
+/* How many entries rows have; and features of which the bytes hold empty (places, buckets, not words) must be no more than the machines that follow tell of, before memory is taken for them. */
+static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     double features = 0;
     bool any = false;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
-        any = any || dni_input_is_list(input);
-        features += input->type == DN_SPARSE ? (double)encoder->places[i].n
+        any = any || dni_input_is_vector(input);
+        features += input->type == DN_SPARSE ? (double)encoder->index_sets[i].n
                     : input->type == DN_TEXT
                         ? (double)(encoder->texts[i].n_features - encoder->texts[i].words.n)
                         : 0;
@@ -293,11 +293,11 @@ static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *e
     if (!any) {
         return DN_OK;
     }
-    encoder->list_entries = dni_read_f64(reader);
-    if (reader->failed || !(encoder->list_entries >= 0) || !isfinite(encoder->list_entries)) {
+    encoder->vector_entries = dni_read_f64(reader);
+    if (reader->failed || !(encoder->vector_entries >= 0) || !isfinite(encoder->vector_entries)) {
         return corrupt(err, "a row has no number of entries");
     }
-    return features <= DN_MAX_DENSE_PLACES || features <= (double)reader->left
+    return features <= DN_MAX_DENSE_FEATURES || features <= (double)reader->left
                ? DN_OK
                : corrupt(err, "its features are cut short");
 }
@@ -306,7 +306,7 @@ static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft
                            dn_error *err) {
     dn_status status = read_inputs(reader, encoder, draft, err);
     if (status == DN_OK) {
-        status = read_lists(reader, encoder, err);
+        status = read_vector_inputs(reader, encoder, err);
     }
     if (status == DN_OK) {
         status = read_bases(reader, encoder, err);
@@ -339,7 +339,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     }
     size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
     const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN |
-                           (version < LISTS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
+                           (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
     if (reader->failed || version == 0 || flags > known ||
         ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0)) {
         return corrupt(err, "its header is none");

@@ -31,16 +31,16 @@ struct check {
     unsigned char *monomials; /* [spec->n_columns] a polynomial holds it */
 };
 
-static const dn_table_column *column_at(const struct check *check, size_t place) {
-    return &check->columns[check->spec->columns[place]];
+static const dn_table_column *column_at(const struct check *check, size_t position) {
+    return &check->columns[check->spec->columns[position]];
 }
 
-static dn_status check_column(const struct check *check, size_t b, size_t place, dn_error *err) {
+static dn_status check_column(const struct check *check, size_t b, size_t position, dn_error *err) {
     const dn_basis_spec *basis = &check->spec->bases[b];
-    if (place >= check->spec->n_columns) {
+    if (position >= check->spec->n_columns) {
         return refuse_basis(err, "a basis takes a column that is no input");
     }
-    const dn_table_column *column = column_at(check, place);
+    const dn_table_column *column = column_at(check, position);
     if (!is_number(column->type)) {
         dn_status status =
             dn_error_set(err, DN_ERR_DATA,
@@ -49,18 +49,18 @@ static dn_status check_column(const struct check *check, size_t b, size_t place,
         dn_error_set_field(err, column->name);
         return status;
     }
-    if (check->basis[place] == b + 1) {
+    if (check->basis[position] == b + 1) {
         return refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
     }
-    check->basis[place] = b + 1;
+    check->basis[position] = b + 1;
     if (basis->kind != DN_BASIS_POLYNOMIAL) {
         return DN_OK;
     }
-    if (check->monomials[place]) {
+    if (check->monomials[position]) {
         return refuse_column(err, column->name, DN_ERR_ARGUMENT,
                              "is in two polynomials, whose features would be the same");
     }
-    check->monomials[place] = 1;
+    check->monomials[position] = 1;
     return DN_OK;
 }
 
@@ -141,9 +141,10 @@ static dn_status check_basis(const struct check *check, size_t b, size_t *n_feat
             status = check_column(check, b, basis->columns[c], err);
         }
     } else {
-        for (size_t place = 0; status == DN_OK && place < check->spec->n_columns; place++) {
-            if (is_number(column_at(check, place)->type)) {
-                status = check_column(check, b, place, err);
+        for (size_t position = 0; status == DN_OK && position < check->spec->n_columns;
+             position++) {
+            if (is_number(column_at(check, position)->type)) {
+                status = check_column(check, b, position, err);
             }
         }
     }
@@ -219,20 +220,22 @@ static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_ta
         return refuse_column(err, column->name, DN_ERR_DATA,
                              "has more places than can be features");
     }
-    if (spec->places != NULL && !dn_places_are_well(&spec->places[i], column->width)) {
+    if (spec->index_filters != NULL &&
+        !dn_index_filter_is_valid(&spec->index_filters[i], column->width)) {
         return refuse_column(err, column->name, DN_ERR_ARGUMENT,
                              "has other places than those chosen, which must ascend and leave one");
     }
-    const size_t n =
-        spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
-    if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_PLACES) {
+    const size_t n = spec->index_filters == NULL
+                         ? column->width
+                         : dn_index_filter_count(&spec->index_filters[i], column->width);
+    if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_FEATURES) {
         return DN_OK;
     }
     dn_status status = dn_error_set(err, DN_ERR_DATA,
                                     "column \"%s\" has %zu places, and standardised no row of it "
                                     "is sparse any more: that is done for at most "
                                     "%d; leave its features as they are",
-                                    column->name, n, DN_MAX_DENSE_PLACES);
+                                    column->name, n, DN_MAX_DENSE_FEATURES);
     dn_error_set_field(err, column->name);
     return status;
 }

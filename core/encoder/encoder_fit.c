@@ -2,17 +2,17 @@
  *
  * A number's feature is its value with the mean, or the most frequent value, in place of a missing one; standardised by the mean m and deviation s of that feature over the training rows,
  *   m = Σ v x / Σ v over rows that have x,   s² = Σ v (x - m)² / Σ v, the sum above over rows that have x and the one below over all rows,
- * since a missing value, being m, deviates by nothing. Computed in two passes: m' in the first, then the moments about m' (D and Q), which correct
+ * since a missing value, being m, deviates by empty. Computed in two passes: m' in the first, then the moments about m' (D and Q), which correct
  * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V. With the most frequent value f for the missing ones, V - W of them, the moments are those of all rows:
  * D + (V - W)(f - m'), Q + (V - W)(f - m')², divided by V.
  * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-14 of the greater of their magnitudes (noise of the last digits).
  * A column without any value has m = 0, s = 1.
- * Text and sparse columns are fitted one by one (vocabulary.h, encoder_places.h), a standardised place of a sparse column like a number whose missing values are 0. */
+ * Text and sparse columns are fitted one by one (vocabulary.h, encoder_sparse.h), a standardised place of a sparse column like a number whose missing values are 0. */
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
 #include "encoder/encoder_impl.h"
 #include "encoder/encoder_moments.h"
-#include "encoder/encoder_places.h"
+#include "encoder/encoder_sparse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *in
                                                                         : DN_INPUT_VARIES;
 }
 
-static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
+static dn_status fit_text(const struct fit *fit, size_t i, dn_error *err) {
     dn_text_spec text = fit->spec->text;
     double entries = 0;
     text.vocabulary = text.vocabulary == 0 ? DN_DEFAULT_VOCABULARY : text.vocabulary;
@@ -94,43 +94,44 @@ static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
         return status;
     }
     fit->encoder->inputs[i].remark = fit->encoder->texts[i].remark;
-    fit->encoder->list_entries += entries;
+    fit->encoder->vector_entries += entries;
     return DN_OK;
 }
 
 /* A sparse column as it is; what is to be standardised waits until the encoder has room for it. */
-static dn_status take_places(const struct fit *fit, size_t i, dn_error *err) {
+static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
     const dn_table_column *column = &fit->source->columns[fit->scan.columns[i]];
     dn_input *input = &fit->encoder->inputs[i];
-    dni_places places = {0};
-    const dn_places all = {.kind = DN_PLACES_ALL};
-    dni_place_set *set = &fit->encoder->places[i];
+    dni_sparse_stats places = {0};
+    const dn_index_filter all = {.kind = DN_INDICES_ALL};
+    dni_index_set *set = &fit->encoder->index_sets[i];
     input->width = column->width;
-    input->first_place = column->first_place;
+    input->first_index = column->first_place;
     dn_status status =
-        dni_place_set_init(set, fit->spec->places == NULL ? &all : &fit->spec->places[i],
+        dni_index_set_init(set,
+                           fit->spec->index_filters == NULL ? &all : &fit->spec->index_filters[i],
                            column->width, err);
     if (status != DN_OK || dni_input_is_scaled(fit->encoder, input)) {
         return status;
     }
-    status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight,
+    status = dni_sparse_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight,
                             fit->scan.total_weight, fit->run, NULL, NULL, &places, err);
     if (status != DN_OK) {
         return status;
     }
     fit->encoder->active[i] = places.active;
     input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
-    fit->encoder->list_entries += places.entries;
+    fit->encoder->vector_entries += places.entries;
     return DN_OK;
 }
 
-static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
+static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     const dni_scan *scan = &fit->scan;
     const char *name = scan->source->columns[scan->columns[i]].name;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
-    if (dni_input_is_list(input)) {
-        return input->type == DN_TEXT ? take_text(fit, i, err) : take_places(fit, i, err);
+    if (dni_input_is_vector(input)) {
+        return input->type == DN_TEXT ? fit_text(fit, i, err) : fit_sparse(fit, i, err);
     }
     input->indicator =
         input->type != DN_CATEGORICAL && fit->spec->missing_indicator && scan->results[i].missing;
@@ -158,7 +159,7 @@ static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status take_inputs(const struct fit *fit, dn_error *err) {
+static dn_status fit_columns(const struct fit *fit, dn_error *err) {
     size_t n = fit->scan.n;
     const char **names = malloc((n + 1) * sizeof *names);
     size_t *lengths = malloc((n + 1) * sizeof *lengths);
@@ -170,7 +171,7 @@ static dn_status take_inputs(const struct fit *fit, dn_error *err) {
     for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < n; i++) {
         names[i] = fit->source->columns[fit->scan.columns[i]].name;
         lengths[i] = strlen(names[i]);
-        status = take_input(fit, i, err);
+        status = fit_input(fit, i, err);
     }
     if (status == DN_OK) {
         status = dni_encoder_set_names(fit->encoder, names, lengths, err);
@@ -181,7 +182,7 @@ static dn_status take_inputs(const struct fit *fit, dn_error *err) {
 }
 
 /* What categories become that are missing or were never seen, when that is the most frequent one. */
-static dn_status take_frequent_levels(const struct fit *fit, dn_error *err) {
+static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL,
          unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;
     void *memory = NULL;
@@ -207,7 +208,7 @@ static dn_status take_frequent_levels(const struct fit *fit, dn_error *err) {
 }
 
 /* ---- standardising ---- */
-static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
+static dn_status select_moments(struct fit *fit, bool *out_any, dn_error *err) {
     void *numbers = NULL, *wanted = NULL;
     size_t n = fit->scan.n;
     dn_status status =
@@ -226,7 +227,7 @@ static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
     }
     for (size_t b = 0; b < fit->encoder->n_bases; b++) {
         const dni_basis *basis = &fit->encoder->bases[b];
-        for (size_t c = 0; c < basis->n_columns && dni_basis_wants_moments(basis); c++) {
+        for (size_t c = 0; c < basis->n_columns && dni_basis_needs_moments(basis); c++) {
             fit->wanted[basis->columns[c]] = true;
         }
     }
@@ -237,7 +238,7 @@ static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
+static dn_status store_moments(struct fit *fit, size_t i, dn_error *err) {
     dn_encoder *encoder = fit->encoder;
     dn_input *input = &encoder->inputs[i];
     bool at_mean = fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER;
@@ -257,7 +258,7 @@ static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
     if (at_mean) {
         input->fill = mean;
     }
-    if (!input->taken) {
+    if (!input->in_basis_only) {
         encoder->mean[input->first_feature] = mean;
         encoder->scale[input->first_feature] = scale;
     }
@@ -266,7 +267,7 @@ static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
 
 static dn_status standardize(struct fit *fit, dn_error *err) {
     bool any = false;
-    dn_status status = want_moments(fit, &any, err);
+    dn_status status = select_moments(fit, &any, err);
     if (status != DN_OK || !any) {
         return status;
     }
@@ -279,24 +280,24 @@ static dn_status standardize(struct fit *fit, dn_error *err) {
     status = dni_scan_moments(&fit->scan, err);
     for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
         if (fit->wanted[i]) {
-            status = take_moments(fit, i, err);
+            status = store_moments(fit, i, err);
         }
     }
     return status;
 }
 
 /* The places of the sparse inputs that are standardised. */
-static dn_status standardize_places(const struct fit *fit, dn_error *err) {
+static dn_status standardize_sparse_inputs(const struct fit *fit, dn_error *err) {
     dn_encoder *encoder = fit->encoder;
     dn_status status = DN_OK;
-    for (size_t u = 0; status == DN_OK && u < encoder->n_lists; u++) {
-        size_t i = encoder->lists[u];
+    for (size_t u = 0; status == DN_OK && u < encoder->n_vector_inputs; u++) {
+        size_t i = encoder->vector_inputs[u];
         dn_input *input = &encoder->inputs[i];
-        dni_places places = {0};
+        dni_sparse_stats places = {0};
         if (!dni_input_is_scaled(encoder, input)) {
             continue;
         }
-        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->places[i],
+        status = dni_sparse_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->index_sets[i],
                                 fit->weight, fit->scan.total_weight, fit->run,
                                 encoder->mean + input->first_feature,
                                 encoder->scale + input->first_feature, &places, err);
@@ -330,7 +331,7 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     fit->encoder->drop_first = spec->categorical == DN_DROP_FIRST;
     fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
     fit->encoder->refuse_missing = spec->missing_number == DN_MISSING_NONE;
-    status = take_inputs(fit, err);
+    status = fit_columns(fit, err);
     if (status == DN_OK) {
         status = dni_bases_init(fit->encoder, spec, err);
     }
@@ -338,12 +339,12 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
         status = dni_encoder_finish(fit->encoder, err);
     }
     if (status == DN_OK) {
-        status = take_frequent_levels(fit, err);
+        status = fit_frequent_levels(fit, err);
     }
     if (status == DN_OK) {
         status = standardize(fit, err);
     }
-    return status == DN_OK ? standardize_places(fit, err) : status;
+    return status == DN_OK ? standardize_sparse_inputs(fit, err) : status;
 }
 
 dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,

@@ -1,6 +1,7 @@
 /* Most frequent values. Numbers are counted in a hash table, row after row; levels in a sum over blocks: in both the additions have the rows' order. */
 #include "encoder/encoder_frequent.h"
 
+#include "base/tasks.h"
 #include "encoder/encoder_tile.h"
 #include <string.h>
 
@@ -151,7 +152,7 @@ static void count_tile(const struct level_count *self, const dni_encoding_slot *
     }
 }
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+static dn_status count_block(const void *arg, const dn_block *block, size_t slot_index, double *out,
                              dn_error *err) {
     const struct level_count *self = arg;
     dni_encoding_slot *slot = &self->slots[slot_index];
@@ -206,8 +207,9 @@ dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, s
         status = dni_encoding_slot_init(&self.slots[made], encoder, scan->run, err);
     }
     if (status == DN_OK && n > 0) {
-        status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
-                                 count_block, &self, n, counts, err);
+        const dn_rows blocks = dni_numbered_rows(scan->selection.n_blocks);
+        status = dn_run_sum(&scan->passes, &blocks, &(dn_sum){count_block, &self, sizeof self, n},
+                            counts, err);
     }
     if (status == DN_OK) {
         choose(&self, counts, out);

@@ -4,7 +4,7 @@
 
 #include "base/string_set.h"
 #include "encoder/basis/basis.h"
-#include "encoder/place_set.h"
+#include "encoder/index_set.h"
 #include "text/vocabulary.h"
 #include <discern/encoder.h>
 #include <math.h>
@@ -14,26 +14,26 @@ struct dn_encoder {
     atomic_size_t references;
     size_t n_inputs, n_features;
     bool standardize, standardize_sparse, drop_first, refuse_unseen;
-    bool refuse_missing;    /* numbers; not among an encoder's bytes: a model's kernel tells */
-    dn_input *inputs;       /* [n_inputs]; names in `names`, levels in `levels` */
-    char *names;            /* every input's name, each with its NUL */
-    dni_string_set *levels; /* [n_inputs] the levels of categorical inputs, ascending, hashed */
-    double *mean, *scale;   /* [n_features]; NULL: nothing is standardised */
-    dni_vocabulary *texts;  /* [n_inputs] of the text inputs */
-    dni_place_set *places;  /* [n_inputs] of the sparse inputs: their features */
+    bool refuse_missing;       /* numbers; not among an encoder's bytes: a model's kernel tells */
+    dn_input *inputs;          /* [n_inputs]; names in `names`, levels in `levels` */
+    char *names;               /* every input's name, each with its NUL */
+    dni_string_set *levels;    /* [n_inputs] the levels of categorical inputs, ascending, hashed */
+    double *mean, *scale;      /* [n_features]; NULL: empty is standardised */
+    dni_vocabulary *texts;     /* [n_inputs] of the text inputs */
+    dni_index_set *index_sets; /* [n_inputs] of the sparse inputs: their features */
     size_t *
-        lists; /* [n_lists] inputs of text or sparse type, ascending: what a raw row has entries of */
-    size_t n_lists;
+        vector_inputs; /* [n_vector_inputs] inputs of text or sparse type, ascending: what a raw row has entries of */
+    size_t n_vector_inputs;
     double
-        list_entries; /* the training rows' mean number of entries of these, but for standardised ones */
-    bool sparse;      /* encoded rows are CSR */
+        vector_entries; /* the training rows' mean number of entries of these, but for standardised ones */
+    bool sparse;        /* encoded rows are CSR */
     unsigned char **
         active; /* [n_inputs] of sparse inputs: bit k % 8 of byte k / 8: feature k of the input is not 0 in some training row; of the fit, NULL in an encoder read from bytes */
     dni_basis *bases; /* [n_bases] */
     size_t n_bases;
     size_t n_base; /* features of the inputs; those of the bases follow */
     size_t
-        n_entries; /* most features of a row that can be other than 0, those of `list_entries` apart */
+        n_entries; /* most features of a row that can be other than 0, those of `vector_entries` apart */
     size_t *basis_inputs; /* [n_basis_inputs] inputs that some basis has, ascending */
     size_t n_basis_inputs;
     size_t n_constant,
@@ -47,14 +47,14 @@ DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases,
 /* Copies the names, lengths[i] bytes each without NUL. */
 DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
                                             const size_t *lengths, dn_error *err);
-/* When types, names, level sets, missing_level, indicator, fill, width, places and texts of all inputs are there, list_entries, what is standardised, drop_first, and the bases with their columns: counts
+/* When types, names, level sets, missing_level, indicator, fill, width, places and texts of all inputs are there, vector_entries, what is standardised, drop_first, and the bases with their columns: counts
  * the features and makes mean 0, scale 1. missing_as is set to the missing level or to none, unseen_as to none. DN_ERR_DATA: more than UINT32_MAX features, or of bases more than DN_MAX_BASIS_FEATURES. */
 DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
 
 /* Entries of n rows as they are stored, going by the training rows; INFINITY: rows are dense. */
 double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows);
 
-/* Room for mean and scale of all features: 0 and 1. For an encoder that dni_encoder_finish found nothing to standardise in. */
+/* Room for mean and scale of all features: 0 and 1. For an encoder that dni_encoder_finish found empty to standardise in. */
 DN_MUST_USE dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err);
 
 /* The one expression by which a number becomes a feature, so that every way of encoding gives the same bits. */
@@ -67,8 +67,8 @@ static inline double dni_encode_entry(const dn_encoder *encoder, size_t j, doubl
     return encoder->mean == NULL ? entry : (entry - encoder->mean[j]) / encoder->scale[j];
 }
 /* The features of a text or sparse input of which a row has no entry: out [input->n_features]. */
-void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize,
-                        double *out);
+void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool standardize,
+                      double *out);
 
 /* Levels of a categorical input, the missing one included. */
 static inline size_t dni_input_n_levels(const dn_input *input) {
@@ -89,13 +89,13 @@ static inline bool dni_input_is_number(const dn_input *input) {
 }
 
 /* Text or sparse: a row has any number of entries of it. */
-static inline bool dni_input_is_list(const dn_input *input) {
+static inline bool dni_input_is_vector(const dn_input *input) {
     return input->type == DN_TEXT || input->type == DN_SPARSE;
 }
 
-/* A number that is one feature and nothing else: what is encoded in groups. */
+/* A number that is one feature and empty else: what is encoded in groups. */
 static inline bool dni_input_is_plain(const dn_input *input) {
-    return dni_input_is_number(input) && !input->taken && !input->indicator;
+    return dni_input_is_number(input) && !input->in_basis_only && !input->indicator;
 }
 
 /* Whether a sparse input's features are standardised: none of them is expected to be 0. */
@@ -114,7 +114,7 @@ static inline double dni_encoder_scale_of(const dn_encoder *encoder, size_t j) {
 /* The bases' features of a raw row [n_inputs] to out [n_features − n_base], standardised if `standardize`. */
 void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out);
 /* Feature j (>= n_base) is not finite for a raw row: DN_ERR_NUMERIC that names it and the column to blame. */
-dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw,
-                                     dn_error *err);
+dn_status dni_encoder_feature_error(const dn_encoder *encoder, size_t j, const double *raw,
+                                    dn_error *err);
 
 #endif

@@ -52,13 +52,13 @@ static void put_part(struct name_out *out, const char *text, size_t n, bool quot
 }
 
 /* Whether it could be a place of a sparse column. */
-static bool reads_as_place(const dn_encoder *encoder, const char *name) {
+static bool is_like_sparse_name(const dn_encoder *encoder, const char *name) {
     size_t digits = strlen(name), end = digits;
     while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') {
         digits--;
     }
-    for (size_t u = 0; digits < end && u < encoder->n_lists; u++) {
-        const dn_input *list = &encoder->inputs[encoder->lists[u]];
+    for (size_t u = 0; digits < end && u < encoder->n_vector_inputs; u++) {
+        const dn_input *list = &encoder->inputs[encoder->vector_inputs[u]];
         const size_t n = strlen(list->name);
         if (list->type == DN_SPARSE && n >= digits && n < end && memcmp(list->name, name, n) == 0) {
             return true;
@@ -74,14 +74,14 @@ static bool is_quoted(const dn_encoder *encoder, const dn_input *input) {
         (encoder->n_bases > 0 && strpbrk(name, "^*(") != NULL)) {
         return true;
     }
-    if (encoder->n_lists == 0) {
+    if (encoder->n_vector_inputs == 0) {
         return false;
     }
     if (strchr(name, ':') != NULL) {
         return true;
     }
     return input->type == DN_SPARSE ? n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9'
-                                    : reads_as_place(encoder, name);
+                                    : is_like_sparse_name(encoder, name);
 }
 
 static void put_column(struct name_out *out, const dn_encoder *encoder, const dn_input *input) {
@@ -183,8 +183,8 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
         put_word(&name, &encoder->texts[input - encoder->inputs], j);
     } else if (input->type == DN_SPARSE) {
         put_number(&name, "",
-                   input->first_place +
-                       dni_place_set_at(&encoder->places[input - encoder->inputs], j),
+                   input->first_index +
+                       dni_index_set_at(&encoder->index_sets[input - encoder->inputs], j),
                    "");
     } else if (input->indicator && j + 1 == input->n_features) {
         put_byte(&name, '=');
@@ -205,14 +205,14 @@ size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *o
 }
 
 /* ---- blame ---- */
-dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw,
-                                     dn_error *err) {
+dn_status dni_encoder_feature_error(const dn_encoder *encoder, size_t j, const double *raw,
+                                    dn_error *err) {
     const dni_basis *basis = encoder->bases;
     while (j >= basis->first_feature + basis->n_features) {
         basis++;
     }
-    const size_t i =
-        basis->columns[dni_basis_blame(basis, j - basis->first_feature, encoder->inputs, raw)];
+    const size_t i = basis->columns[dni_basis_largest_column(basis, j - basis->first_feature,
+                                                             encoder->inputs, raw)];
     char name[DN_FIELD_SIZE];
     bool whole = dn_encoder_feature_name(encoder, j, name, sizeof name) < sizeof name;
     dn_status status =

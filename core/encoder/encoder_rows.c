@@ -1,6 +1,7 @@
 /* The rows of a source, encoded: built once in memory, dense ones chunk by chunk, sparse ones block by block, or a block whenever one is asked for. All go through the same kernel, so that the
  * blocks are the same bit for bit. */
 #include "base/run_memory.h"
+#include "base/tasks.h"
 #include "encoder/encoder_tile.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct dni_block_slot {
     dni_encoding_slot encoding;
     dni_encoded block;
     dni_entries entries; /* CSR: the block's, whose memory grows */
-    size_t room;         /* rows that `block` has memory for; 0: nothing is allocated yet */
+    size_t room;         /* rows that `block` has memory for; 0: empty is allocated yet */
 } dni_block_slot;
 
 typedef struct dni_source_rows {
@@ -297,11 +298,9 @@ static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *sl
     return DN_OK;
 }
 
-static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, double *out,
-                             dn_error *err) {
-    (void)out;
+static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err) {
     dni_source_rows *self = arg;
-    size_t chunk = block->first_row, first = dni_selection_chunk_rank(&self->selection, chunk);
+    size_t first = dni_selection_chunk_rank(&self->selection, chunk);
     dni_walk walk = dni_walk_chunk(&self->selection, chunk);
     if (self->encoder->n_bases > 0 || walk.left == 0) { /* a basis wants all its columns at once */
         return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, NULL, err);
@@ -315,8 +314,8 @@ static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, doub
     return status;
 }
 
-static dn_status build_dense(dni_source_rows *self, const dn_run *run, size_t n_slots, bool serial,
-                             dn_error *err) {
+static dn_status build_dense(dni_source_rows *self, const dn_run *passes, dn_error *err) {
+    const size_t n_slots = passes->n_slots;
     size_t made = 0;
     void *builders = NULL;
     dn_status status =
@@ -330,8 +329,7 @@ static dn_status build_dense(dni_source_rows *self, const dn_run *run, size_t n_
         status = dni_encoding_slot_init(&self->builders[made], self->encoder, &self->run, err);
     }
     if (status == DN_OK) {
-        status = dni_sum_numbers(run, serial, self->source->n_chunks, 1, build_chunk, self, 0, NULL,
-                                 err);
+        status = dni_tasks_run(passes, self->source->n_chunks, build_chunk, self, err);
     }
     for (size_t i = 0; i < made; i++) {
         dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
@@ -342,11 +340,9 @@ static dn_status build_dense(dni_source_rows *self, const dn_run *run, size_t n_
 }
 
 /* A block encoded in the slot's memory, then kept in memory of its own size: so no entry has room that it does not need, and none is moved twice. */
-static dn_status build_block(void *arg, const dn_block *block, size_t slot_index, double *out,
-                             dn_error *err) {
-    (void)out;
+static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *err) {
     dni_source_rows *self = arg;
-    const size_t i = block->first_row, n = block_rows(self, i);
+    const size_t n = block_rows(self, i);
     dn_status status = encode_block(self, i, slot_index, err);
     if (status != DN_OK) {
         return status;
@@ -370,8 +366,8 @@ static dn_status build_block(void *arg, const dn_block *block, size_t slot_index
     return DN_OK;
 }
 
-static dn_status build_sparse(dni_source_rows *self, const dn_run *run, size_t n_slots, bool serial,
-                              dn_error *err) {
+static dn_status build_sparse(dni_source_rows *self, const dn_run *passes, dn_error *err) {
+    const size_t n_slots = passes->n_slots;
     void *trial = NULL, *blocks = NULL, *slots = NULL;
     /* Better refused at once than when most of it is done. */
     dn_status status =
@@ -390,18 +386,16 @@ static dn_status build_sparse(dni_source_rows *self, const dn_run *run, size_t n
     self->slots = slots;
     self->n_slots = n_slots;
     if (status == DN_OK) {
-        status =
-            dni_sum_numbers(run, serial, self->rows.n_blocks, 1, build_block, self, 0, NULL, err);
+        status = dni_tasks_run(passes, self->rows.n_blocks, build_block, self, err);
     }
     slots_done(self);
     return status;
 }
 
 static dn_status rows_build(dni_source_rows *self, const dn_run *run, dn_error *err) {
-    bool serial = false;
-    const size_t n_slots = dni_source_slots(self->source, &self->run, &serial);
-    return self->encoder->sparse ? build_sparse(self, run, n_slots, serial, err)
-                                 : build_dense(self, run, n_slots, serial, err);
+    const dn_run passes = dni_source_run(self->source, run);
+    return self->encoder->sparse ? build_sparse(self, &passes, err)
+                                 : build_dense(self, &passes, err);
 }
 
 static dn_status memory_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
@@ -444,9 +438,8 @@ static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_
 }
 
 static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
-    bool serial = false;
-    size_t n_slots = dni_source_slots(self->source, &self->run, &serial);
-    if (serial) {
+    size_t n_slots = dni_run_slots(&self->run);
+    if (self->source->n_slots < n_slots) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "the run uses %zu slots at once, the table source has only %zu",
                             self->run.n_slots, self->source->n_slots);

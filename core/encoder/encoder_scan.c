@@ -2,6 +2,8 @@
  * and are the same wherever chunks end; blocks are added pairwise by the run. Extremes and levels do not depend on order: each slot keeps its own. */
 #include "encoder/encoder_scan.h"
 
+#include "base/sum.h"
+#include "base/tasks.h"
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +91,8 @@ dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const siz
     if (status != DN_OK) {
         return status;
     }
-    size_t n_slots = dni_source_slots(source, run, &scan->serial);
+    scan->passes = dni_source_run(source, run);
+    size_t n_slots = scan->passes.n_slots;
     void *slots = NULL, *results = NULL, *totals = NULL, *opened = NULL;
     status = dn_run_alloc(run, n_slots, sizeof *scan->slots, "the encoder's sums", &slots, err);
     if (status != DN_OK) {
@@ -223,7 +226,7 @@ static bool any_missing(const double *x, const double *v, size_t n) {
 }
 
 /* Which strings of the open chunk are known already is told by `seen`, anew for each chunk. */
-static dn_status forget_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
+static dn_status clear_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
     size_t n = slot->open.views[i].strings.n;
     if (n > slot->seen_room[i]) {
         dn_run_free(scan->run, slot->seen[i]);
@@ -284,7 +287,7 @@ static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slo
                                       slot_index, &changed, err);
     for (size_t i = 0; status == DN_OK && changed && i < scan->n; i++) {
         if (type_of(scan, i) == DN_CATEGORICAL) {
-            status = forget_seen(scan, slot, i, err);
+            status = clear_seen(scan, slot, i, err);
         }
     }
     return status == DN_OK ? tile_weights(scan, tile, slot->weights, err) : status;
@@ -331,8 +334,8 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
 }
 
 /* out: for each column Σv(x - shift) and Σv(x - shift)², scaled */
-static dn_status moments_block(void *arg, const dn_block *block, size_t slot_index, double *out,
-                               dn_error *err) {
+static dn_status moments_block(const void *arg, const dn_block *block, size_t slot_index,
+                               double *out, dn_error *err) {
     const dni_scan *scan = arg;
     dni_scan_slot *slot = &scan->slots[slot_index];
     dni_walk walk = dni_walk_block(&scan->selection, block->first_row / DN_BLOCK_ROWS);
@@ -378,7 +381,7 @@ static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_
 }
 
 /* The slots' levels of column i united in the first slot. */
-static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
+static dn_status merge_levels(dni_scan *scan, size_t i, dn_error *err) {
     dni_string_set *all = &scan->slots[0].levels[i];
     for (size_t k = 0; k < scan->n_slots; k++) {
         if (scan->slots[k].overflow[i]) {
@@ -402,7 +405,7 @@ static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
+static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
     size_t bytes = 0;
     for (size_t k = 0; k < scan->n_slots; k++) {
         if (scan->slots[k].level_bytes > DN_MAX_LEVELS_BYTES) {
@@ -415,7 +418,7 @@ static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
         }
         dn_status status = dn_run_stop(scan->run, err);
         if (status == DN_OK) {
-            status = unite_levels(scan, i, err);
+            status = merge_levels(scan, i, err);
         }
         if (status != DN_OK) {
             return status;
@@ -444,9 +447,9 @@ static void open_columns(const dni_scan *scan, bool moments) {
 
 dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
     open_columns(scan, false);
+    const dn_rows blocks = dni_numbered_rows(scan->selection.n_blocks);
     dn_status status =
-        dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
-                        sums_block, scan, 2 * scan->n + 1, scan->totals, err);
+        dni_each_sum(&scan->passes, &blocks, sums_block, scan, 2 * scan->n + 1, scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
         dni_scan_column *column = &scan->results[i];
         *column = (dni_scan_column){.weight = scan->totals[2 * i],
@@ -461,14 +464,15 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
         }
     }
     scan->total_weight = scan->totals[2 * scan->n];
-    return status == DN_OK ? unite_all_levels(scan, err) : status;
+    return status == DN_OK ? merge_all_levels(scan, err) : status;
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {
     open_columns(scan, true);
+    const dn_rows blocks = dni_numbered_rows(scan->selection.n_blocks);
     dn_status status =
-        dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
-                        moments_block, scan, 2 * scan->n, scan->totals, err);
+        dn_run_sum(&scan->passes, &blocks,
+                   &(dn_sum){moments_block, scan, sizeof *scan, 2 * scan->n}, scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
         scan->results[i].first = scan->totals[2 * i];
         scan->results[i].second = scan->totals[2 * i + 1];

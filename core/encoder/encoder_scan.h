@@ -25,11 +25,11 @@ typedef struct dni_scan {
     size_t *opened;       /* [n] `columns` that the pass reads, DNI_NO_COLUMN for others */
     const double *weight; /* by source row, or NULL */
     const dn_run *run;
-    dni_selection selection; /* the training rows */
-    size_t max_levels;       /* of a categorical input */
-    bool find_missing;       /* of numbers too; set by the caller after dni_scan_init */
-    bool serial;             /* the source has fewer slots than the run */
-    size_t n_slots;
+    dni_selection selection;  /* the training rows */
+    size_t max_levels;        /* of a categorical input */
+    bool find_missing;        /* of numbers too; set by the caller after dni_scan_init */
+    dn_run passes;            /* for passes over the source */
+    size_t n_slots;           /* of `passes` */
     dni_scan_slot *slots;     /* [n_slots] */
     dni_scan_column *results; /* [n] */
     double *totals;           /* room for a pass's sums */

@@ -8,25 +8,25 @@
 #define GROUP 8 /* number inputs written together */
 
 /* Memory for lists: the words of a text, a row of standardised places that are 0. */
-static dn_status lists_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run,
-                            dn_error *err) {
+static dn_status vectors_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run,
+                              dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t u = 0; status == DN_OK && u < encoder->n_lists; u++) {
-        const dn_input *input = &encoder->inputs[encoder->lists[u]];
-        void *nothing = NULL;
+    for (size_t u = 0; status == DN_OK && u < encoder->n_vector_inputs; u++) {
+        const dn_input *input = &encoder->inputs[encoder->vector_inputs[u]];
+        void *empty = NULL;
         if (input->type == DN_TEXT && slot->work == NULL) {
             status = dn_text_work_new(&slot->work, err);
         }
         if (!dni_input_is_scaled(encoder, input)) {
             continue;
         }
-        if (slot->nothing == NULL) {
-            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->nothing,
-                                  "a row of sparse columns", &nothing, err);
-            slot->nothing = nothing;
+        if (slot->empty == NULL) {
+            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->empty,
+                                  "a row of sparse columns", &empty, err);
+            slot->empty = empty;
         }
         if (status == DN_OK) {
-            dni_encode_nothing(encoder, input, true, slot->nothing + input->first_feature);
+            dni_encode_empty(encoder, input, true, slot->empty + input->first_feature);
         }
     }
     return status;
@@ -50,12 +50,12 @@ dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *enco
                               &room, err);
     }
     slot->level_room = room;
-    if (status == DN_OK && encoder->n_lists > 0) {
+    if (status == DN_OK && encoder->n_vector_inputs > 0) {
         status =
             dn_run_alloc(run, n_inputs, sizeof *slot->shift, "the encoder's inputs", &shift, err);
         slot->shift = shift;
         if (status == DN_OK) {
-            status = lists_init(slot, encoder, run, err);
+            status = vectors_init(slot, encoder, run, err);
         }
     }
     if (status == DN_OK && encoder->n_bases > 0) {
@@ -82,7 +82,7 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, 
     dn_run_free(run, slot->level_room);
     dn_run_free(run, slot->raw);
     dn_run_free(run, slot->shift);
-    dn_run_free(run, slot->nothing);
+    dn_run_free(run, slot->empty);
     dn_text_work_free(slot->work);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
 }
@@ -111,16 +111,16 @@ static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, 
 }
 
 /* What is known of the open chunk's strings and places, for input i. */
-static dn_status learn_chunk(dni_encoding_slot *slot, const dn_table_source *source,
-                             const dn_encoder *encoder, const size_t *columns, size_t i,
-                             const dn_run *run, dn_error *err) {
+static dn_status prepare_chunk(dni_encoding_slot *slot, const dn_table_source *source,
+                               const dn_encoder *encoder, const size_t *columns, size_t i,
+                               const dn_run *run, dn_error *err) {
     const dn_input *input = &encoder->inputs[i];
     if (input->type == DN_CATEGORICAL) {
         return map_levels(slot, encoder, i, run, err);
     }
     if (input->type == DN_SPARSE) {
         slot->shift[i] =
-            (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_place;
+            (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_index;
     }
     return DN_OK;
 }
@@ -134,7 +134,7 @@ dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *sour
     slot->first_row = source->chunk_first_row[chunk];
     for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++) {
         if (columns[i] != DNI_NO_COLUMN) {
-            status = learn_chunk(slot, source, encoder, columns, i, run, err);
+            status = prepare_chunk(slot, source, encoder, columns, i, run, err);
         }
     }
     if (status != DN_OK) {
@@ -154,7 +154,7 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
         dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
     slot->first_row = source->chunk_first_row[chunk];
     for (size_t i = first; status == DN_OK && i < first + n; i++) {
-        status = learn_chunk(slot, source, encoder, columns, i, run, err);
+        status = prepare_chunk(slot, source, encoder, columns, i, run, err);
     }
     return status;
 }
@@ -203,7 +203,7 @@ dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_sourc
         const dn_input *input = &encoder->inputs[i];
         const bool category = input->type == DN_CATEGORICAL;
         if (category ? !encoder->refuse_unseen
-                     : !encoder->refuse_missing || dni_input_is_list(input)) {
+                     : !encoder->refuse_missing || dni_input_is_vector(input)) {
             continue;
         }
         for (size_t k = 0; k < tile->n; k++) {
@@ -289,7 +289,7 @@ static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encode
     const dn_input *input = &encoder->inputs[i];
     const double *number = slot->open.views[i].number;
     size_t stride = encoder->n_features, j = input->first_feature;
-    if (!input->taken) {
+    if (!input->in_basis_only) {
         for (size_t k = 0; k < tile->n; k++) {
             out[k * stride + j] = dni_encode_number(number[dni_tile_row(tile, k)], input->fill,
                                                     dni_encoder_mean_of(encoder, j),
@@ -317,15 +317,15 @@ static void dense_category(const dni_encoding_slot *slot, const dn_encoder *enco
     }
 }
 
-static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                            const dni_tile *tile, size_t i, double *out, dn_error *err) {
+static dn_status dense_vector(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                              const dni_tile *tile, size_t i, double *out, dn_error *err) {
     const dn_input *input = &encoder->inputs[i];
     const dn_column_view *view = &slot->open.views[i];
     const bool scaled = dni_input_is_scaled(encoder, input);
     for (size_t k = 0; k < tile->n; k++, out += encoder->n_features) {
         const size_t row = dni_tile_row(tile, k);
         if (scaled) {
-            memcpy(out + input->first_feature, slot->nothing + input->first_feature,
+            memcpy(out + input->first_feature, slot->empty + input->first_feature,
                    input->n_features * sizeof *out);
         } else {
             memset(out + input->first_feature, 0, input->n_features * sizeof *out);
@@ -344,7 +344,7 @@ static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *enc
             continue;
         }
         for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-            const size_t place = dni_slot_place(slot, encoder, i, view->place[e]);
+            const size_t place = dni_slot_feature(slot, encoder, i, view->place[e]);
             if (place != SIZE_MAX) {
                 out[input->first_feature + place] =
                     dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
@@ -370,8 +370,8 @@ dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *enco
         }
         if (input->type == DN_CATEGORICAL) {
             dense_category(slot, encoder, tile, i, out);
-        } else if (dni_input_is_list(input)) {
-            status = dense_list(slot, encoder, tile, i, out, err);
+        } else if (dni_input_is_vector(input)) {
+            status = dense_vector(slot, encoder, tile, i, out, err);
         } else {
             dense_number(slot, encoder, tile, i, out);
         }
@@ -393,7 +393,7 @@ dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_sou
         if (isfinite(x[j])) {
             continue;
         }
-        dn_status status = dni_encoder_refuse_feature(encoder, encoder->n_base + j, slot->raw, err);
+        dn_status status = dni_encoder_feature_error(encoder, encoder->n_base + j, slot->raw, err);
         dn_error_set_row(err, (int64_t)(source->chunk_first_row[tile->chunk] + row));
         return status;
     }
@@ -468,7 +468,7 @@ static void sparse_plain(const dni_encoding_slot *slot, const dn_encoder *encode
     double *values = out->values;
     uint32_t *cols = out->cols;
     size_t n = out->n, i = *next;
-    for (; i < encoder->n_inputs && !dni_input_is_list(&encoder->inputs[i]); i++) {
+    for (; i < encoder->n_inputs && !dni_input_is_vector(&encoder->inputs[i]); i++) {
         const dn_input *input = &encoder->inputs[i];
         const size_t j = input->first_feature;
         if (input->type == DN_CATEGORICAL) {
@@ -480,7 +480,7 @@ static void sparse_plain(const dni_encoding_slot *slot, const dn_encoder *encode
         }
         const double x = slot->open.views[i].number[row], filled = isnan(x) ? input->fill : x;
         if (!input
-                 ->taken) { /* unstandardised it is dni_encode_number's result without its division */
+                 ->in_basis_only) { /* unstandardised it is dni_encode_number's result without its division */
             n = put(values, cols, n, j,
                     encoder->mean == NULL
                         ? filled
@@ -510,19 +510,19 @@ static dn_status sparse_text(const dni_encoding_slot *slot, const dn_encoder *en
 }
 
 /* Standardised places: none is 0, so all of them are written. */
-static void scaled_places(const dni_encoding_slot *slot, const dn_encoder *encoder,
+static void sparse_scaled(const dni_encoding_slot *slot, const dn_encoder *encoder,
                           const dn_input *input, size_t i, size_t row, dni_entries *out) {
     const dn_column_view *view = &slot->open.views[i];
     size_t next = 0;
     for (size_t e = view->row_start[row]; e <= view->row_start[row + 1]; e++) {
         const bool last = e == view->row_start[row + 1];
         const size_t place =
-            last ? input->n_features : dni_slot_place(slot, encoder, i, view->place[e]);
+            last ? input->n_features : dni_slot_feature(slot, encoder, i, view->place[e]);
         if (place == SIZE_MAX) {
             continue;
         }
         for (; next < place; next++) {
-            put_entry(out, input->first_feature + next, slot->nothing[input->first_feature + next]);
+            put_entry(out, input->first_feature + next, slot->empty[input->first_feature + next]);
         }
         if (!last) {
             put_entry(out, input->first_feature + place,
@@ -532,12 +532,12 @@ static void scaled_places(const dni_encoding_slot *slot, const dn_encoder *encod
     }
 }
 
-static dn_status sparse_places(const dni_encoding_slot *slot, const dn_encoder *encoder,
+static dn_status sparse_vector(const dni_encoding_slot *slot, const dn_encoder *encoder,
                                const dn_input *input, size_t i, size_t row, dni_entries *out,
                                dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     if (dni_input_is_scaled(encoder, input)) {
-        scaled_places(slot, encoder, input, i, row, out);
+        sparse_scaled(slot, encoder, input, i, row, out);
         return DN_OK;
     }
     dn_status status =
@@ -548,7 +548,7 @@ static dn_status sparse_places(const dni_encoding_slot *slot, const dn_encoder *
         return status;
     }
     for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-        const size_t place = dni_slot_place(slot, encoder, i, view->place[e]);
+        const size_t place = dni_slot_feature(slot, encoder, i, view->place[e]);
         if (place != SIZE_MAX) {
             put_entry(out, input->first_feature + place, view->number[e]);
         }
@@ -568,7 +568,7 @@ static dn_status sparse_row(const dni_encoding_slot *slot, const dn_encoder *enc
         if (encoder->inputs[i].type == DN_TEXT) {
             status = sparse_text(slot, encoder, i, row, out, err);
         } else {
-            status = sparse_places(slot, encoder, &encoder->inputs[i], i, row, out, err);
+            status = sparse_vector(slot, encoder, &encoder->inputs[i], i, row, out, err);
         }
         i++;
     }

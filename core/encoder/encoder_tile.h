@@ -17,9 +17,9 @@ typedef struct dni_encoding_slot {
         shift; /* [n_inputs] of sparse inputs: from a place of the source's column to one of the input's */
     dn_text_work *work; /* NULL: there is no text */
     double *
-        nothing; /* [n_base] the features of standardised sparse inputs of which a row has no entry; NULL: there is none */
-    double *raw; /* [n_inputs] with bases: a row of their inputs */
-    double *x;   /* [n_features - n_base] with bases: a row's features of them */
+        empty; /* [n_base] the features of standardised sparse inputs of which a row has no entry; NULL: there is none */
+    double *raw;      /* [n_inputs] with bases: a row of their inputs */
+    double *x;        /* [n_features - n_base] with bases: a row's features of them */
     double row_flops; /* what a row of the bases costs */
 } dni_encoding_slot;
 
@@ -47,10 +47,10 @@ static inline size_t dni_slot_category(const dni_encoding_slot *slot, const dn_i
 }
 
 /* Place `place` of the source's column as one of the features of sparse input i; SIZE_MAX: it is none. */
-static inline size_t dni_slot_place(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                                    size_t i, uint32_t place) {
+static inline size_t dni_slot_feature(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                                      size_t i, uint32_t place) {
     const int64_t own = (int64_t)place + slot->shift[i];
-    return own >= 0 ? dni_place_set_find(&encoder->places[i], (size_t)own) : SIZE_MAX;
+    return own >= 0 ? dni_index_set_find(&encoder->index_sets[i], (size_t)own) : SIZE_MAX;
 }
 
 /* The entries of text input i in row `row` of the open chunk; a missing text has none. DN_ERR_MEMORY; DN_ERR_DATA (field) for a text that its weighting cannot take. */
@@ -69,7 +69,7 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
                         view->strings.start[code + 1] - start, slot->work, feature, value, n, err);
     return status == DN_OK
                ? DN_OK
-               : dni_text_blame(status, encoder->inputs[i].name, slot->first_row + row, err);
+               : dni_text_error_at(status, encoder->inputs[i].name, slot->first_row + row, err);
 }
 
 /* DN_ERR_DATA (field, row) when the encoder refuses a value of inputs first … first + n - 1 of the tile's rows: a category that was never seen in training, a number that is missing; weight: by source row, or NULL;

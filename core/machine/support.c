@@ -30,7 +30,7 @@ static dn_status no_memory(size_t n, dn_error *err) {
 
 static dn_status hold(struct holder *h, double bytes, dn_error *err) {
     const size_t size = bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
-    dn_status status = dn_run_hold(&h->run, size, "the support vectors", err);
+    dn_status status = dn_run_charge(&h->run, size, "the support vectors", err);
     h->held += status == DN_OK ? size : 0;
     return status;
 }
@@ -168,7 +168,7 @@ void dni_support_unref(dn_support *support) {
 
 void dni_support_settle(dn_support *support) {
     struct holder *h = holder_of(support);
-    dn_run_let_go(&h->run, h->held);
+    dn_run_discharge(&h->run, h->held);
     h->held = 0;
     h->run.allocator = NULL;
 }

@@ -11,7 +11,7 @@
 #include <discern/status.h>
 
 /* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense, as a mahalanobis kernel's always are). The kernel is copied, with its factor. One
- * reference, the caller's. The run's allocator counts it, and its machines (dn_run_hold); NULL: nobody does. DN_ERR_MEMORY, DN_ERR_BUDGET. */
+ * reference, the caller's. The run's allocator counts it, and its machines (dn_run_charge); NULL: nobody does. DN_ERR_MEMORY, DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries,
                                       const dn_run *run, dn_support **out, dn_error *err);
 /* Copies the rows of x, encoded and standardised where the encoder standardises, behind those that are there, and no more of them than there is room for (asserted); sparse rows

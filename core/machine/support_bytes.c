@@ -10,7 +10,7 @@
 enum { LAST_CODE_POINT = 0x10FFFF };
 
 static size_t padding(size_t d) {
-    return d > DN_MAX_DENSE_PLACES ? d : 0;
+    return d > DN_MAX_DENSE_FEATURES ? d : 0;
 }
 
 /* ---- writing ---- */

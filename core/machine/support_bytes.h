@@ -3,7 +3,7 @@
  *   u8    dn_kernel_type, u8 dn_metric; f64 gamma, coef0, scale, width; u32 degree, length; u8 normalize
  *   f64   factor [d × d] of a mahalanobis kernel
  *   u8    dn_matrix_kind; u64 n, the support vectors; dense: f64 x [n × d]; CSR: u32 entries of each row [n], u64 their sum, u32 columns, f64 values
- *   d bytes of 0 when d > DN_MAX_DENSE_PLACES: the encoder's features must be seen to follow (data/encoder_bytes.h) */
+ *   d bytes of 0 when d > DN_MAX_DENSE_FEATURES: the encoder's features must be seen to follow (data/encoder_bytes.h) */
 #ifndef DNI_SUPPORT_BYTES_H
 #define DNI_SUPPORT_BYTES_H
 

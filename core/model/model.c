@@ -74,7 +74,7 @@ static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *er
     }
     m->expands =
         m->expands || (!m->linear && m->support == NULL &&
-                       m->encoder->n_lists == 0); /* most of a table's features are not 0 */
+                       m->encoder->n_vector_inputs == 0); /* most of a table's features are not 0 */
     return DN_OK;
 }
 
@@ -102,7 +102,7 @@ static dni_term make_term(const dn_encoder *encoder, size_t i) {
                      .if_unseen = SIZE_MAX,
                      .fill = input->fill};
     if (input->type != DN_CATEGORICAL) {
-        term.first_feature = input->taken ? SIZE_MAX : input->first_feature;
+        term.first_feature = input->in_basis_only ? SIZE_MAX : input->first_feature;
         term.if_missing =
             input->indicator ? input->first_feature + input->n_features - 1 : SIZE_MAX;
         return term;
@@ -128,7 +128,7 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(m->encoder, i);
         m->plain = m->plain && dni_input_is_plain(input) && input->first_feature == i;
-        if (dni_input_is_list(input)) {
+        if (dni_input_is_vector(input)) {
             continue;
         }
         const dni_term term = make_term(m->encoder, i);

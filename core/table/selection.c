@@ -193,42 +193,18 @@ dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, co
     return DN_OK;
 }
 
-size_t dni_source_slots(const dn_table_source *source, const dn_run *run, bool *out_serial) {
-    size_t want = run == NULL || run->sum == NULL || run->n_slots == 0 ? 1 : run->n_slots;
-    *out_serial = source->n_slots < want;
-    return *out_serial ? 1 : want;
+size_t dni_run_slots(const dn_run *run) {
+    const bool threads = run != NULL && (run->sum != NULL || run->each != NULL);
+    return threads && run->n_slots > 0 ? run->n_slots : 1;
 }
 
-/* Rows that are nothing but numbers of blocks. */
-struct number_rows {
-    dn_rows rows;
-    size_t stride;
-};
-
-static dn_status number_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
-                              dn_error *err) {
-    (void)slot;
-    (void)err;
-    *out = (dn_block){.first_row = i * ((const struct number_rows *)rows)->stride};
-    return DN_OK;
-}
-
-static void number_free(dn_rows *rows) {
-    (void)rows; /* lies on the stack of dni_sum_numbers */
-}
-
-dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks, size_t stride,
-                          dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
-    struct number_rows numbers = {.rows = {.n_rows = n_blocks * stride,
-                                           .n_blocks = n_blocks,
-                                           .n_slots = SIZE_MAX,
-                                           .block = number_block,
-                                           .free = number_free},
-                                  .stride = stride};
-    if (!serial) {
-        return dn_run_sum(run, &numbers.rows, fn, arg, n_out, out, err);
+dn_run dni_source_run(const dn_table_source *source, const dn_run *run) {
+    dn_run passes = run == NULL ? dn_run_default() : *run;
+    passes.n_slots = dni_run_slots(run);
+    if (source->n_slots < passes.n_slots) {
+        passes.n_slots = 1;
+        passes.sum = NULL;
+        passes.each = NULL;
     }
-    dn_run alone = *run;
-    alone.sum = NULL;
-    return dn_run_sum(&alone, &numbers.rows, fn, arg, n_out, out, err);
+    return passes;
 }

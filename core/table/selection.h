@@ -66,12 +66,11 @@ DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source
                                      const size_t *columns, size_t n, size_t chunk, size_t slot,
                                      bool *out_changed, dn_error *err);
 
-/* How many slots a sum over the source may use: the run's, when the source has as many; otherwise 1, and *out_serial says that the run's own sum must not be used. */
-size_t dni_source_slots(const dn_table_source *source, const dn_run *run, bool *out_serial);
+/* Slots that the run's passes use: 1 if it has neither sum nor each. */
+size_t dni_run_slots(const dn_run *run);
 
-/* Calls fn(arg, block i, slot) for i = 0 … n_blocks - 1 through run's sum: the blocks have no columns, first_row is i · stride. */
-DN_MUST_USE dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks,
-                                      size_t stride, dn_block_fn fn, void *arg, size_t n_out,
-                                      double *out, dn_error *err);
+/* The run for passes over the source: `run` if the source has as many slots, otherwise one that
+ * computes on the calling thread. Its n_slots is that of dni_run_slots. */
+dn_run dni_source_run(const dn_table_source *source, const dn_run *run);
 
 #endif

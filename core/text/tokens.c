@@ -26,7 +26,7 @@ dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t 
     return DN_OK;
 }
 
-dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err) {
+dn_status dni_text_error_at(dn_status status, const char *column, size_t row, dn_error *err) {
     if (status != DN_ERR_DATA || err == NULL) {
         return status;
     }

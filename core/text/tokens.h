@@ -47,6 +47,6 @@ DN_MUST_USE dn_status dni_characters(const char *text, size_t length, uint32_t *
                                      dn_error *err);
 
 /* Adds the column and the row to an error that a text has caused. */
-dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err);
+dn_status dni_text_error_at(dn_status status, const char *column, size_t row, dn_error *err);
 
 #endif

@@ -3,6 +3,7 @@
  * What a row weighs is counted in whole units, so fine that rounding does not matter: sums of whole numbers are the same in any order, and so the choice and the idf do not depend on which
  * thread had which rows. */
 #include "base/run_memory.h"
+#include "base/tasks.h"
 #include "text/tokens.h"
 #include "text/vocabulary.h"
 #include "text/vocabulary_choice.h"
@@ -37,7 +38,7 @@ struct fit {
     const dn_run *run;
     size_t buckets;     /* that are counted: the spec's, or the places of characters; 0: words */
     int exponent;       /* a weight v has v·2^exponent units */
-    bool serial;        /* the source has fewer slots than the run */
+    dn_run passes;      /* for passes over the source */
     size_t n_slots;     /* slots that are ready */
     struct slot *slots; /* [n_slots] */
 };
@@ -149,7 +150,7 @@ static dn_status count_text(const struct fit *fit, struct slot *slot, const char
                            : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case,
                                               spec->length, text, length, err);
     if (status != DN_OK) {
-        return dni_text_blame(status, fit->rows->source->columns[fit->column].name, row, err);
+        return dni_text_error_at(status, fit->rows->source->columns[fit->column].name, row, err);
     }
     return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
@@ -186,12 +187,10 @@ static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_
     return DN_OK;
 }
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
-                             dn_error *err) {
-    (void)out;
+static dn_status count_block(void *arg, size_t block, size_t slot_index, dn_error *err) {
     const struct fit *fit = arg;
     struct slot *slot = &fit->slots[slot_index];
-    dni_walk walk = dni_walk_block(fit->rows, block->first_row / DN_BLOCK_ROWS);
+    dni_walk walk = dni_walk_block(fit->rows, block);
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         bool changed = false;
@@ -208,8 +207,8 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
 }
 
 static dn_status slots_init(struct fit *fit, dn_error *err) {
-    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial),
-           buckets = fit->buckets;
+    fit->passes = dni_source_run(fit->rows->source, fit->run);
+    size_t n_slots = fit->passes.n_slots, buckets = fit->buckets;
     void *memory = NULL;
     dn_status status = dn_run_alloc(fit->run, n_slots, sizeof *fit->slots, "", &memory, NULL);
     fit->slots = memory;
@@ -240,11 +239,11 @@ static void slot_done(const struct fit *fit, struct slot *slot) {
 }
 
 /* What all threads have counted, in the first slot. */
-static dn_status unite(struct fit *fit, dn_error *err) {
+static dn_status merge_slots(struct fit *fit, dn_error *err) {
     struct slot *all = &fit->slots[0];
     for (size_t i = 1; i < fit->n_slots; i++) {
         struct slot *more = &fit->slots[i];
-        dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
+        dn_status status = dni_tally_merge(&all->tally, &more->tally, err);
         if (status != DN_OK) {
             return no_room(fit, status, err);
         }
@@ -370,7 +369,7 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
                                                         : spec->buckets;
     v.buckets = spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
     v.length = spec->weighting == DN_TEXT_PATHS ? spec->length : 0;
-    double sum = 0, none = 0; /* Σ df */
+    double sum = 0; /* Σ df */
     dn_status status = check(&fit, err);
     if (status == DN_OK) {
         status = choose_unit(&fit, err);
@@ -379,11 +378,10 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
         status = slots_init(&fit, err);
     }
     if (status == DN_OK && rows->n_blocks > 0) {
-        status = dni_sum_numbers(run, fit.serial, rows->n_blocks, DN_BLOCK_ROWS, count_block, &fit,
-                                 0, &none, err);
+        status = dni_tasks_run(&fit.passes, rows->n_blocks, count_block, &fit, err);
     }
     if (status == DN_OK) {
-        status = unite(&fit, err);
+        status = merge_slots(&fit, err);
     }
     if (status == DN_OK) {
         status =

@@ -187,7 +187,7 @@ dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint6
     return add(tally, dni_string_hash(tally->seed, word, length), word, &found, err);
 }
 
-dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err) {
+dn_status dni_tally_merge(dni_tally *tally, const dni_tally *more, dn_error *err) {
     for (size_t i = 0; i < more->n_slots; i++) {
         dn_status status = i % SLOTS_A_POLL == 0 ? dn_run_stop(tally->run, err) : DN_OK;
         if (status == DN_OK && more->slots[i].place != DNI_NO_WORD) {

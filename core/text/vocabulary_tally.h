@@ -40,7 +40,7 @@ void dni_tally_done(dni_tally *tally); /* {0} is allowed */
 DN_MUST_USE dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row,
                                     uint64_t units, dn_error *err);
 /* Adds all that `more` has, of other rows. The same errors. */
-DN_MUST_USE dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err);
+DN_MUST_USE dn_status dni_tally_merge(dni_tally *tally, const dni_tally *more, dn_error *err);
 
 /* A walk over all words in the order of memory. {.tally = tally} is before the first. */
 typedef struct dni_tally_walk {

@@ -33,9 +33,10 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
-            const size_t places = spec->places == NULL
-                                      ? column->width
-                                      : dn_places_count(&spec->places[i], column->width);
+            const size_t places =
+                spec->index_filters == NULL
+                    ? column->width
+                    : dn_index_filter_count(&spec->index_filters[i], column->width);
             shape.listed += (double)places;
             shape.scaled += spec->standardize && spec->standardize_sparse ? (double)places : 0;
         }
@@ -58,7 +59,7 @@ enum form { FORM_SPARSE, FORM_DENSE, FORM_EITHER };
 
 static bool is_never_dense(const struct shape *shape) {
     return shape->has_lists &&
-           (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES);
+           (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_FEATURES);
 }
 
 /* Entries of a sparse row with `entries` of text and sparse columns. Bases have no zeros. */

@@ -101,7 +101,7 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
                      margin = a < b ? MARGIN * (b - a) : 1;
         *from = a - margin;
         *to = b + margin;
-    } else if (mean && !in->taken) {
+    } else if (mean && !in->in_basis_only) {
         *from = mean[in->first_feature] - 3 * scale[in->first_feature];
         *to = mean[in->first_feature] + 3 * scale[in->first_feature];
     } else {

@@ -164,7 +164,7 @@ struct chosen {
     size_t *order;    /* [n] the columns of include */
     size_t n;
     struct job_places included, excluded; /* features of sparse columns */
-    dn_places *places;                    /* [schema.n] */
+    dn_index_filter *places;              /* [schema.n] */
 };
 
 static bool is_target(const struct job_request *r, size_t i) {

@@ -102,7 +102,7 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
     }
     if (c->type == DN_SPARSE) {
         const double rows = (double)r->dataset.n_rows;
-        e.n_features = dn_places_count(&r->spec.inputs[input].places, c->width);
+        e.n_features = dn_index_filter_count(&r->spec.inputs[input].places, c->width);
         e.n_entries = c->entries < 0 ? rows * UNKNOWN_WORDS
                                      : fmin((double)c->entries, rows * (double)e.n_features);
         return e;
@@ -150,7 +150,7 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
         return false;
     }
     *out = jobs_features_spec(&r->spec.features, inputs, n);
-    if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->places)) {
+    if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->index_filters)) {
         return false;
     }
     out->n_classes = r->targetless ? 1 : r->n_classes;

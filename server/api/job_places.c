@@ -155,8 +155,8 @@ static void refuse_both(struct job_request *r, const struct job_places *included
 }
 
 /* The run of the sorted list that is of one column. */
-static dn_places run_of(const struct job_request *r, const struct job_places *list, size_t column,
-                        dn_places_kind kind) {
+static dn_index_filter run_of(const struct job_request *r, const struct job_places *list,
+                              size_t column, dn_index_filter_kind kind) {
     size_t first = 0, n = 0;
     while (first < list->n && list->item[first].column < column) {
         first++;
@@ -169,30 +169,30 @@ static dn_places run_of(const struct job_request *r, const struct job_places *li
         if (n > 0) {
             problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         }
-        return (dn_places){.kind = DN_PLACES_ALL};
+        return (dn_index_filter){.kind = DN_INDICES_ALL};
     }
     for (size_t k = 0; k < n; k++) {
         place[k] = list->item[first + k].place;
     }
-    return (dn_places){.kind = kind, .place = place, .n = n};
+    return (dn_index_filter){.kind = kind, .index = place, .n = n};
 }
 
 void job_places_choose(struct job_request *r, const struct job_places *included,
-                       const struct job_places *excluded, dn_places *out) {
+                       const struct job_places *excluded, dn_index_filter *out) {
     const size_t before = job_request_faults(r);
     sort(r, "/features/include", included);
     sort(r, "/features/exclude", excluded);
     refuse_both(r, included, excluded);
     for (size_t i = 0; i < r->schema.n; i++) {
-        out[i] = (dn_places){.kind = DN_PLACES_ALL};
+        out[i] = (dn_index_filter){.kind = DN_INDICES_ALL};
         if (r->schema.columns[i].type != DN_SPARSE || job_request_faults(r) != before) {
             continue;
         }
-        out[i] = run_of(r, included, i, DN_PLACES_KEPT);
-        if (out[i].kind == DN_PLACES_ALL) {
-            out[i] = run_of(r, excluded, i, DN_PLACES_DROPPED);
+        out[i] = run_of(r, included, i, DN_INDICES_KEPT);
+        if (out[i].kind == DN_INDICES_ALL) {
+            out[i] = run_of(r, excluded, i, DN_INDICES_DROPPED);
         }
-        if (out[i].kind == DN_PLACES_DROPPED && out[i].n == r->schema.columns[i].width) {
+        if (out[i].kind == DN_INDICES_DROPPED && out[i].n == r->schema.columns[i].width) {
             json_fault(r->problem, "/features", "exclude",
                        "names all %zu features of the sparse column \"%s\": name the column itself",
                        out[i].n, r->schema.columns[i].name);

@@ -54,12 +54,12 @@ static void budget_release(void *ctx, void *memory) {
     free(h);
 }
 
-static bool budget_hold(void *ctx, size_t size) {
+static bool budget_charge(void *ctx, size_t size) {
     struct budget *b = ctx;
     return size <= INT64_MAX && take(b, (int64_t)size);
 }
 
-static void budget_let_go(void *ctx, size_t size) {
+static void budget_discharge(void *ctx, size_t size) {
     struct budget *b = ctx;
     atomic_fetch_sub(&b->used, (int64_t)size);
 }
@@ -69,8 +69,8 @@ void budget_init(struct budget *b, int64_t limit) {
                                   .release = budget_release,
                                   .ctx = b,
                                   .budgeted = true,
-                                  .hold = budget_hold,
-                                  .let_go = budget_let_go};
+                                  .charge = budget_charge,
+                                  .discharge = budget_discharge};
     b->limit = limit;
     atomic_init(&b->used, 0);
     atomic_init(&b->highest, 0);

@@ -1,4 +1,4 @@
-/* An allocator with a budget: what a job may use, counted exactly, refused beyond. What becomes the job's model is counted with it (dn_allocator.hold). */
+/* An allocator with a budget: what a job may use, counted exactly, refused beyond. What becomes the job's model is counted with it (dn_allocator.charge). */
 #ifndef JOBS_BUDGET_H
 #define JOBS_BUDGET_H
 

@@ -208,13 +208,13 @@ dn_table_column jobs_table_column(const struct jobs_column *column) {
 }
 
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
-                         const dn_places **out) {
+                         const dn_index_filter **out) {
     bool any = false;
     *out = NULL;
     for (size_t i = 0; i < n; i++) {
-        any = any || columns[i].places.kind != DN_PLACES_ALL;
+        any = any || columns[i].places.kind != DN_INDICES_ALL;
     }
-    dn_places *places = any ? arena_alloc(arena, n * sizeof *places) : NULL;
+    dn_index_filter *places = any ? arena_alloc(arena, n * sizeof *places) : NULL;
     for (size_t i = 0; places && i < n; i++) {
         places[i] = columns[i].places;
     }

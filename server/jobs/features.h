@@ -15,9 +15,9 @@ struct jobs_column {
     size_t index; /* in the stored dataset */
     const char *name;
     dn_column_type type;
-    size_t width;         /* DN_SPARSE: places, as in dn_table_column; 0 otherwise */
-    uint32_t first_place; /* DN_SPARSE: what place 0 is called */
-    dn_places places;     /* DN_SPARSE: those that are features; otherwise all, {0} */
+    size_t width;           /* DN_SPARSE: places, as in dn_table_column; 0 otherwise */
+    uint32_t first_place;   /* DN_SPARSE: what place 0 is called */
+    dn_index_filter places; /* DN_SPARSE: those that are features; otherwise all, {0} */
 };
 
 struct jobs_features {
@@ -50,7 +50,7 @@ void jobs_features_write(const struct jobs_features *features, const struct jobs
 dn_table_column jobs_table_column(const struct jobs_column *column);
 /* The places of columns[n] as an encoder's description has them, in the arena; NULL where all are features. false: no memory. */
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
-                         const dn_places **out);
+                         const dn_index_filter **out);
 /* The description for an encoder of a table whose column columns[i] is input i. Borrows `columns` and the bases; the places are the caller's to add. */
 dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns,
                                    size_t n);

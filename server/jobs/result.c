@@ -175,7 +175,7 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         } else {
             json_kv_double(w, "missing_value", input->fill);
             json_kv_bool(w, "missing_indicator", input->indicator);
-            json_kv_bool(w, "in_basis", input->taken);
+            json_kv_bool(w, "in_basis", input->in_basis_only);
         }
         json_end_object(w);
     }

@@ -42,7 +42,7 @@ static void params_write(const dn_params *params, struct json_writer *w) {
 static void places_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        any = any || columns[i].places.kind != DN_PLACES_ALL;
+        any = any || columns[i].places.kind != DN_INDICES_ALL;
     }
     if (!any) {
         return;
@@ -63,7 +63,7 @@ static void places_write(const struct jobs_column *columns, size_t n, struct jso
     json_begin_array(w);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < columns[i].places.n; k++) {
-            json_put_int(w, columns[i].places.place[k]);
+            json_put_int(w, columns[i].places.index[k]);
         }
     }
     json_end_array(w);
@@ -213,7 +213,7 @@ static bool places_read(const json_t *object, struct jobs_column *columns, size_
                         struct arena *arena, struct problem *problem) {
     int64_t *kinds = NULL, *counts = NULL, *list = NULL;
     size_t n_kinds = 0, n_counts = 0, n_list = 0, used = 0;
-    if (!json_read_ints(object, "places_kinds", false, "", DN_PLACES_ALL, DN_PLACES_DROPPED,
+    if (!json_read_ints(object, "places_kinds", false, "", DN_INDICES_ALL, DN_INDICES_DROPPED,
                         SIZE_MAX, arena, &kinds, &n_kinds, problem)) {
         return problem->type == PROBLEM_NONE;
     }
@@ -229,9 +229,9 @@ static bool places_read(const json_t *object, struct jobs_column *columns, size_
         if ((size_t)counts[i] > n_list - used) {
             return false;
         }
-        columns[i].places = (dn_places){.kind = (dn_places_kind)kinds[i],
-                                        .place = place + used,
-                                        .n = (size_t)counts[i]};
+        columns[i].places = (dn_index_filter){.kind = (dn_index_filter_kind)kinds[i],
+                                              .index = place + used,
+                                              .n = (size_t)counts[i]};
         for (size_t k = 0; k < columns[i].places.n; k++, used++) {
             place[used] = (uint32_t)list[used];
         }
@@ -267,7 +267,7 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
         columns[i].index = (size_t)indexes[i];
         columns[i].width = (size_t)widths[i];
         columns[i].first_place = (uint32_t)firsts[i];
-        columns[i].places = (dn_places){.kind = DN_PLACES_ALL};
+        columns[i].places = (dn_index_filter){.kind = DN_INDICES_ALL};
         if (!dn_column_type_parse(types[i], &columns[i].type)) {
             return NULL;
         }

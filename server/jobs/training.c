@@ -57,10 +57,10 @@ static void training_progress(const dn_run *run, const dn_progress *progress) {
     mailbox_report(t->mailbox, progress, training_elapsed(run));
 }
 
-static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                              size_t n_out, double *out, dn_error *err) {
+static dn_status training_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                               dn_error *err) {
     const struct training *t = run->ctx;
-    return team_sum(t->team, run, rows, fn, arg, n_out, out, err);
+    return team_each(t->team, run, rows, fn, arg, err);
 }
 
 /* Waits before the next try, in steps short enough for a drain; false: the daemon ends. */
@@ -197,7 +197,7 @@ static dn_run run_of(struct training *t) {
     run.seed = t->spec.seed;
     run.allocator = &t->budget.allocator;
     run.n_slots = team_size(t->team);
-    run.sum = training_sum;
+    run.each = training_each;
     run.stop = training_stop;
     run.elapsed = training_elapsed;
     run.progress = training_progress;
@@ -233,7 +233,8 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
-    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena, &request.features.places)) {
+    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena,
+                             &request.features.index_filters)) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     if (spec->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&

@@ -53,8 +53,8 @@ static void make_entries(const dn_encoder *encoder, struct entries *out) {
         for (size_t place = 0; input->type == DN_SPARSE && place < input->width && place < 2;
              place++, n++) {
             out->feature[n] =
-                (uint32_t)dn_encoder_place(encoder, i,
-                                           (uint32_t)(place == 0 ? 0 : input->width - 1));
+                (uint32_t)dn_encoder_sparse_feature(encoder, i,
+                                                    (uint32_t)(place == 0 ? 0 : input->width - 1));
             out->entry[n] = 1.5;
         }
     }

@@ -190,7 +190,7 @@ static void finish(const dni_basis *basis, double *out) {
     }
 }
 
-void dni_basis_of_columns(const dni_basis *basis, const double *z, double *out) {
+void dni_basis_evaluate(const dni_basis *basis, const double *z, double *out) {
     memset(out, 0, basis->n_features * sizeof *out);
     for (size_t first = 0; first < basis->n_columns; first += GROUP) {
         size_t n = basis->n_columns - first < GROUP ? basis->n_columns - first : GROUP;
@@ -204,8 +204,8 @@ static double filled(const dni_basis *basis, const dn_input *inputs, const doubl
     return isnan(value) ? inputs[basis->columns[c]].fill : value;
 }
 
-void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
-                      double *out) {
+void dni_basis_evaluate_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
+                            double *out) {
     double z[GROUP];
     memset(out, 0, basis->n_features * sizeof *out);
     for (size_t first = 0; first < basis->n_columns; first += GROUP) {
@@ -248,8 +248,8 @@ size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DE
     return n;
 }
 
-size_t dni_basis_blame(const dni_basis *basis, size_t j, const dn_input *inputs,
-                       const double *raw) {
+size_t dni_basis_largest_column(const dni_basis *basis, size_t j, const dn_input *inputs,
+                                const double *raw) {
     size_t factors[DN_MAX_DEGREE], n = basis->n_columns, worst = 0;
     bool monomial = basis->kind == DN_BASIS_POLYNOMIAL;
     double most = -1;

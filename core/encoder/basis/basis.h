@@ -31,10 +31,10 @@ DN_MUST_USE dn_status dni_basis_standardize(dni_basis *basis, dn_error *err);
 void dni_basis_done(dni_basis *basis); /* {0} and half-built ones are allowed */
 
 /* out [n_features] ← the features of columns z [n_columns], as they are (not standardised). */
-void dni_basis_of_columns(const dni_basis *basis, const double *z, double *out);
+void dni_basis_evaluate(const dni_basis *basis, const double *z, double *out);
 /* The same, bit for bit, of a raw row [n_inputs]: NaN is filled, then the basis's mean and scale. No allocation. */
-void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
-                      double *out);
+void dni_basis_evaluate_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
+                            double *out);
 
 /* What one row costs, in floating point operations: for polls (linalg/step.h). */
 double dni_basis_flops(const dni_basis *basis);
@@ -42,6 +42,7 @@ double dni_basis_flops(const dni_basis *basis);
 /* The factors of monomial j, at most DN_MAX_DEGREE, ascending: out[i] is a column of the basis. Returns how many. */
 size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DEGREE]);
 /* The column of the basis [0 … n_columns) that feature j depends on and that is farthest from 0 in a raw row: the one to blame for an infinite feature. */
-size_t dni_basis_blame(const dni_basis *basis, size_t j, const dn_input *inputs, const double *raw);
+size_t dni_basis_largest_column(const dni_basis *basis, size_t j, const dn_input *inputs,
+                                const double *raw);
 
 #endif

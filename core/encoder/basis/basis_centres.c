@@ -32,13 +32,11 @@ static double weight_of(const dn_block *block, size_t t) {
 }
 
 /* ---- start ---- */
-static dn_status far_block(void *arg, const dn_block *block, size_t slot, double *out,
-                           dn_error *err) {
+static dn_status potential_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     const struct kmeans *self = arg;
     double *far = self->far + block->first_row;
     dni_pace pace = {.run = self->run};
     (void)slot;
-    (void)out;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t);
         if (self->newest == SIZE_MAX) {
@@ -101,7 +99,7 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
     self->newest = SIZE_MAX;
     for (size_t j = 0; j < self->k; j++) {
         size_t row = SIZE_MAX;
-        dn_status status = dn_run_sum(run, rows, far_block, self, 0, NULL, err);
+        dn_status status = dn_run_each(run, rows, potential_block, self, err);
         if (status == DN_OK) {
             status = draw(self, rows->n_rows, &random, run, &row, err);
         }
@@ -124,7 +122,7 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
 }
 
 /* ---- Lloyd ---- */
-static dn_status round_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status round_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct kmeans *self = arg;
     size_t p = self->p;
@@ -189,7 +187,8 @@ dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, ui
         status = start(&self, rows, run, stream, err);
     }
     for (size_t round = 0; status == DN_OK && round < MOST_ROUNDS; round++) {
-        status = dn_run_sum(run, rows, round_block, &self, n_sums, self.sums, err);
+        status = dn_run_sum(run, rows, &(dn_sum){round_block, &self, sizeof self, n_sums},
+                            self.sums, err);
         if (status == DN_OK && !move(&self)) {
             break;
         }

@@ -33,7 +33,7 @@ struct fisher {
     double *tiles;   /* [n_slots × (2p + 1) × DNI_TILE_ROWS] */
 };
 
-static dn_status means_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status means_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct fisher *self = arg;
     dni_pace pace = {.run = self->run};
@@ -54,7 +54,7 @@ static dn_status means_block(void *arg, const dn_block *block, size_t slot, doub
     return DN_OK;
 }
 
-static dn_status within_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status within_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     const struct fisher *self = arg;
     size_t p = self->p;
@@ -261,11 +261,13 @@ dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
         *arrays[k].field = memory;
     }
     if (status == DN_OK) {
-        status = dn_run_sum(run, rows, means_block, &self, K * (p + 1), self.mean, err);
+        status = dn_run_sum(run, rows, &(dn_sum){means_block, &self, sizeof self, K * (p + 1)},
+                            self.mean, err);
     }
     if (status == DN_OK) {
         finish_means(&self);
-        status = dn_run_sum(run, rows, within_block, &self, p * p, self.within, err);
+        status = dn_run_sum(run, rows, &(dn_sum){within_block, &self, sizeof self, p * p},
+                            self.within, err);
     }
     if (status == DN_OK) {
         status = correlate(&self, names, err);

@@ -3,6 +3,7 @@
 #include "encoder/basis/basis_fit.h"
 
 #include "base/random.h"
+#include "base/sum.h"
 #include "encoder/encoder_moments.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -10,9 +11,9 @@
 #include <string.h>
 
 /* Streams of random numbers: four for each basis. */
-enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, WAVES = 2, EACH = 4 };
+enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
 
-bool dni_basis_wants_moments(const dni_basis *basis) {
+bool dni_basis_needs_moments(const dni_basis *basis) {
     return basis->standardize || basis->kind == DN_BASIS_FISHER;
 }
 
@@ -117,15 +118,12 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
                               bool standardize, const dni_bases_data *data, const dn_run *run,
                               dn_error *err) {
     dn_error refused = {0};
-    bool serial = false;
-    *columns = (struct columns){.run = *run};
+    *columns = (struct columns){.run = dni_source_run(data->source, run)};
     dn_status status = column_encoder(of, basis, standardize ? data->mean : NULL,
                                       standardize ? data->scale : NULL, &columns->encoder, err);
     if (status != DN_OK) {
         return status;
     }
-    columns->run.n_slots = dni_source_slots(data->source, run, &serial);
-    columns->run.sum = columns->run.n_slots == 1 ? NULL : run->sum;
     for (int memory = 1; memory >= 0; memory--) {
         status = dn_rows_from_source(data->source, columns->encoder, data->role, DN_ROW_TRAIN,
                                      data->target, data->weight, memory == 1, &columns->run,
@@ -153,7 +151,8 @@ static void take_points(dni_basis *basis, const double *points) {
 }
 
 /* ω ~ N(0, I/width²) by the polar form of Box and Muller, b uniform. */
-static dn_status draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream, dn_error *err) {
+static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t stream,
+                                  dn_error *err) {
     const double turn = 6.283185307179586;
     dni_pace pace = {.run = run};
     dni_random random;
@@ -245,7 +244,7 @@ static dn_status refuse_row(const struct moments *self, const double *z, const d
     while (isfinite(x[j])) {
         j++;
     }
-    status = dni_encoder_refuse_feature(self->encoder, basis->first_feature + j, raw, err);
+    status = dni_encoder_feature_error(self->encoder, basis->first_feature + j, raw, err);
     dn_run_free(self->run, raw);
     return status;
 }
@@ -262,7 +261,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
         if (v == 0) {
             continue;
         }
-        dni_basis_of_columns(self->basis, z, x);
+        dni_basis_evaluate(self->basis, z, x);
         if (!dni_all_finite(x, n)) {
             return refuse_row(self, z, x, err);
         }
@@ -279,7 +278,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
     return DN_OK;
 }
 
-static dn_status moments_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status moments_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
@@ -290,7 +289,7 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
         if (v == 0) {
             continue;
         }
-        dni_basis_of_columns(self->basis, block->x.values + t * block->x.stride, x);
+        dni_basis_evaluate(self->basis, block->x.values + t * block->x.stride, x);
         for (size_t j = 0; j < n; j++) {
             double d = (x[j] - self->features[j].shift) * self->features[j].factor;
             out[j] += v * d;
@@ -325,7 +324,7 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
             self->x[(3 * i + 2) * n + j] = -(double)INFINITY;
         }
     }
-    dn_status status = dn_run_sum(self->run, rows, sums_block, self, n, totals, err);
+    dn_status status = dni_each_sum(self->run, rows, sums_block, self, n, totals, err);
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         *feature = (dni_scan_column){.weight = total_weight,
@@ -343,7 +342,8 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
         }
     }
     if (status == DN_OK) {
-        status = dn_run_sum(self->run, rows, moments_block, self, 2 * n, totals, err);
+        status = dn_run_sum(self->run, rows, &(dn_sum){moments_block, self, sizeof *self, 2 * n},
+                            totals, err);
     }
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];
@@ -419,7 +419,7 @@ static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *s
         status = dni_basis_width(columns.rows, &columns.run, stream + WIDTH, &basis->width, err);
     }
     if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER) {
-        status = draw_waves(basis, run, stream + WAVES, err);
+        status = draw_frequencies(basis, run, stream + FREQUENCIES, err);
     }
     if (status == DN_OK && encoder->standardize) {
         status = standardize(encoder, basis, &columns, data->total_weight, err);

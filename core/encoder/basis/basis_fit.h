@@ -13,14 +13,14 @@ typedef struct dni_bases_data {
     const double *target; /* [source->n_rows] class indexes, for fisher */
     size_t n_classes;
     const double *mean,
-        *scale; /* [n_inputs] of the columns of bases for which dni_basis_wants_moments */
+        *scale; /* [n_inputs] of the columns of bases for which dni_basis_needs_moments */
 } dni_bases_data;
 
 /* The bases of a checked spec, with their columns; to be followed by dni_encoder_finish. */
 DN_MUST_USE dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec,
                                      dn_error *err);
 /* Whether its columns' mean and deviation must be known before it is fitted. */
-bool dni_basis_wants_moments(const dni_basis *basis);
+bool dni_basis_needs_moments(const dni_basis *basis);
 /* Points, widths and directions, and when the encoder standardises mean and scale of the bases' features. The inputs are complete. */
 DN_MUST_USE dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec,
                                     const dni_bases_data *data, const dn_run *run, dn_error *err);

@@ -67,36 +67,47 @@ typedef struct dn_params {
     dn_param_value *values; /* [algorithm->n_params] */
 } dn_params;
 
-DN_MUST_USE dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out,
+DN_MUST_USE dn_status dn_params_new(const dn_algorithm *algorithm,
+                                    dn_params **out,
                                     dn_error *err); /* the defaults */
 void dn_params_free(dn_params *params);
 DN_MUST_USE dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err);
 /* Set one by name. DN_ERR_ARGUMENT (field = name): no such parameter, wrong type, out of range; the message says the rule and, for an unknown name or choice, what there is. */
-DN_MUST_USE dn_status dn_params_set_number(dn_params *params, const char *name, double value,
+DN_MUST_USE dn_status dn_params_set_number(dn_params *params,
+                                           const char *name,
+                                           double value,
                                            dn_error *err);
-DN_MUST_USE dn_status dn_params_set_word(dn_params *params, const char *name, const char *word,
+DN_MUST_USE dn_status dn_params_set_word(dn_params *params,
+                                         const char *name,
+                                         const char *word,
                                          dn_error *err);
-DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value,
+DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params,
+                                            const char *name,
+                                            bool value,
                                             dn_error *err);
 /* values [n] is copied; DN_ERR_MEMORY too. The error's row is the place of a number that breaks the rule. A list has 1 … DN_MAX_LIST numbers. */
-DN_MUST_USE dn_status dn_params_set_list(dn_params *params, const char *name, const double *values,
-                                         size_t n, dn_error *err);
+DN_MUST_USE dn_status dn_params_set_list(
+    dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
 #define DN_MAX_LIST 65536
 /* Rules between parameters (the algorithm's own check); called once after the last set. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 /* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
-DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params, size_t n_classes,
+DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params,
+                                              size_t n_classes,
                                               dn_error *err);
 /* Whether the parameter at place i of the table matters for the values of the others ("kernel.degree" with kernel polynomial only). */
 bool dn_params_applies(const dn_params *params, size_t i);
 /* What the method asks of the encoder of its rows: changes spec (a kernel of words wants texts as sets of words), or refuses columns of a table of n_rows rows that it cannot take (DN_ERR_ARGUMENT, field: a
  * column or a parameter). dn_train and dn_train_memory do so by themselves. */
-DN_MUST_USE dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns,
-                                         size_t n_rows, dn_encoder_spec *spec, dn_error *err);
+DN_MUST_USE dn_status dn_params_encoding(const dn_params *params,
+                                         const dn_table_column *columns,
+                                         size_t n_rows,
+                                         dn_encoder_spec *spec,
+                                         dn_error *err);
 /* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked.
  * DN_ERR_ARGUMENT, field: a list that does not fit the shape. */
-DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features,
-                                       size_t n_classes, dn_error *err);
+DN_MUST_USE dn_status dn_params_settle(
+    dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
 /* How the machines of a model with these (checked) parameters decide among more than two classes. */
 dn_decision dn_params_decision(const dn_params *params);
 /* Whether `categorical: auto` leaves the first level of a category out (DN_DROP_FIRST): the algorithm, or λ = 0, has no penalty to choose among weights that give the same scores. */
@@ -162,7 +173,9 @@ void dn_report_warn(dn_report *report, const char *format, ...)
     DN_PRINTF(2, 3); /* beyond the maximum: dropped */
 void dn_report_number(dn_report *report, const char *name, double value);
 void dn_report_boolean(dn_report *report, const char *name, bool value);
-void dn_report_list(dn_report *report, const char *name, const double *values,
+void dn_report_list(dn_report *report,
+                    const char *name,
+                    const double *values,
                     size_t n); /* copied; without memory for it: null */
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
@@ -218,26 +231,36 @@ struct dn_algorithm {
     /* What only the number of classes can tell, beside the distributions; part of dn_params_check_classes. NULL: nothing. */
     dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
     /* dn_params_settle's; NULL: nothing to settle. */
-    dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err);
+    dn_status (*settle)(
+        dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
     /* Warnings about the parameters alone, given once whatever the number of machines. NULL: none. */
     void (*remark)(const dn_params *params, dn_report *report);
     bool (*drops_first)(const dn_params *params); /* dn_params_drops_first's; NULL: never */
     /* Whether parameter i matters for the values of the others; one that does not is neither taken nor shown. NULL: all do. */
     bool (*applies)(const dn_params *params, size_t i);
     /* dn_params_encoding's; NULL: nothing to ask. */
-    dn_status (*encoding)(const dn_params *params, const dn_table_column *columns, size_t n_rows,
-                          dn_encoder_spec *spec, dn_error *err);
+    dn_status (*encoding)(const dn_params *params,
+                          const dn_table_column *columns,
+                          size_t n_rows,
+                          dn_encoder_spec *spec,
+                          dn_error *err);
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
-    dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine **out,
-                     dn_report *report, dn_error *err);
+    dn_status (*fit)(const dn_fit_input *input,
+                     const dn_run *run,
+                     dn_machine **out,
+                     dn_report *report,
+                     dn_error *err);
     /* All machines of a decision at once, where they share work (rows of a kernel): machines [n], NULL at first, filled in on success, and their reports. `input` has all classes. `together` says
      * whether it is to be called for these parameters and more than two classes; NULL: `fit` is called for each machine. */
     bool (*together)(const dn_params *params);
-    dn_status (*fit_together)(const dn_fit_input *input, dn_decision decision, const dn_run *run,
-                              dn_machine **machines, const dn_report_taker *taker, dn_error *err);
+    dn_status (*fit_together)(const dn_fit_input *input,
+                              dn_decision decision,
+                              const dn_run *run,
+                              dn_machine **machines,
+                              const dn_report_taker *taker,
+                              dn_error *err);
 };
 
 /* The registry, in the catalogue's order. */

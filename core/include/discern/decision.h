@@ -35,14 +35,16 @@ size_t dn_decision_n_machines(dn_decision decision, size_t n_classes);
 /* How many scores they have together. */
 size_t dn_decision_n_scores(dn_decision decision, size_t n_classes);
 /* The classes of machine i: positive against negative; *out_negative SIZE_MAX: against all others. A native machine's: SIZE_MAX both. */
-void dn_decision_machine(dn_decision decision, size_t n_classes, size_t i, size_t *out_negative,
-                         size_t *out_positive);
+void dn_decision_machine(
+    dn_decision decision, size_t n_classes, size_t i, size_t *out_negative, size_t *out_positive);
 
 /* The class that the scores [n_scores] choose, or DN_AMBIGUOUS. Outlier: with threshold 0. */
 size_t dn_decision_label(dn_decision decision, size_t n_classes, const double *scores);
 /* candidates[K] ← the classes that come into question: the chosen one alone; for an ambiguous point those claimed by their machines (one versus one: with most
  * pairs won), or all when none is. Returns how many. */
-size_t dn_decision_candidates(dn_decision decision, size_t n_classes, const double *scores,
+size_t dn_decision_candidates(dn_decision decision,
+                              size_t n_classes,
+                              const double *scores,
                               bool *candidates);
 /* Whether log-odds scores give probabilities under the rule: all but K − 1 machines, and outliers. */
 bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
@@ -50,15 +52,17 @@ bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
 size_t dn_decision_work(dn_decision decision, size_t n_classes);
 /* p[K] of scores that are log-odds. Native: sigmoid or softmax; one versus rest σ(g_i)/Σσ(g_j); one versus one: pairwise coupling
  * (Wu, Lin and Weng, JMLR 5, 2004, second method: section 4.2 and algorithm 2). O(K) and O(K²) a round. */
-void dn_decision_probabilities(dn_decision decision, size_t n_classes, const double *scores,
-                               double *p, double *work);
+void dn_decision_probabilities(
+    dn_decision decision, size_t n_classes, const double *scores, double *p, double *work);
 /* How calibrated log-odds become probabilities: one machine's K scores, each of them then a class against the rest, as one versus rest. */
 static inline dn_decision dn_calibrated_decision(dn_decision decision) {
     return decision == DN_DECISION_NATIVE ? DN_DECISION_ONE_VS_REST : decision;
 }
 /* m[K] ← a value for each class by which rows can be ranked and margins taken (g_true − max other): scores of native and one versus rest;
  * false, m untouched, for the others. Two classes: −g/2 and g/2, so that their difference is g; outlier: the other way round. */
-bool dn_decision_class_scores(dn_decision decision, size_t n_classes, const double *scores,
+bool dn_decision_class_scores(dn_decision decision,
+                              size_t n_classes,
+                              const double *scores,
                               double *m);
 
 DN_END_DECLS

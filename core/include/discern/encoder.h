@@ -1,18 +1,42 @@
-/* The feature encoder: from the columns of a table to the numbers x that learners see. Fitted on the training rows only, stored with the model.
+/* The encoder: columns of a table to the feature vectors x that learners use.
  *
- * Three steps. A *raw row* is one double for each input column: the number itself (booleans 0, 1), the index of the category in the input's level list,
- * DN_UNSEEN for a category that training never saw, NaN for missing; and the entries of its text and sparse columns (dn_raw_rows). The encoder turns raw rows into x ∈ R^d, input after input:
- *   numeric, boolean: one feature; missing → the training rows' weighted mean, or their most frequent value. With `missing_indicator` one more, "age=(missing)",
- *     1 where the number is missing, for an input that training rows miss.
- *   categorical, K levels: K features of which one is 1 (1-of-K), or K − 1 without the first, which is then all zeros. Missing is a level of its own
- *     ("(missing)", the last) when training rows had it, all zeros when they had not; or it is the most frequent level.
- *   text: the words of the training rows, or buckets of hashed words (dn_text_spec). A missing text has none.
- *   sparse: a feature for each place (dn_places: or for some of them), 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
- *     did not have counts nothing.
- * Behind the inputs' features come those of the bases, functions of several number columns: see dn_basis_spec.
- * `standardize` (x − m)/s with m, s of the training rows (divisor Σv; s = 1 for a constant column) is part of the encoder's description; whether x is
- * delivered standardised or raw is said by `dn_encoder_standardizes`. It applies to numeric columns and to the bases' features only (ALGORITHMS.md, Conventions), and to sparse columns
- * when that is asked for by itself; never to text. */
+ * An encoder is fitted to the training rows, stored with the model, and applied to every row that
+ * the model scores. A fitted encoder is immutable and may be used by any number of threads.
+ *
+ * Terms
+ *   input         a column that the encoder reads
+ *   feature       one number of x; feature indices begin with 0
+ *   scalar input  numeric, boolean or categorical: one number per row
+ *   vector input  text or sparse: a sparse vector per row
+ *   entry         one number of a sparse vector: a feature index and its value
+ *   raw row       a row before encoding (dn_raw_rows): one number per scalar input, which is NaN if
+ *                 missing, and the entries of the vector inputs. A boolean is 0 or 1; a category is
+ *                 the index of its level or DN_UNSEEN
+ *   level         one of the different values of a categorical input
+ *   basis         a group of functions of several numeric inputs (dn_basis_spec)
+ *   v             the weight of a row; 1 without weights
+ *
+ * The features are those of the inputs in their order, then those of the bases:
+ *   numeric, boolean  one feature: the number. A missing one is replaced by the weighted mean of
+ *   the
+ *                     training rows or by their most frequent value. With `missing_indicator`, an
+ *                     input that is missing in some training row has one more feature,
+ *                     "age=(missing)": 1 where the number is missing
+ *   categorical       K levels: K features, one of which is 1, or K - 1 features without the first
+ *                     level, which is then all zeros. If the value is missing in some training row,
+ *                     "(missing)" is the last level, or the most frequent level replaces it. If no
+ *                     training row misses it, a missing value is all zeros
+ *   text              one feature per word of the training rows, or per hash bucket (dn_text_spec).
+ *                     A missing text has no words
+ *   sparse            one feature per index of the column, or per index that dn_index_filter keeps;
+ *                     0 where a row has no entry. Another table's column may be narrower or begin
+ *                     with another index: indices are matched by name, and those that the training
+ *                     table does not have are ignored
+ *
+ * Standardisation replaces x by (x - m)/s, where m and s are the weighted mean and standard
+ * deviation of the training rows (divisor: sum of v); s = 1 for a constant column. It applies to
+ * numeric inputs and to the features of bases, to sparse inputs only with `standardize_sparse`, and
+ * never to booleans, categories and text. */
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
 
@@ -23,314 +47,494 @@
 
 DN_BEGIN_DECLS
 
+/* The raw value of a category that is not a level. */
 #define DN_UNSEEN (-1.0)
 
-/* Levels are part of a model and of every process that serves it: how many a categorical input may have, and how much text. */
-#define DN_MAX_LEVELS 10000
-#define DN_MAX_LEVEL_BYTES ((size_t)1 << 20)   /* of one input; of the classes of a target too */
-#define DN_MAX_LEVELS_BYTES ((size_t)16 << 20) /* of all inputs */
+/* Limits of the levels, which are part of the model. */
+#define DN_MAX_LEVELS 10000                    /* levels of one input */
+#define DN_MAX_LEVEL_BYTES ((size_t)1 << 20)   /* bytes of the levels of one input or target */
+#define DN_MAX_LEVELS_BYTES ((size_t)16 << 20) /* bytes of the levels of all inputs */
 
-/* Places of a sparse column that can be standardised; and features of text and sparse columns beyond which rows are never dense. */
-#define DN_MAX_DENSE_PLACES 16384
+/* The largest number of features of a sparse input that can be standardised. If the vector inputs
+ * have more unstandardised features than this, encoded rows are always sparse. */
+#define DN_MAX_DENSE_FEATURES 16384
 
-/* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
+/* The role of each source row. A NULL array of roles selects every row. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
-/* What stands for a missing number (boolean). DN_MISSING_NONE: nothing does. The rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column), nor those that it encodes
- * (dn_rows_from_source: DN_ERR_DATA, field, row) or that dn_model_predict answers. */
+/* The value of a missing number or boolean. */
 typedef enum dn_missing_number {
-    DN_MISSING_MEAN,
-    DN_MISSING_FREQUENT_NUMBER,
+    DN_MISSING_MEAN,            /* the weighted mean of the training rows */
+    DN_MISSING_FREQUENT_NUMBER, /* their most frequent value */
+    /* no value: a missing number is an error (DN_ERR_DATA) in training rows, in rows that are
+     * encoded and in dn_model_predict */
     DN_MISSING_NONE
 } dn_missing_number;
-/* What a missing category becomes: a level of its own when training rows have it ("(missing)"), or the most frequent level (the first among equals). */
+
+/* The value of a missing category. */
 typedef enum dn_missing_category {
-    DN_MISSING_OWN_LEVEL,
-    DN_MISSING_FREQUENT_LEVEL
+    DN_MISSING_OWN_LEVEL,     /* the level "(missing)" if training rows have missing values */
+    DN_MISSING_FREQUENT_LEVEL /* the most frequent level; among equals the first */
 } dn_missing_category;
-/* How K levels become features: K of which one is 1, or K − 1 without the first level, which is then all zeros. */
-typedef enum dn_categorical { DN_ONE_HOT, DN_DROP_FIRST } dn_categorical;
-/* A category that training never saw: all zeros, the most frequent level, or refused (whoever reads raw rows asks dn_encoder_refuses_unseen). */
+
+/* The features of K levels. */
+typedef enum dn_categorical {
+    DN_ONE_HOT,   /* K features, one of which is 1 */
+    DN_DROP_FIRST /* K - 1 features; the first level is all zeros */
+} dn_categorical;
+
+/* The features of a category that no training row has. */
 typedef enum dn_unseen_rule {
-    DN_UNSEEN_ZEROS,
-    DN_UNSEEN_FREQUENT,
+    DN_UNSEEN_ZEROS,    /* all zeros */
+    DN_UNSEEN_FREQUENT, /* those of the most frequent level */
+    /* an error. A caller that makes raw rows has to check it; see dn_encoder_refuses_unseen */
     DN_UNSEEN_REFUSE
 } dn_unseen_rule;
 
-/* How the words of a text column count. tf is how often a word occurs in a text, n the training rows' Σv, df the Σv of those whose text has the word. */
+/* The value of a word's feature. tf is the number of times that the word occurs in the text, n the
+ * sum of v over the training rows, df the sum of v over those whose text has the word.
+ *
+ * The last three are for kernels of texts (kernel.h). They keep all of a text: `vocabulary`,
+ * `min_rows` and `buckets` have no effect on them. */
 typedef enum dn_text_weighting {
     DN_TEXT_COUNTS, /* tf */
-    DN_TEXT_BINARY, /* 1 when it occurs */
-    DN_TEXT_TFIDF, /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
-    /* What kernels of texts see (kernel.h). Nothing of a text gets lost, and `vocabulary`, `min_rows`, `buckets` are not looked at: */
-    DN_TEXT_SET,       /* 1 for each different word */
-    DN_TEXT_PATHS,     /* a text is a graph: how many of its paths have a label sequence */
-    DN_TEXT_CHARACTERS /* a text is a sequence: feature j is the code point of character j (> 0; U+FFFD for a byte that is no UTF-8 and for U+0000), 0 behind its end */
+    DN_TEXT_BINARY, /* 1 if the word occurs */
+    /* tf (1 + ln((1 + n)/(1 + df))), then the text's features are scaled to Euclidean length 1.
+     * Source: Manning, Raghavan, Schuetze, Introduction to Information Retrieval, section 6.2 */
+    DN_TEXT_TFIDF,
+    DN_TEXT_SET,   /* 1 for each different word */
+    DN_TEXT_PATHS, /* the text is a graph: the number of its paths that have a label sequence */
+    /* the text is a sequence: feature j is the code point of character j, and 0 after the last
+     * character. U+FFFD replaces U+0000 and bytes that are not UTF-8, so that every character is
+     * > 0 */
+    DN_TEXT_CHARACTERS
 } dn_text_weighting;
 
-/* DN_TEXT_SET and DN_TEXT_PATHS have a feature for every word or label sequence of the training rows, and one more, the last, "column:(unseen)", which is 0 in all of them: of another text it is
- * √Σ n² over the words or sequences that training rows have not, each n times, so that the sum of the squares of a text's features is all of K(z, z).
+/* Unseen words. DN_TEXT_SET and DN_TEXT_PATHS have one feature for every word or label sequence of
+ * the training rows, and a last one, "column:(unseen)", which is 0 in all training rows. In another
+ * text it is sqrt(sum of n^2) over the words or sequences that no training row has, each of which
+ * occurs n times. The sum of the squares of a text's features is then all of K(z, z).
  *
- * A graph is a text of edges, "a-b b-c", in any order and direction, separated by white space of ASCII; "a-b b-a" is one edge; an empty or missing text is the graph without nodes. A label is any UTF-8 without
- * white space and "-", as it is written (case matters), and names a node: equal labels of a text are the same node. A path is a sequence of 1 … `length` different nodes, each joined with the next. It has
- * a label sequence in each direction, and both count: "a-b b-c" has with length 2 the sequences a, b, c, a-b, b-a, b-c, c-b, with length 3 a-b-c and c-b-a too. Since labels name nodes every n is 1,
- * and Σ n_A n_B of two graphs is how many sequences they have in common: of "a-b b-c" and "b-a a-d" 4 with length 2 (a, b, a-b, b-a).
- * Refused (DN_ERR_DATA, with row and column): an edge that is not two labels with one "-" between, or joins a node with itself; a label of more than 256/length − 1 bytes; more than DN_MAX_PATHS edges
- * or paths; of characters more than DN_MAX_CHARACTERS. And more than DN_MAX_WORDS different words or sequences. */
+ * Graphs. A graph is a text of edges "a-b b-c", separated by ASCII white space. The order and the
+ * direction of edges have no meaning; "a-b b-a" is one edge. An empty or missing text is the graph
+ * without nodes. A label is UTF-8 without white space and "-"; it is case-sensitive and names a
+ * node: equal labels in one text are the same node. A path is a sequence of 1 to `length` different
+ * nodes, each joined to the next. A path has one label sequence per direction, and both count:
+ * "a-b b-c" has with length 2 the sequences a, b, c, a-b, b-a, b-c, c-b, and with length 3 also
+ * a-b-c and c-b-a. As labels name nodes, every n is 1, and the sum of n_A n_B over the sequences of
+ * two graphs is the number of sequences that they share: 4 for "a-b b-c" and "b-a a-d" with length
+ * 2 (a, b, a-b, b-a).
+ *
+ * Errors (DN_ERR_DATA with row and column): an edge that is not two labels joined by one "-", or
+ * that joins a node to itself; a label of more than 256/length - 1 bytes; more than DN_MAX_PATHS
+ * edges or paths; more than DN_MAX_CHARACTERS characters; more than DN_MAX_WORDS different words or
+ * sequences. */
 #define DN_MAX_PATH_LABELS 8
-#define DN_MAX_PATHS 100000     /* of one graph */
-#define DN_MAX_CHARACTERS 10000 /* of one text: that many features */
+#define DN_MAX_PATHS 100000     /* edges, and paths, of one graph */
+#define DN_MAX_CHARACTERS 10000 /* characters of one text, each of which is a feature */
 
-/* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (text.h). Two ways: a vocabulary, the words of the
- * training rows, each a feature named "column:word"; or hashing, `buckets` features named "column:#17" into which words fall by their hash, nothing learned of them but df. */
+/* The features of all text inputs of an encoder. A word is a maximal run of letters, marks, digits
+ * and "_" of Unicode (text.h). Words become features in one of two ways: with a vocabulary, every
+ * word of the training rows that is chosen is a feature, "column:word"; with hashing, words are
+ * distributed over `buckets` features, "column:#17", and only df is learned from the rows. */
 typedef struct dn_text_spec {
     dn_text_weighting weighting;
-    size_t
-        vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
-    size_t
-        min_rows; /* words that fewer training rows have are left out, whatever the rows weigh; 0: 1 */
-    size_t buckets;  /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
-    bool keep_case;  /* otherwise words are lower-cased */
-    unsigned length; /* DN_TEXT_PATHS: most labels of a path, 1 … DN_MAX_PATH_LABELS */
+    /* maximum number of words of a column. The words with the greatest df are chosen; among
+     * equals the first in byte order. 0: DN_DEFAULT_VOCABULARY */
+    size_t vocabulary;
+    /* words that fewer training rows have are left out. Rows are counted, not their weights. 0:
+     * 1 */
+    size_t min_rows;
+    size_t buckets;  /* 0: a vocabulary; otherwise hashing, at most DN_MAX_WORDS */
+    bool keep_case;  /* false: words are converted to lower case */
+    unsigned length; /* DN_TEXT_PATHS: maximum number of labels, 1 to DN_MAX_PATH_LABELS */
 } dn_text_spec;
 #define DN_DEFAULT_VOCABULARY 100000
 #define DN_MAX_WORDS ((size_t)1 << 22) /* features of one text column */
 
+/* The functions of a basis. x are its columns, D is its number of features. */
 typedef enum dn_basis_kind {
-    DN_BASIS_POLYNOMIAL,     /* all monomials of the columns of degree 1 … degree */
-    DN_BASIS_GAUSSIAN,       /* exp(−‖x − c‖²/(2·width²)) for each centre c */
-    DN_BASIS_DISTANCE,       /* ‖x − p‖ for each point p */
-    DN_BASIS_RANDOM_FOURIER, /* √(2/D) cos(ωᵀx + b), ω ~ N(0, I/width²), b uniform in [0, 2π): Rahimi and Recht, NIPS 2007 */
-    DN_BASIS_FISHER /* projection on the directions of Fisher's discriminant of the training rows */
+    DN_BASIS_POLYNOMIAL, /* all monomials of the columns of degree 1 to `degree` */
+    DN_BASIS_GAUSSIAN,   /* exp(-|x - c|^2/(2 width^2)) for each centre c */
+    DN_BASIS_DISTANCE,   /* |x - p| for each point p */
+    /* sqrt(2/D) cos(w'x + b), w ~ N(0, I/width^2), b uniform in [0, 2 pi). Source: Rahimi and
+     * Recht, NIPS 2007 */
+    DN_BASIS_RANDOM_FOURIER,
+    DN_BASIS_FISHER /* projection on the directions of Fisher's discriminant */
 } dn_basis_kind;
 #define DN_MAX_DEGREE 5
-#define DN_MAX_BASIS_FEATURES 20000 /* that all bases of an encoder make together */
+#define DN_MAX_BASIS_FEATURES 20000 /* features of all bases of an encoder */
 
-/* Functions of number columns (numeric and boolean inputs, missing ones filled, in their own units) as further features. The columns that some basis takes are no features
- * themselves any more, unless one of these bases has `keep`; the others stay as they are, before the bases' features. */
+/* Functions of numeric and boolean inputs as additional features. Missing numbers are replaced
+ * first; the functions see the columns in their original units unless `standardize` is set. A
+ * column that some basis uses has no feature of its own unless one of these bases has `keep`. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
-    const size_t *
-        columns; /* [n_columns] different places in the spec's columns, numeric or boolean; NULL: all such, in their order */
+    /* [n_columns] different positions in the encoder spec's `columns`, each numeric or boolean;
+     * NULL: all of these, in order */
+    const size_t *columns;
     size_t n_columns;
-    bool keep; /* the columns stay features too (a polynomial holds them anyway) */
-    bool
-        standardize; /* all but polynomials: of the columns with mean 0 and deviation 1 of the training rows (booleans too); given points are converted */
-    unsigned degree; /* polynomial: 1 … DN_MAX_DEGREE */
+    /* the columns stay features. Without effect on polynomials, whose first monomials are the
+     * columns */
+    bool keep;
+    /* all but polynomials: the functions see columns of mean 0 and deviation 1, booleans too.
+     * Given points are converted */
+    bool standardize;
+    unsigned degree;   /* polynomial: 1 to DN_MAX_DEGREE */
     bool interactions; /* polynomial: products of different columns too, not only powers */
-    const double *
-        points; /* gaussian, distance: [n_points × n_columns]; NULL: gaussian finds n_points centres by k-means with the run's seed */
+    /* gaussian, distance: [n_points x n_columns]. NULL, gaussian only: n_points centres are
+     * found by k-means with the run's seed */
+    const double *points;
     size_t n_points;
-    size_t
-        n_features; /* random Fourier: D; fisher: directions, 0: all, min(classes − 1, columns) */
-    double
-        width; /* gaussian, random Fourier: > 0; 0: the median distance over the pairs of at most 1,000 seeded training rows (1 if 0) */
+    /* random Fourier: D; fisher: number of directions, where 0 is all of them, min(classes - 1,
+     * columns) */
+    size_t n_features;
+    /* gaussian, random Fourier: > 0. 0: the median distance of all pairs of at most 1,000 random
+     * training rows, or 1 if that is 0 */
+    double width;
 } dn_basis_spec;
 
-/* Features that a basis of so many columns makes: known before anything is read. n_classes matters for fisher alone (0: not known, then one direction is counted). SIZE_MAX: too many to count. */
+/* Returns the number of features of a basis.
+ *
+ *   n_columns  number of its columns
+ *   n_classes  matters for fisher only; 0: unknown, one direction is counted
+ *
+ * Returns SIZE_MAX if the number exceeds size_t. */
 size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n_classes);
 
-/* Which places of a sparse column are features; what the others hold is not looked at. */
-typedef enum dn_places_kind { DN_PLACES_ALL, DN_PLACES_KEPT, DN_PLACES_DROPPED } dn_places_kind;
-typedef struct dn_places {
-    dn_places_kind kind;   /* all of them; those listed; or those not listed */
-    const uint32_t *place; /* [n] ascending, below the column's width */
-    size_t n;
-} dn_places;
-/* How many of a column's places that are. */
-static inline size_t dn_places_count(const dn_places *places, size_t width) {
-    return places->kind == DN_PLACES_ALL    ? width
-           : places->kind == DN_PLACES_KEPT ? places->n
-                                            : width - places->n;
-}
-/* Whether they keep to the rules for a column of this width, and at least one is left. */
-bool dn_places_are_well(const dn_places *places, size_t width);
+/* The indices of a sparse column that become features. */
+typedef enum dn_index_filter_kind {
+    DN_INDICES_ALL,
+    DN_INDICES_KEPT,   /* those listed */
+    DN_INDICES_DROPPED /* those not listed */
+} dn_index_filter_kind;
 
+typedef struct dn_index_filter {
+    dn_index_filter_kind kind;
+    const uint32_t *index; /* [n] strictly ascending, each below the column's width */
+    size_t n;
+} dn_index_filter;
+
+/* Returns the number of indices that pass the filter, for a column of this width. */
+static inline size_t dn_index_filter_count(const dn_index_filter *filter, size_t width) {
+    return filter->kind == DN_INDICES_ALL    ? width
+           : filter->kind == DN_INDICES_KEPT ? filter->n
+                                             : width - filter->n;
+}
+/* Returns whether the list ascends strictly, is below the width, and leaves at least one index. */
+bool dn_index_filter_is_valid(const dn_index_filter *filter, size_t width);
+
+/* What dn_encoder_fit is to build. Zero is the default of every member but `columns`. */
 typedef struct dn_encoder_spec {
-    const size_t *columns; /* the source's columns that are inputs, in feature order */
+    const size_t *columns; /* [n_columns] the source's columns that are inputs, in feature order */
     size_t n_columns;
-    const dn_places *
-        places; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
+    /* [n_columns] read for sparse columns only; NULL: all indices of all sparse columns are
+     * features */
+    const dn_index_filter *index_filters;
     bool standardize;
-    bool
-        standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_PLACES of them a column */
-    size_t max_levels;      /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
+    /* with `standardize`: the features of sparse inputs too, which then are nonzero in every
+     * row; at most DN_MAX_DENSE_FEATURES a column */
+    bool standardize_sparse;
+    size_t max_levels; /* more levels in one input are an error; 0: DN_MAX_LEVELS */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
-    bool
-        missing_indicator; /* each numeric or boolean input that training rows miss gets one feature more: 1 where missing ("age=(missing)") */
+    /* adds a feature to each numeric or boolean input that is missing in some training row: 1
+     * where it is missing */
+    bool missing_indicator;
     dn_categorical categorical;
     dn_unseen_rule unseen;
     dn_text_spec text;
     const dn_basis_spec *bases; /* [n_bases] */
     size_t n_bases;
-    const double *
-        target; /* [source->n_rows] class indexes of the training rows, for a fisher basis; NULL otherwise */
+    /* [source->n_rows] class index of each training row; needed by a fisher basis only,
+     * otherwise NULL */
+    const double *target;
     size_t n_classes;
 } dn_encoder_spec;
 
-/* What can be said of a spec for a table with these columns before it is read: that every column is one, that text and sparse columns keep to their limits, and the rules of the bases: numbers
- * only, no column twice in a basis or in two polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet).
- * DN_ERR_ARGUMENT or DN_ERR_DATA; field is a column's name, "text" or "basis". dn_encoder_fit begins with it. */
-DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
-                                       const dn_encoder_spec *spec, dn_error *err);
-/* Bytes of working memory that fitting the bases takes at most (rows of their columns are kept in memory beside it only when they fit). 0 without bases. */
-double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
+/* Checks a spec against a table's columns, without reading rows. dn_encoder_fit calls it first.
+ *
+ * Checks that every column exists, the limits of text and sparse columns, and the bases: numeric
+ * columns only, no column twice in a basis or in two polynomials, degree, finite points, width
+ * >= 0, at most DN_MAX_BASIS_FEATURES features, at least two classes for fisher (n_classes 0:
+ * unknown).
+ *
+ *   columns  [n_cols] of the table
+ *
+ * Errors: DN_ERR_ARGUMENT, DN_ERR_DATA, with field: a column's name, "text" or "basis". */
+DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns,
+                                       size_t n_cols,
+                                       const dn_encoder_spec *spec,
+                                       dn_error *err);
+
+/* Returns the bytes of working memory that fitting the bases needs at most; 0 without bases. The
+ * rows of their columns are kept in memory only if the budget allows it, and are not included. */
+double dn_encoder_bases_memory(const dn_encoder_spec *spec,
+                               size_t n_rows,
+                               size_t n_classes,
                                size_t n_slots);
 
-typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
+typedef struct dn_encoder dn_encoder; /* immutable, shared by reference */
 
 #define DN_NO_LEVEL SIZE_MAX
 
-/* What the training rows have shown of an input. */
+/* What the fit noticed about an input. */
 typedef enum dn_input_remark {
     DN_INPUT_VARIES,
-    DN_INPUT_CONSTANT, /* a number or boolean of one value, no indicator beside it: its feature tells nothing */
-    DN_INPUT_EMPTY,    /* no row has a value or an entry */
-    DN_INPUT_WORDLESS, /* a text that some rows have, but no word is in it */
-    DN_INPUT_RARE      /* a text, but no word is in min_rows rows */
+    /* numeric or boolean without indicator: the same value in all training rows */
+    DN_INPUT_CONSTANT,
+    DN_INPUT_EMPTY,    /* no training row has a value or an entry */
+    DN_INPUT_WORDLESS, /* text: some training rows have text, but none has a word */
+    DN_INPUT_RARE      /* text: no word occurs in min_rows training rows */
 } dn_input_remark;
 
-/* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped; or the words, ascending by
- * bytes, or label sequences, and behind them those never seen; or the buckets; or the characters; or the places. */
+/* One input of a fitted encoder. The order of its features:
+ *   numeric, boolean  the number, then the indicator
+ *   categorical       the levels in byte order, without the first if it is dropped
+ *   text              the words or label sequences in byte order, then "(unseen)"; or the buckets;
+ *                     or the characters
+ *   sparse            the indices that are features, ascending */
 typedef struct dn_input {
     const char *name;
     dn_column_type type;
-    dn_strings levels;  /* categorical: ascending by bytes; empty otherwise */
-    bool missing_level; /* categorical: missing is a level of its own, index levels.n */
+    dn_strings levels;  /* categorical: in byte order; otherwise empty */
+    bool missing_level; /* categorical: "(missing)" is a level, with the index levels.n */
     bool indicator;     /* numeric, boolean: the last feature is 1 where the number is missing */
-    bool taken;         /* numeric, boolean: bases have it, it is no feature itself */
-    double fill;        /* numeric, boolean: what stands for missing */
-    size_t
-        missing_as; /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
-    size_t
-        unseen_as; /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
-    size_t first_feature, n_features;
-    size_t
-        width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_place */
-    uint32_t first_place;   /* sparse: what place 0 is called, as in dn_table_column */
-    dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
+    bool in_basis_only; /* numeric, boolean: used by bases, without a feature for the number */
+    double fill;        /* numeric, boolean: the value that replaces a missing one */
+    /* categorical: the level of a missing value, which is levels.n for its own level;
+     * DN_NO_LEVEL: all zeros */
+    size_t missing_as;
+    size_t unseen_as; /* categorical: the level of an unseen category; DN_NO_LEVEL: all zeros */
+    size_t first_feature;
+    size_t n_features;
+    /* sparse: width of the training table's column, which may exceed n_features; otherwise 0 */
+    size_t width;
+    uint32_t first_index;   /* sparse: the number of index 0 in names, as in dn_table_column */
+    dn_input_remark remark; /* DN_INPUT_VARIES in an encoder that was read from bytes */
 } dn_input;
 
-/* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as
- * none, also for the levels. A column is constant when its extremes are equal or its deviation is <= 1e-14 of their magnitude. A number that no training row has is filled with 0.
- * The most frequent value or level is the one with the greatest Σv, the least (first) among equals: a pass for each numeric column, one more for all levels.
- * A text column takes a pass of its own (data/vocabulary.h), a sparse one too, and one more to be standardised.
- * Bases add passes over their columns: two when standardising, some 100 for k-means (Lloyd's iterations from a k-means++ start), two for fisher, one for a width.
- * DN_ERR_DATA: no training row, no column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
- * feature of a basis that is not finite, columns of a fisher basis that are collinear within the classes (named); DN_ERR_ARGUMENT: a weight < 0 or not finite, and what dn_encoder_check refuses. */
-DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
-                                     const uint8_t *role, const double *weight, const dn_run *run,
-                                     dn_encoder **out, dn_error *err);
-dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
-void dn_encoder_unref(dn_encoder *encoder);      /* NULL is allowed */
+/* Fits an encoder to the rows whose role is DN_ROW_TRAIN.
+ *
+ *   role    [source->n_rows] or NULL: all rows
+ *   weight  [source->n_rows] or NULL: all 1. Rows with weight 0 are ignored, for the levels too
+ *   run     NULL: dn_run_default()
+ *   out     the caller's reference; dn_encoder_unref. Untouched on failure
+ *
+ * A column is constant if its extremes are equal or its deviation is <= 1e-14 of their magnitude.
+ * A number that is missing in all training rows is replaced by 0. The most frequent value or level
+ * is the one with the greatest sum of v; among equals the smallest value or the first level.
+ *
+ * Cost: one pass over the rows, two with `standardize`; one for each numeric column and one for all
+ * levels, where the most frequent value is needed; one for each text input; one for each sparse
+ * input, two if it is standardised. Each basis adds passes over its columns: two with
+ * `standardize`, at most 100 for k-means and one per centre, two for fisher, two for a width
+ * that is to be found.
+ *
+ * Errors
+ *   DN_ERR_DATA      no training row; no column; too many levels or bytes of levels; fewer
+ *                    different rows than centres; a text or missing number that is not allowed
+ *   DN_ERR_NUMERIC   a mean, deviation or basis feature is not finite; columns of a fisher basis
+ *                    are collinear within the classes (the message names them)
+ *   DN_ERR_ARGUMENT  a weight that is negative or not finite; errors of dn_encoder_check
+ *   DN_ERR_BUDGET, DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME */
+DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source,
+                                     const dn_encoder_spec *spec,
+                                     const uint8_t *role,
+                                     const double *weight,
+                                     const dn_run *run,
+                                     dn_encoder **out,
+                                     dn_error *err);
+
+/* Adds a reference and returns the encoder. Thread-safe. */
+dn_encoder *dn_encoder_ref(dn_encoder *encoder);
+/* Releases a reference; the last one frees the encoder. Thread-safe. NULL is allowed. */
+void dn_encoder_unref(dn_encoder *encoder);
+
+/* ---- properties: all are thread-safe; arrays belong to the encoder ---- */
 
 size_t dn_encoder_n_inputs(const dn_encoder *encoder);
 const dn_input *dn_encoder_input(const dn_encoder *encoder, size_t i);
-/* How many features of the bases were the same in all training rows, as standardising found, and the first of them; 0 in an encoder read from bytes. */
-size_t dn_encoder_n_constant(const dn_encoder *encoder, size_t *out_first);
 size_t dn_encoder_n_features(const dn_encoder *encoder);
+
+/* Returns the number of basis features that standardisation found constant in the training rows,
+ * and stores the first of them. 0 in an encoder that was read from bytes. */
+size_t dn_encoder_n_constant(const dn_encoder *encoder, size_t *out_first);
+
+/* Returns whether dn_encoder_apply standardises features. */
 bool dn_encoder_standardizes(const dn_encoder *encoder);
-/* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's; NULL: none is. */
+/* [n_features] the mean of each feature, 0 if it is not standardised; NULL: no feature is. */
 const double *dn_encoder_mean(const dn_encoder *encoder);
+/* [n_features] the deviation of each feature, 1 if it is not standardised; NULL: no feature is. */
 const double *dn_encoder_scale(const dn_encoder *encoder);
-/* A fitted basis: what makes its features of a raw row. Its functions see z = (x − mean)/scale of its columns x, missing ones filled, or x itself. Arrays are the encoder's. */
+
+/* A fitted basis. Its functions are applied to z = (x - mean)/scale, where x are its columns with
+ * missing numbers replaced. */
 typedef struct dn_basis {
     dn_basis_kind kind;
-    bool keep, interactions; /* as in dn_basis_spec */
-    unsigned degree;         /* polynomial */
-    double width;            /* gaussian, random Fourier: as used, given or found */
-    size_t n_columns, n_features, first_feature;
-    const size_t *columns;      /* [n_columns] inputs, in the order of the functions' arguments */
-    const double *mean, *scale; /* [n_columns]; NULL: not standardised, z = x */
-    const double *
-        points; /* [n_features × n_columns] centres, points, frequencies or directions, in terms of z; NULL: polynomial */
-    const double *phase; /* [n_features] random Fourier; NULL otherwise */
+    bool keep;
+    bool interactions;
+    unsigned degree; /* polynomial */
+    double width;    /* gaussian, random Fourier: the width in use, given or found */
+    size_t n_columns;
+    size_t n_features;
+    size_t first_feature;
+    const size_t *columns; /* [n_columns] inputs, in the order of the functions' arguments */
+    const double *mean;    /* [n_columns]; NULL: z = x */
+    const double *scale;   /* [n_columns]; NULL: z = x */
+    /* [n_features x n_columns] centres, points, frequencies w or directions, in terms of z;
+     * NULL: polynomial */
+    const double *points;
+    const double *phase; /* random Fourier: [n_features] b; otherwise NULL */
 } dn_basis;
-/* In the order of the spec. Features of a polynomial are ordered by degree, then by their factors: a, b, a a, a b, b b. */
+
 size_t dn_encoder_n_bases(const dn_encoder *encoder);
+/* Basis b in the order of the spec. The monomials of a polynomial are ordered by degree, then by
+ * their factors: a, b, a a, a b, b b. */
 dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b);
-bool dn_encoder_refuses_unseen(
-    const dn_encoder *
-        encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
-/* The words of a text input, ascending by bytes (none when they are hashed, or characters), or its label sequences, and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
+
+/* Returns whether an unseen category is an error. A caller that makes raw rows must then reject a
+ * category for which dn_encoder_level returns DN_UNSEEN. */
+bool dn_encoder_refuses_unseen(const dn_encoder *encoder);
+
+/* The words or label sequences of a text input, in byte order; none if it has buckets or
+ * characters.
+ * *out_idf: [n] the factor 1 + ln((1 + n)/(1 + df)) of each word or bucket, or NULL. */
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf);
-/* Whether a short row may take far more than it seems to: graphs, whose paths are many more than their letters, and strings, each compared with all others. O(text and sparse inputs). */
+
+/* Returns whether a short text may be expensive to score: graphs, which have far more paths than
+ * characters, and sequences, each of which is compared with all others. O(vector inputs). */
 bool dn_encoder_texts_are_costly(const dn_encoder *encoder);
-/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free", "message:#17", "message:(unseen)", "message:[3]" (its third character), "f17"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
- * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too, with text or sparse columns ':') or begins with '"', or could be a place of a sparse
- * column, a sparse column's that ends in a digit, a level that begins with '"' or reads "(missing)", a word or label sequence that begins with '"' or reads "(unseen)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
+
+/* Writes the name of feature j, NUL-terminated and cut to `size` bytes. Returns its full length.
+ *
+ * Names: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free",
+ * "message:#17", "message:(unseen)", "message:[3]" (third character), "f17". Features of bases:
+ * "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
+ * through all bases of a kind.
+ *
+ * No two features have the same name. A part that could be misread is put in double quotes, and
+ * quotes within it are doubled: the name of a column that contains '=', that begins with '"', that
+ * contains '^', '*' or '(' if there are bases, that contains ':' if there are vector inputs, that
+ * could be a feature of a sparse column, or that belongs to a sparse column and ends in a digit; a
+ * level that begins with '"' or is "(missing)"; a word that begins with '"' or is "(unseen)". */
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size);
-/* The feature of an input's first level that is left out ("sex=female"), written in the same way; 0: none is. */
+/* The name of the first level of an input if it is dropped ("sex=female"); otherwise "", 0. */
 size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size);
 
-/* The level's index as a raw value, DN_UNSEEN if training never saw it. O(length) by hashing; thread safe. */
+/* Returns the raw value of a category: the index of its level, or DN_UNSEEN. O(length). */
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length);
 
-/* Rows as they come, before the encoder: see above. A view; what an input of text or sparse type has in `value` is not looked at, its features are among the entries. */
+/* ---- raw rows to x ---- */
+
+/* A view of raw rows. */
 typedef struct dn_raw_rows {
     size_t n;
-    const double *value; /* [n × n_inputs] */
-    const size_t *
-        row_start; /* [n + 1] of entries; NULL: the encoder has no text and no sparse input, or no row has an entry */
-    const uint32_t *
-        feature; /* strictly ascending within a row: the encoder's features of text and sparse inputs */
-    const double *entry; /* the feature's raw value (not standardised) */
+    const double *value; /* [n x n_inputs]; those of vector inputs are not read */
+    /* [n + 1] index of each row's first entry; NULL: no row has entries */
+    const size_t *row_start;
+    const uint32_t *feature; /* feature index of each entry, strictly ascending within a row */
+    const double *entry;     /* value of each entry, not standardised */
 } dn_raw_rows;
-/* A view of n rows without entries. */
+
+/* Returns a view of n rows without entries. */
 static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
-    dn_raw_rows rows = {n, value, NULL, NULL, NULL};
+    dn_raw_rows rows = {0};
+    rows.n = n;
+    rows.value = value;
     return rows;
 }
-/* Rows first … first + n - 1 of rows, whose encoder has n_inputs inputs. */
+/* Returns a view of rows first … first + n - 1. Its row_start need not begin with 0. */
 static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t first, size_t n) {
     rows.n = n;
     rows.value += first * n_inputs;
-    rows.row_start =
-        rows.row_start == NULL
-            ? NULL
-            : rows.row_start + first; /* counts from row_start[0] on need not begin with 0 */
+    rows.row_start = rows.row_start == NULL ? NULL : rows.row_start + first;
     return rows;
 }
 
-/* Makes the entries of texts: one thread's memory for the words of a text. Heap object. */
+/* Working memory of one thread for dn_encoder_text. */
 typedef struct dn_text_work dn_text_work;
 DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
 void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
-/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY; DN_ERR_DATA
- * (field: the input; its name is not in the message) for a text that is no graph, or too long to be characters. */
-DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text,
-                                      size_t length, dn_text_work *work, const uint32_t **feature,
-                                      const double **entry, size_t *n, dn_error *err);
-/* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
-size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
-/* The place that feature k (< n_features) of a sparse input is. */
-uint32_t dn_encoder_nth_place(const dn_encoder *encoder, size_t input, size_t k);
 
-/* x of raw rows → out [rows.n × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
- * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */
+/* Computes the entries of a text.
+ *
+ *   input    a text input
+ *   text     [length]
+ *   feature  [*n] ascending; valid until the next call with the same `work`
+ *   entry    [*n] likewise
+ *
+ * Cost: O(length) and sorting the entries.
+ * Errors: DN_ERR_MEMORY; DN_ERR_DATA (field: the input; the message does not name it) for a text
+ * that is not a graph or has too many characters. */
+DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder,
+                                      size_t input,
+                                      const char *text,
+                                      size_t length,
+                                      dn_text_work *work,
+                                      const uint32_t **feature,
+                                      const double **entry,
+                                      size_t *n,
+                                      dn_error *err);
+
+/* Returns the feature of an index of a sparse input. SIZE_MAX: the training table does not have the
+ * index, or the index is not a feature; its entries are to be ignored. */
+size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t index);
+/* Returns the index of a sparse input's feature k, counted from its first, k < n_features. */
+uint32_t dn_encoder_sparse_index(const dn_encoder *encoder, size_t input, size_t k);
+
+/* Encodes raw rows to out [rows.n x n_features], standardised if the encoder standardises.
+ *
+ * Does not allocate and cannot fail. A feature of a basis is infinite or NaN if the numbers of the
+ * row are too large (1e300 squared). Thread-safe. */
 void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
 
-/* Rows of a source, encoded: those with role[row] == wanted, renumbered from 0 in order; target [source->n_rows] holds the class index of every source row
- * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is the encoder's choice (dn_encoder_is_sparse).
- * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed; of CSR rows exactly their entries), otherwise each block is
- * decoded and encoded anew at every call: memory for a block, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
- * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, or for a missing number, if the encoder refuses them and the row weighs anything;
- * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
- * it, and what run's allocator and stop refer to. */
-DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder,
-                                          const uint8_t *role, enum dn_row_role wanted,
-                                          const double *target, const double *weight,
-                                          bool in_memory, const dn_run *run, dn_rows **out,
+/* ---- rows of a table to blocks ---- */
+
+/* Creates the encoded rows of a source: those with role[row] == wanted, numbered from 0 in order.
+ * Columns are found by name and must have the type of the input; a categorical column may be read
+ * as text. Rows are dense or CSR (dn_encoder_is_sparse); CSR rows hold no zeros.
+ *
+ *   role       [source->n_rows] or NULL: all rows
+ *   target     [source->n_rows] class indices, copied into the blocks; or NULL
+ *   weight     [source->n_rows] likewise, or NULL: all 1
+ *   in_memory  true: all rows are encoded now, in memory of the run. false: a block is decoded and
+ *              encoded whenever it is asked for, in memory for one block per slot; the source must
+ *              have as many slots as the run. Both give the same blocks bit for bit
+ *   out        freed by dn_rows_free. Untouched on failure
+ *
+ * The source, the encoder, role, target, weight, and the run's allocator and stop function must
+ * outlive the rows. The run's stop function is polled while rows are encoded.
+ *
+ * Errors
+ *   DN_ERR_DATA     a column is missing or has another type (field); a row has an unseen category
+ *                   or a missing number that the encoder refuses, and its weight is > 0 (field,
+ *                   row)
+ *   DN_ERR_NUMERIC  a feature of a basis is not finite (field, row)
+ *   DN_ERR_BUDGET   the rows do not fit; the message has the bytes that they need
+ *   DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. Streamed blocks have the same errors */
+DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source,
+                                          const dn_encoder *encoder,
+                                          const uint8_t *role,
+                                          enum dn_row_role wanted,
+                                          const double *target,
+                                          const double *weight,
+                                          bool in_memory,
+                                          const dn_run *run,
+                                          dn_rows **out,
                                           dn_error *err);
-/* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
- * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised; characters
- * always. Stored with the encoder. */
+
+/* Returns whether encoded rows are CSR. This is so if less than a quarter of the features of a row
+ * are expected to be nonzero, if the vector inputs have more than DN_MAX_DENSE_FEATURES features
+ * that are not standardised, and always with DN_TEXT_CHARACTERS. A scalar input counts as one
+ * nonzero feature, a vector input as the mean number of its entries in the training rows, a
+ * standardised sparse input as all of its features. Part of the encoder's bytes. */
 bool dn_encoder_is_sparse(const dn_encoder *encoder);
-/* Mean number of entries of its text and sparse inputs that a training row has, those of standardised ones apart. */
+/* Returns the mean number of entries of a training row in the vector inputs, standardised ones
+ * excluded. */
 double dn_encoder_entries(const dn_encoder *encoder);
-/* Bytes that in_memory takes for n_rows rows, target and weight included; of text and sparse columns with as many entries a row as the training rows had in the mean. SIZE_MAX: more than can
- * be addressed. */
+/* Returns the bytes that n_rows encoded rows need in memory, with target and weight. CSR rows are
+ * assumed to have the mean number of entries. SIZE_MAX: more than can be addressed. */
 size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows);
 
 DN_END_DECLS

@@ -130,8 +130,8 @@ static inline size_t dn_machine_n_scores(const dn_machine *machine) {
 void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work);
 /* g_k(x) = xᵀW x + wᵀx + w0 = ln P(C_k) + ln N(x; m_k, Σ_k) of a machine with gaussians: W [d × d] = −½Σ_k⁻¹ (diagonal: [d], its diagonal), w [d] = Σ_k⁻¹m_k, *w0.
  * work [2d]. O(d³). */
-void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0,
-                          double *work);
+void dn_machine_quadratic(
+    const dn_machine *machine, size_t k, double *W, double *w, double *w0, double *work);
 
 /* NULL and a half-filled one are allowed. */
 void dn_machine_free(dn_machine *machine);

@@ -25,8 +25,11 @@ typedef struct dn_matrix {
 
 /* Views of whole arrays. */
 dn_matrix dn_matrix_dense(const double *values, size_t n_rows, size_t n_cols);
-dn_matrix dn_matrix_csr(const size_t *row_start, const uint32_t *cols, const double *values,
-                        size_t n_rows, size_t n_cols);
+dn_matrix dn_matrix_csr(const size_t *row_start,
+                        const uint32_t *cols,
+                        const double *values,
+                        size_t n_rows,
+                        size_t n_cols);
 
 /* Rows first … first + n_rows - 1 of m. The range must lie in m (asserted). */
 dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows);

@@ -121,7 +121,8 @@ typedef struct dn_metrics_rows {
 } dn_metrics_rows;
 
 /* DN_ERR_MEMORY; that there is no memory for the ranking is a warning. */
-DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out,
+DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options,
+                                     dn_metrics **out,
                                      dn_error *err);
 void dn_metrics_free(dn_metrics *metrics); /* NULL is allowed */
 /* At most n_rows rows in all (asserted). */

@@ -97,16 +97,23 @@ typedef struct dn_train_result {
  * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class, a class of one row with `calibrate`,
  * validation rows that the model cannot judge (dn_model_evaluate).
  * The result depends on the sources' contents, the parameters and run->seed only. */
-DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run,
-                               dn_train_result *out, dn_error *err);
+DN_MUST_USE dn_status dn_train(const dn_train_request *request,
+                               const dn_run *run,
+                               dn_train_result *out,
+                               dn_error *err);
 void dn_train_result_done(dn_train_result *result);
 
 /* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries, request->different_words (64 bytes each in every thread that meets it). What it only takes when there is enough is not counted: rows of
  * a learner that can stream, the ranking of scores (metrics.h). */
-double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
-                       size_t n_classes, size_t n_slots);
+double dn_train_memory(const dn_train_request *request,
+                       size_t n_rows,
+                       size_t n_features,
+                       size_t n_classes,
+                       size_t n_slots);
 /* What of it the method takes for the features and classes however few rows there are: matrices of all pairs of features, vectors. Reckoned from a single row of the request's source. */
-double dn_train_method_memory(const dn_train_request *request, size_t n_features, size_t n_classes,
+double dn_train_method_memory(const dn_train_request *request,
+                              size_t n_features,
+                              size_t n_classes,
                               size_t n_slots);
 
 /* ---- a model ---- */
@@ -193,10 +200,14 @@ size_t dn_model_workspace(const dn_model *model);
  * every support vector, which many rows at a time share: hand over as many as there are.
  * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
  * densities: is none at all), or in which one is missing that a precomputed kernel needs; what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
-size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace,
+size_t dn_model_predict(const dn_model *model,
+                        dn_raw_rows rows,
+                        double *workspace,
                         const dn_prediction *out);
 /* Why there is no answer for row i, as it goes on behind "instance 3 ". */
-void dn_model_predict_why(const dn_model *model, dn_raw_rows rows, size_t i,
+void dn_model_predict_why(const dn_model *model,
+                          dn_raw_rows rows,
+                          size_t i,
                           char out[DN_MESSAGE_SIZE]);
 /* Directions to project on: 0, the model has none. */
 size_t dn_model_n_components(const dn_model *model);
@@ -212,22 +223,30 @@ typedef struct dn_evaluate_options {
 } dn_evaluate_options;
 /* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type, or the row of a weight that is missing or
  * outside the range (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
-DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
-                                        const dn_evaluate_options *options, const dn_run *run,
-                                        dn_metrics **out, dn_error *err);
+DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model,
+                                        const dn_table_source *source,
+                                        const dn_evaluate_options *options,
+                                        const dn_run *run,
+                                        dn_metrics **out,
+                                        dn_error *err);
 /* The same of raw rows (encoder.h) with class indexes and weights (NULL: all 1). */
 typedef struct dn_labelled_rows {
     dn_raw_rows raw;
     const size_t *truth;  /* [raw.n] */
     const double *weight; /* [raw.n] 0 or in the range, or NULL */
 } dn_labelled_rows;
-DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows,
-                                            bool curves, const dn_run *run, dn_metrics **out,
+DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model,
+                                            const dn_labelled_rows *rows,
+                                            bool curves,
+                                            const dn_run *run,
+                                            dn_metrics **out,
                                             dn_error *err);
 
 /* ---- bytes ---- */
 DN_MUST_USE dn_status
-dn_model_write(const dn_model *model, void **out, size_t *out_size,
+dn_model_write(const dn_model *model,
+               void **out,
+               size_t *out_size,
                dn_error *err); /* malloc'ed; the same model gives the same bytes */
 /* DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. Never crashes. What it allocates is bounded by size: a small multiple of it, but for the words of a text, each written as what follows the
  * beginning it shares with the one before: of a word, written in at least 3 bytes, up to 450 bytes are kept, so that bytes made for it take 150 times their size. */

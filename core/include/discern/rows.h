@@ -36,25 +36,30 @@ struct dn_rows {
     size_t piece_rows; /* dn_piece_rows; 0: a block is one piece */
     dn_status (*block)(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err);
     /* Rows first … first + n - 1 of block i. NULL: `block` is called, whose rows are there anyway. */
-    dn_status (*piece)(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
-                       dn_block *out, dn_error *err);
+    dn_status (*piece)(const dn_rows *rows,
+                       size_t i,
+                       size_t first,
+                       size_t n,
+                       size_t slot,
+                       dn_block *out,
+                       dn_error *err);
     void (*free)(dn_rows *rows);
 };
 
 /* Block i (< n_blocks). DN_ERR_SOURCE when the data cannot be delivered. */
-DN_MUST_USE dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
-                                    dn_error *err);
+DN_MUST_USE dn_status
+dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err);
 
 /* Rows of a piece of dense rows: a power of two from 256 to DN_BLOCK_ROWS. */
 size_t dn_piece_rows(size_t n_cols);
 /* How many pieces block i has, and piece k (< that) of it, from row k · piece_rows of the block on. */
 size_t dn_rows_n_pieces(const dn_rows *rows, size_t i);
-DN_MUST_USE dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot,
-                                    dn_block *out, dn_error *err);
+DN_MUST_USE dn_status
+dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out, dn_error *err);
 
 /* Rows over arrays in memory, which must outlive it. target, weight: [n_rows] or NULL. Heap object; free with dn_rows_free. */
-DN_MUST_USE dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *weight,
-                                          dn_rows **out, dn_error *err);
+DN_MUST_USE dn_status dn_rows_from_matrix(
+    dn_matrix x, const double *target, const double *weight, dn_rows **out, dn_error *err);
 
 void dn_rows_free(dn_rows *rows); /* NULL is allowed */
 

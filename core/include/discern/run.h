@@ -1,6 +1,17 @@
-/* What a computation gets from its caller: seed, stop, progress, time, memory and parallel sums.
+/* Execution context of a computation.
  *
- * The library creates no thread, reads no clock and has no globals: everything of that kind comes in through one dn_run. */
+ * The library creates no threads, reads no clock and has no global state. A caller passes a dn_run
+ * to every long computation. It provides the random seed, working memory, cancellation, progress
+ * reports and parallel execution. dn_run_default() returns a context without limits that computes
+ * on the calling thread.
+ *
+ * Terms
+ *   row     one row of the training table, encoded as a feature vector
+ *   block   DN_BLOCK_ROWS consecutive rows; the last block may be shorter. Block borders depend on
+ *           row numbers only, so that results do not depend on files, memory or threads
+ *   piece   consecutive rows of one block of wide dense rows (rows.h). Functions that receive a
+ *           block receive its pieces one after the other
+ *   slot    number of a worker thread, 0 ... n_slots - 1; it selects the workspace of the thread */
 #ifndef DISCERN_RUN_H
 #define DISCERN_RUN_H
 
@@ -13,99 +24,185 @@
 
 DN_BEGIN_DECLS
 
-/* Where working memory comes from. Functions may be called from any thread that the run's `sum` uses. */
+/* Source of working memory. All functions may be called from any worker thread. */
 typedef struct dn_allocator {
-    void *(*allocate)(
-        void *ctx,
-        size_t
-            size); /* aligned for any type, uninitialised; NULL: no memory, or over the budget. size > 0 */
-    void (*release)(void *ctx, void *memory); /* NULL is allowed */
-    void *ctx;
-    bool budgeted; /* a refusal is reported as DN_ERR_BUDGET instead of DN_ERR_MEMORY */
-    /* Counts memory that does not come from here but belongs to the run's work: a model's, which outlives it. false: over the budget. Then: it is gone, or a result that is the caller's. From any
-     * thread. NULL, both of them: such memory is not counted. */
-    bool (*hold)(void *ctx, size_t size);
-    void (*let_go)(void *ctx, size_t size);
+    /* Returns `size` > 0 uninitialised bytes, aligned for any type, or NULL if memory is exhausted
+     * or the budget would be exceeded. */
+    void *(*allocate)(void *ctx, size_t size);
+
+    /* Releases memory returned by `allocate`. NULL is allowed. */
+    void (*release)(void *ctx, void *memory);
+
+    /* Charges `size` bytes that were allocated elsewhere but belong to this run, such as support
+     * vectors that will become part of the model. Returns false, and charges nothing, if the
+     * budget would be exceeded. NULL: such memory is not charged. */
+    bool (*charge)(void *ctx, size_t size);
+
+    /* Reverses a charge. NULL exactly if `charge` is NULL. */
+    void (*discharge)(void *ctx, size_t size);
+
+    void *ctx;     /* passed to every function above */
+    bool budgeted; /* report a refused allocation as DN_ERR_BUDGET instead of DN_ERR_MEMORY */
 } dn_allocator;
 
 /* One report of a running training. */
 typedef struct dn_progress {
-    size_t
-        fold; /* of a cross-validation, counted from 1, whose fit this is; 0: the model's own. History is the model's own alone */
-    size_t iteration; /* of max_iterations, counted from 1; 0 before the first is done */
-    size_t max_iterations;
-    double fraction;      /* 0 … 1, an estimate that never decreases */
-    double loss;          /* the objective minimised, penalty included; NaN when unknown */
-    double gradient_norm; /* Euclidean, of the problem as stated; NaN when the method has none */
-    double train_error;   /* share of training rows misclassified; NaN when not computed */
-    const double *
-        w; /* the present weights in the raw feature space, [n_scores × n_features] row-major, only in a snapshot; else NULL */
-    const double *w0; /* [n_scores], with w */
+    size_t fold;           /* fold of a cross-validation, from 1; 0: the fit of the model itself */
+    size_t iteration;      /* completed iterations */
+    size_t max_iterations; /* 0: unknown */
+    double fraction;       /* estimated share of the work that is done, 0 ... 1; never decreases */
+    double loss;           /* minimised objective including the penalty; NaN: unknown */
+    double gradient_norm;  /* Euclidean norm, of the problem in raw features; NaN: unknown */
+    double train_error;    /* share of misclassified training rows; NaN: not computed */
+
+    /* Present weights in the raw feature space, [n_scores x n_features] row-major, and intercepts,
+     * [n_scores]. Only in a report of an iteration listed in dn_run.snapshots; otherwise NULL. */
+    const double *w;
+    const double *w0;
     size_t n_scores, n_features;
 } dn_progress;
 
-/* A function from one block, or a piece of one, to a vector that is added up: adds its contribution to `out` (n_out doubles, zeroed by the caller before a block's first piece).
- * `slot` tells threads apart (0 … n_slots - 1), so that arg can hold a workspace for each. Called from several threads at once. */
-typedef dn_status (*dn_block_fn)(void *arg, const dn_block *block, size_t slot, double *out,
-                                 dn_error *err);
+/* Adds the contribution of one block to `out`.
+ *
+ * Must be pure: it may read `arg` and the block, and write only to out[0 ... n_out - 1] and to the
+ * workspace of its slot, whose contents nobody reads afterwards. It may run in another thread or in
+ * another process.
+ *
+ *   arg    the caller's argument, shared by all calls
+ *   block  a block or a piece of one; valid during the call
+ *   slot   the worker's slot
+ *   out    [n_out]; zeroed before the first piece of a block */
+typedef dn_status (*dn_sum_fn)(
+    const void *arg, const dn_block *block, size_t slot, double *out, dn_error *err);
+
+/* A sum over blocks. */
+typedef struct dn_sum {
+    dn_sum_fn fn;
+    const void *arg; /* passed to fn; NULL is allowed */
+    size_t arg_size; /* bytes of *arg, without what it points to; dn_run_sum checks that the calls
+                        of fn leave them unchanged. 0: no check */
+    size_t n_out;    /* numbers to sum up; may be 0 */
+} dn_sum;
+
+/* Processes one block for its effect on the memory of this process, for example to store the score
+ * of each row. Different blocks are processed concurrently: two calls must not write to the same
+ * location, except to the workspace of their slot.
+ *
+ *   arg, block, slot  as in dn_sum_fn */
+typedef dn_status (*dn_each_fn)(void *arg, const dn_block *block, size_t slot, dn_error *err);
 
 typedef struct dn_run dn_run;
 struct dn_run {
     uint64_t seed;
-    const dn_allocator *allocator; /* NULL: malloc and free, no budget */
-    size_t n_slots;                /* how many threads `sum` may use at once; at least 1 */
+    const dn_allocator *allocator; /* NULL: malloc and free, without a budget */
+    size_t n_slots;                /* number of worker threads, >= 1 */
 
-    /* Calls fn for every block of rows (dn_run_sum_block: its pieces in order, with one `out`) and writes to out[n_out] the sum over the blocks, added pairwise in the order of the block number as
-     * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
-    dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                     size_t n_out, double *out, dn_error *err);
+    /* Sums sum->fn over all blocks of `rows` into out[0 ... n_out - 1].
+     *
+     * Block vectors are added pairwise in the order of the block number (see dn_pairwise), so that
+     * the result is the same bit for bit for any number of threads. Polls `stop` before each piece.
+     * NULL: the library's sum, which runs on the threads of `each`. */
+    dn_status (*sum)(
+        const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
 
-    /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, in other work on wide rows every 10^7 or every row, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
-     * with that code. NULL: never stops. */
+    /* Calls fn for every block, once, in any order; for the pieces of a block in order and with the
+     * same slot. Slot 0 is the calling thread. Polls `stop` before each piece. Gives consecutive
+     * blocks to the same thread where it can: the thread then opens fewer chunks of a table.
+     * NULL: serial, in order. */
+    dn_status (*each)(
+        const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg, dn_error *err);
+
+    /* Cancellation check. Returns DN_OK to continue, or DN_ERR_STOPPED or DN_ERR_TIME to end the
+     * computation with that status. May be called from any worker thread.
+     *
+     * Called at least
+     *   - before every piece of a block, and every iteration,
+     *   - every 2e9 floating-point operations in dense linear algebra,
+     *   - every 1e7 operations, or every row, elsewhere.
+     * NULL: never cancelled. */
     dn_status (*stop)(const dn_run *run);
 
-    /* Seconds since the run began; used for history only. NULL: 0. */
+    /* Seconds since the run began; recorded in the training history only. NULL: 0. */
     double (*elapsed)(const dn_run *run);
 
-    /* Told once an iteration, on the thread that called. NULL: nobody listens. */
+    /* Receives one report per iteration, on the thread that started the computation.
+     * NULL: no reports. */
     void (*progress)(const dn_run *run, const dn_progress *progress);
 
-    /* Iterations (ascending) at which progress->w is wanted: the history's snapshots. */
+    /* Iterations, ascending, whose reports include the weights. */
     const size_t *snapshots;
     size_t n_snapshots;
 
-    void *ctx; /* the caller's */
+    void *ctx; /* for the caller's use */
 };
 
-/* A run with no limits: seed 1, one slot, malloc, silent. */
+/* A run without limits: seed 1, one slot, malloc, no reports. */
 dn_run dn_run_default(void);
 
-/* The calls through a run with its NULLs resolved. */
-DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                                 size_t n_out, double *out, dn_error *err);
+/* ---- the functions of a run, with the defaults for NULL; `run` itself may be NULL ---- */
+/* DN_ERR_ARGUMENT if the calls of sum->fn changed the first 1,024 bytes of *sum->arg. */
+DN_MUST_USE dn_status
+dn_run_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
+DN_MUST_USE dn_status
+dn_run_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg, dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
-/* One block's vector, for whoever implements `sum`: fn of its pieces. Polls stop before each. */
-DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i,
-                                       size_t slot, dn_block_fn fn, void *arg, double *out,
-                                       dn_error *err);
 double dn_run_elapsed(const dn_run *run);
-/* Whether the progress of this iteration is to come with weights. */
+/* True if the report of this iteration must include the weights. */
 bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
-/* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. From 32 MiB on the run's stop is looked at
- * first: several such arrays one after the other take their time. */
-DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what,
-                                   void **out, dn_error *err);
-void dn_run_free(const dn_run *run, void *memory);
-/* Counts bytes that the caller is about to take from elsewhere (dn_allocator.hold): a refusal is an error as of dn_run_alloc. */
-DN_MUST_USE dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err);
-void dn_run_let_go(const dn_run *run, size_t bytes);
-
-/* The one order in which partial sums are added: a binary counter. Leaves 0, 1, 2 … are pushed in order; equal levels are merged at once,
- * what remains is merged from the last to the first at the end. Level l of leaf i covers blocks [i·2^l, (i+1)·2^l). A parallel sum computes
- * aligned ranges of 2^l blocks on any thread, each with a dn_pairwise of its own, and pushes their totals at level l: the additions are the same ones.
+/* Allocates count * size bytes of zeroed working memory.
  *
- * Memory: `partials` holds DN_PAIRWISE_LEVELS vectors of n doubles lazily: the caller gives room for dn_pairwise_room(n_leaves, n) doubles. */
+ * Polls `stop` first if they are 32 MiB or more, since the system takes time to deliver them.
+ * DN_ERR_BUDGET or DN_ERR_MEMORY if the memory is refused or count * size overflows; the message
+ * begins with `what`, a plural ("the distances"), and gives the bytes. Freed by dn_run_free. */
+DN_MUST_USE dn_status dn_run_alloc(
+    const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
+void dn_run_free(const dn_run *run, void *memory); /* NULL is allowed */
+
+/* Charges bytes that the caller is about to allocate elsewhere (dn_allocator.charge). Errors are
+ * those of dn_run_alloc. */
+DN_MUST_USE dn_status dn_run_charge(const dn_run *run,
+                                    size_t bytes,
+                                    const char *what,
+                                    dn_error *err);
+void dn_run_discharge(const dn_run *run, size_t bytes);
+
+/* ---- for implementations of dn_run.sum and dn_run.each ---- */
+/* Calls sum->fn for the pieces of block i in order, with the same `out`, which the caller has
+ * zeroed. Polls `stop` before each. */
+DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run,
+                                       const dn_rows *rows,
+                                       size_t i,
+                                       size_t slot,
+                                       const dn_sum *sum,
+                                       double *out,
+                                       dn_error *err);
+/* Calls fn for the pieces of block i in order. Polls `stop` before each. */
+DN_MUST_USE dn_status dn_run_each_block(const dn_run *run,
+                                        const dn_rows *rows,
+                                        size_t i,
+                                        size_t slot,
+                                        dn_each_fn fn,
+                                        void *arg,
+                                        dn_error *err);
+
+/* Level of the ranges that blocks are divided into: each range has 2^level blocks, beginning at a
+ * multiple of that. Some four ranges per slot even out their durations; wide vectors (n_out) get
+ * one range per slot, to save memory. n_blocks >= 1. */
+unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out);
+
+/* Bytes of working memory that a sum of n_out numbers over n_rows rows needs: one vector for each
+ * range, if there is more than one, and a dn_pairwise for each thread. Included in
+ * dn_algorithm.memory and dn_train_memory. */
+double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out);
+
+/* ---- pairwise summation ---- */
+/* The order in which partial sums are added: a binary counter.
+ *
+ * Leaves 0, 1, 2, ... are pushed in order. Two vectors of the same level are merged at once; the
+ * vectors that remain at the end are merged from the last to the first. A vector of level l stands
+ * for 2^l blocks. A parallel sum computes aligned ranges of 2^l blocks on any thread, each with its
+ * own dn_pairwise, and pushes their totals at level l: it makes the same additions. */
 #define DN_PAIRWISE_LEVELS 48
 typedef struct dn_pairwise {
     size_t n;                           /* length of a vector */
@@ -114,20 +211,14 @@ typedef struct dn_pairwise {
     unsigned level[DN_PAIRWISE_LEVELS]; /* of each vector on the stack, strictly descending */
 } dn_pairwise;
 
-/* How the blocks are to be shared: ranges of 2^level blocks, a few for each of n_slots threads so that none waits long, or of wide vectors one, for memory. */
-unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out);
-/* Bytes of working memory that a sum of n_out numbers over n_rows rows takes when it is shared so: a total of each range (none when there is but one) and a
- * dn_pairwise for each thread. What dn_algorithm.memory and dn_train_memory reckon with. */
-double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out);
-
-/* Doubles that summing n_leaves vectors of n needs; SIZE_MAX on overflow. */
+/* Number of doubles needed to sum n_leaves vectors of length n; SIZE_MAX on overflow. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n);
 void dn_pairwise_init(dn_pairwise *sum, size_t n, double *partials);
-/* The zeroed vector that the next leaf adds its contribution to; valid until dn_pairwise_push. */
+/* Returns a zeroed vector for the next leaf; valid until dn_pairwise_push. */
 double *dn_pairwise_next(dn_pairwise *sum);
-/* Says that the vector of dn_pairwise_next is complete and stands for 2^level blocks; merges equal levels. */
+/* Adds the vector of dn_pairwise_next, which stands for 2^level blocks, and merges equal levels. */
 void dn_pairwise_push(dn_pairwise *sum, unsigned level);
-/* Writes the total to out[n] (zeros when nothing was pushed). */
+/* Writes the total to out[n]; zeros if nothing was pushed. */
 void dn_pairwise_total(dn_pairwise *sum, double *out);
 
 DN_END_DECLS

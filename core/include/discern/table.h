@@ -62,27 +62,37 @@ DN_MUST_USE dn_status dn_column_builder_new(dn_column_builder **out, dn_error *e
 void dn_column_builder_free(dn_column_builder *builder);
 /* A number, with the text it was written as (spelling NULL: it was no text; the canonical spelling is understood). The builder compares and keeps the
  * text only if dn_number_format(value), padded with zeros as the rest of the chunk is ("1.50"), differs from it. NaN is missing; an infinity is DN_ERR_ARGUMENT. */
-DN_MUST_USE dn_status dn_column_builder_number(dn_column_builder *builder, double value,
-                                               const char *spelling, size_t length, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_number(
+    dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err);
 /* n numbers at once, values[0], values[stride], …, NaN: missing. They were written canonically and padded with zeros to `decimals` digits behind the point (0: not padded; those with an
  * exponent never are). The same as one by one, but faster if `decimals` is the chunk's padding. On failure some of them may have been added. */
-DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values,
-                                                size_t stride, size_t n, unsigned decimals,
+DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder,
+                                                const double *values,
+                                                size_t stride,
+                                                size_t n,
+                                                unsigned decimals,
                                                 dn_error *err);
 /* The chunk's padding: digits behind the point that every number has for which it keeps no text. 0: there is none up to now. From the first that there is it stays until the chunk is encoded. */
 unsigned dn_column_builder_padding(const dn_column_builder *builder);
-DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text,
-                                               size_t length, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder,
+                                               const char *text,
+                                               size_t length,
+                                               dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
 /* A sparse row of n entries, places strictly ascending and values finite (DN_ERR_ARGUMENT otherwise): for a column of DN_SPARSE, all of whose rows come this way. */
-DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place,
-                                                const double *value, size_t n, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder,
+                                                const uint32_t *place,
+                                                const double *value,
+                                                size_t n,
+                                                dn_error *err);
 size_t dn_column_builder_n_rows(const dn_column_builder *builder);
 size_t dn_column_builder_bytes(
     const dn_column_builder *builder); /* memory in use, about: tells when a chunk is full */
 /* Appends the encoded chunk to the caller's memory: *out is malloc'ed, the caller frees it. The builder is empty afterwards and keeps its memory. */
-DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder, void **out,
-                                               size_t *out_size, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder,
+                                               void **out,
+                                               size_t *out_size,
+                                               dn_error *err);
 
 /* A decoded chunk: owns what its view shows. Reused from call to call, it allocates only when it must grow. */
 typedef struct dn_column_chunk dn_column_chunk;
@@ -91,14 +101,20 @@ void dn_column_chunk_free(dn_column_chunk *chunk);
 /* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
  * A chunk of sparse rows is read as DN_SPARSE only, and nothing else is (DN_ERR_DATA).
  * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, perhaps between spaces and tabs, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
-DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size,
-                                             dn_column_type type, dn_column_view *out,
+DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
+                                             const void *bytes,
+                                             size_t size,
+                                             dn_column_type type,
+                                             dn_column_view *out,
                                              dn_error *err);
 
 /* Appends all cells of an encoded chunk to a builder, each as it was written, so that reading the result gives what reading the one chunk behind the other gives. `room` is for decoding. A chunk
  * of sparse rows goes behind sparse rows only, and nothing else does (DN_ERR_ARGUMENT). On failure some cells may have been added. */
-DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *room,
-                                              const void *bytes, size_t size, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
+                                              dn_column_chunk *room,
+                                              const void *bytes,
+                                              size_t size,
+                                              dn_error *err);
 
 /* ---- numbers as text -----------------------------------------------------------------------------------------------------------
  * The grammar of numbers everywhere: [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?  Exactly rounded, no locale, no hex, no "inf", no "nan".
@@ -125,8 +141,12 @@ struct dn_table_source {
     const size_t *chunk_first_row;  /* [n_chunks + 1], ascending from 0 to n_rows */
     size_t n_slots;                 /* slots that may be used at once; at least 1 */
     /* Column `column` of chunk `chunk` as its logical type. The view is valid until the next call with the same slot and the same column. */
-    dn_status (*column)(const dn_table_source *source, size_t chunk, size_t column, size_t slot,
-                        dn_column_view *out, dn_error *err);
+    dn_status (*column)(const dn_table_source *source,
+                        size_t chunk,
+                        size_t column,
+                        size_t slot,
+                        dn_column_view *out,
+                        dn_error *err);
     void *ctx; /* the implementer's */
 };
 
@@ -134,8 +154,10 @@ struct dn_table_source {
  * above all places (DN_ERR_ARGUMENT: it is looked through once).
  * Heap object; dn_table_source_free. */
 DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *columns,
-                                                   const dn_column_view *views, size_t n_cols,
-                                                   size_t n_rows, dn_table_source **out,
+                                                   const dn_column_view *views,
+                                                   size_t n_cols,
+                                                   size_t n_rows,
+                                                   dn_table_source **out,
                                                    dn_error *err);
 void dn_table_source_free(
     dn_table_source

@@ -24,8 +24,8 @@ typedef struct dn_words {
 } dn_words;
 
 /* The words of text [length], from the first; text may be NULL when length is 0. */
-static inline void dn_words_begin(dn_words *words, const char *text, size_t length,
-                                  bool keep_case) {
+static inline void
+dn_words_begin(dn_words *words, const char *text, size_t length, bool keep_case) {
     words->next = text;
     words->end = length == 0 ? text : text + length;
     words->keep_case = keep_case;

@@ -1,4 +1,5 @@
 /* The cut of least error: with the projections in order, moving a row from above the cut to below makes an error of one of the second class and mends one of the first. */
+#include "base/sum.h"
 #include "learners/fisher/fisher_fit.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ dn_status dni_fisher_least_error(const dn_fit_input *input, const dn_run *run, c
         dn_run_alloc(run, n, sizeof(struct point), "the projections of the rows", &memory, err);
     struct projection p = {w, memory};
     if (status == DN_OK) {
-        status = dn_run_sum(run, input->rows, project_block, &p, 2, sums, err);
+        status = dni_each_sum(run, input->rows, project_block, &p, 2, sums, err);
     }
     if (status == DN_OK) {
         status = dn_run_stop(run, err);

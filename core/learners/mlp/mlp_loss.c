@@ -50,7 +50,7 @@ double dni_mlp_loss_memory(const dni_layers *layers, size_t n_rows, size_t n_slo
 
 /* ---- setup ---- */
 /* out[0] += Σv of the training rows, out[1] += Σv of the validation rows. */
-static dn_status weigh_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status weigh_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const dni_mlp_loss *loss = arg;
     (void)slot;
@@ -92,7 +92,7 @@ dn_status dni_mlp_loss_init(dni_mlp_loss *loss, const dn_rows *rows, size_t n_cl
     if (status != DN_OK) {
         return status;
     }
-    status = dn_run_sum(run, rows, weigh_block, loss, 2, weights, err);
+    status = dn_run_sum(run, rows, &(dn_sum){weigh_block, loss, sizeof *loss, 2}, weights, err);
     if (status != DN_OK) {
         return status;
     }
@@ -275,7 +275,7 @@ static dn_status pass_tile(const dni_mlp_loss *loss, const dn_block *block, size
                            : status;
 }
 
-static dn_status pass_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status pass_block(const void *arg, const dn_block *block, size_t slot, double *out,
                             dn_error *err) {
     const dni_mlp_loss *loss = arg;
     for (size_t first = 0, n; first < block->x.n_rows; first += n) {
@@ -293,8 +293,9 @@ dn_status dni_mlp_loss_evaluate(void *ctx, const dn_run *run, const double *x, d
                                 double *gradient, dn_error *err) {
     dni_mlp_loss *loss = ctx;
     dni_mlp_network_weights(loss, x, loss->w);
-    dn_status status =
-        dn_run_sum(run, loss->rows, pass_block, loss, DNI_MLP_SUMS + loss->n, loss->sums, err);
+    dn_status status = dn_run_sum(run, loss->rows,
+                                  &(dn_sum){pass_block, loss, sizeof *loss, DNI_MLP_SUMS + loss->n},
+                                  loss->sums, err);
     if (status != DN_OK) {
         return status;
     }

@@ -74,7 +74,7 @@ static dn_status choose_input(const dn_fit_input *input, const dn_input *of, dn_
     if (of->indicator) {
         factor[first + n - 1] = DN_FACTOR_BERNOULLI;
     }
-    if (of->taken) {
+    if (of->in_basis_only) {
         return DN_OK;
     }
     if (of->type == DN_NUMERIC) {
@@ -121,7 +121,7 @@ static inline dn_status add_value(const dni_bayes_counts *c, size_t j, double x,
 }
 
 /* out: Σv by class, then the sums by class and feature */
-static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
     const dni_bayes_counts *c = arg;
@@ -154,9 +154,9 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot, doub
 dn_status dni_bayes_count(const dni_bayes_counts *c, const dn_run *run, dn_error *err) {
     size_t K = c->n_classes;
     double total = 0;
-    dni_bayes_counts pass = *c;
     dn_status status =
-        dn_run_sum(run, c->input->rows, count_block, &pass, K + K * c->d, c->class_weight, err);
+        dn_run_sum(run, c->input->rows, &(dn_sum){count_block, c, sizeof *c, K + K * c->d},
+                   c->class_weight, err);
     for (size_t k = 0; status == DN_OK && k < K; k++) {
         total += c->class_weight[k];
     }

@@ -10,6 +10,7 @@
  * a function whose gradient changes no faster than w (‖y/‖y‖‖ = 1): it descends for 0 < η < 2, whether the classes can be separated or not.
  *
  * Counting and correcting use the same arithmetic for wᵀy, row by row: a pass without correction is one that counts no row as wrong. */
+#include "base/sum.h"
 #include "learners/perceptron/perceptron_fit.h"
 #include "learners/shared/moments.h"
 #include "linalg/step.h"
@@ -109,7 +110,7 @@ dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
     for (size_t i = 0; i < p->run->n_slots; i++) {
         p->slots[i] = (dni_perceptron_slot){.least_v = (double)INFINITY};
     }
-    dn_status status = dn_run_sum(p->run, p->input->rows, measure_block, p, 2, p->sums, err);
+    dn_status status = dni_each_sum(p->run, p->input->rows, measure_block, p, 2, p->sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -190,8 +191,8 @@ dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidate
     for (size_t i = 0; i < p->run->n_slots; i++) {
         p->slots[i].least[0] = p->slots[i].least[1] = (double)INFINITY;
     }
-    dn_status status = dn_run_sum(p->run, p->input->rows, count_block, &count,
-                                  DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->sums, err);
+    dn_status status = dni_each_sum(p->run, p->input->rows, count_block, &count,
+                                    DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->sums, err);
     if (status != DN_OK) {
         return status;
     }

@@ -1,6 +1,7 @@
 /* ln p(x, C_k) of every row. Whitened rows are products of tiles: z = A(x − m), ‖z‖² the Mahalanobis distance; with one covariance for all classes a single
  * product serves them all, ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities go row by row, naive Bayes over the entries of a sparse one. */
 #include "learners/shared/likelihood.h"
+#include "base/sum.h"
 #include "linalg/tile.h"
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
@@ -169,7 +170,7 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
     double sums[2], least = (double)INFINITY, log_scale = 0;
     dn_status status = prepare(&l, d, &numbers, &slots, err);
     if (status == DN_OK) {
-        status = dn_run_sum(run, input->rows, add_block, &l, 2, sums, err);
+        status = dni_each_sum(run, input->rows, add_block, &l, 2, sums, err);
     }
     for (size_t i = 0; status == DN_OK && i < run->n_slots; i++) {
         least = fmin(least, l.slots[i].least);

@@ -42,7 +42,7 @@ double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t
 }
 
 /* out: Σv, number of sparse blocks, Σv by class, Σvx by column. */
-static dn_status first_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status first_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
     (void)err;
@@ -70,7 +70,7 @@ static dn_status first_block(void *arg, const dn_block *block, size_t slot, doub
 
 /* out: Σv(x − m)² by column. Of sparse rows over their entries only, followed by Σv of these
  * entries: each zero contributes m². */
-static dn_status second_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status second_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     (void)slot;
     (void)err;
@@ -142,7 +142,9 @@ static dn_status compute(const dn_fit_input *input, const dn_run *run, double *s
     const dn_rows *rows = input->rows;
     const size_t d = rows->n_cols, n_classes = input->n_classes;
     struct moments_pass pass = {n_classes, d, m->mean};
-    dn_status status = dn_run_sum(run, rows, first_block, &pass, 2 + n_classes + d, sums, err);
+    dn_status status =
+        dn_run_sum(run, rows, &(dn_sum){first_block, &pass, sizeof pass, 2 + n_classes + d}, sums,
+                   err);
     if (status != DN_OK) {
         return status;
     }
@@ -150,7 +152,9 @@ static dn_status compute(const dn_fit_input *input, const dn_run *run, double *s
     if (status != DN_OK) {
         return status;
     }
-    status = dn_run_sum(run, rows, second_block, &pass, m->sparse ? 2 * d : d, sums, err);
+    status =
+        dn_run_sum(run, rows, &(dn_sum){second_block, &pass, sizeof pass, m->sparse ? 2 * d : d},
+                   sums, err);
     return status == DN_OK ? store_deviations(input, sums, m, err) : status;
 }
 

@@ -94,7 +94,7 @@ static double weight_of(const dn_block *block, size_t t) {
 }
 
 /* out: number of sparse blocks, n_k, Σvx by class */
-static dn_status sum_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status sum_block(const void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     (void)slot;
     (void)err;
@@ -169,7 +169,7 @@ static dn_status add_tile(const struct scatter_pass *pass, const dn_block *block
 }
 
 /* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ. */
-static dn_status pooled_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status pooled_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     const struct scatter_pass *pass = arg;
     double *gram = out + pass->s->n_classes * pass->s->n_cols;
@@ -202,7 +202,7 @@ static void group_by_class(const dn_block *block, size_t K, size_t *order, size_
 }
 
 /* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ by class. */
-static dn_status classes_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status classes_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct scatter_pass *pass = arg;
     const size_t K = pass->s->n_classes, d = pass->s->n_cols;
@@ -225,7 +225,7 @@ static dn_status classes_block(void *arg, const dn_block *block, size_t slot, do
 
 /* out: Σv(x − m), Σv(x − m)² and for sparse rows Σv, by class; of sparse rows over their entries
  * only (see add_zeros). */
-static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     (void)slot;
     (void)err;
@@ -372,7 +372,9 @@ static dn_status compute(struct scatter_pass *pass, dn_error *err) {
     const size_t K = s->n_classes, d = s->n_cols, means = K * d;
     const bool diagonal = s->kind == DNI_SCATTER_DIAGONAL;
     const size_t numbers = scatter_rows(s->kind, K, d) * d;
-    dn_status status = dn_run_sum(pass->run, rows, sum_block, pass, 1 + K + means, sums, err);
+    dn_status status =
+        dn_run_sum(pass->run, rows, &(dn_sum){sum_block, pass, sizeof *pass, 1 + K + means}, sums,
+                   err);
     if (status != DN_OK) {
         return status;
     }
@@ -380,11 +382,12 @@ static dn_status compute(struct scatter_pass *pass, dn_error *err) {
     if (status != DN_OK || d == 0) {
         return status;
     }
-    dn_block_fn fn = diagonal                         ? diagonal_block
-                     : s->kind == DNI_SCATTER_CLASSES ? classes_block
-                                                      : pooled_block;
+    dn_sum_fn fn = diagonal                         ? diagonal_block
+                   : s->kind == DNI_SCATTER_CLASSES ? classes_block
+                                                    : pooled_block;
     const bool add = diagonal && pass->sparse;
-    status = dn_run_sum(pass->run, rows, fn, pass, means + numbers + (add ? means : 0), sums, err);
+    const size_t n_sums = means + numbers + (add ? means : 0);
+    status = dn_run_sum(pass->run, rows, &(dn_sum){fn, pass, sizeof *pass, n_sums}, sums, err);
     if (status != DN_OK) {
         return status;
     }

@@ -22,7 +22,7 @@ static double squared(const struct lengths *lengths, size_t j, size_t d, double 
 }
 
 /* out: Σ v ‖z‖⁴ */
-static dn_status add_lengths(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status add_lengths(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
     (void)err;
@@ -60,7 +60,9 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
     }
     struct lengths lengths = {only, mean, scatter, weight};
     double fourth, off = 0, ones = 0;
-    dn_status status = dn_run_sum(run, input->rows, add_lengths, &lengths, 1, &fourth, err);
+    dn_status status =
+        dn_run_sum(run, input->rows, &(dn_sum){add_lengths, &lengths, sizeof lengths, 1}, &fourth,
+                   err);
     if (status != DN_OK) {
         return status;
     }

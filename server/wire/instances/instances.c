@@ -261,7 +261,7 @@ void instances_put_feature(struct instances *in, size_t feature, double value) {
 
 void instances_put_entry(struct instances *in, size_t i, size_t place, double number) {
     const size_t feature =
-        place <= UINT32_MAX ? dn_encoder_place(in->encoder, i, (uint32_t)place) : SIZE_MAX;
+        place <= UINT32_MAX ? dn_encoder_sparse_feature(in->encoder, i, (uint32_t)place) : SIZE_MAX;
     if (feature != SIZE_MAX) {
         instances_put_feature(in, feature, number);
     }

@@ -27,8 +27,8 @@ static struct slot find_place(const struct instances *in, const char *name, size
         while (at < n && name[at] >= '0' && name[at] <= '9' && number <= UINT32_MAX) {
             number = 10 * number + (uint64_t)(name[at++] - '0');
         }
-        if (at == n && number >= input->first_place && number <= UINT32_MAX) {
-            return (struct slot){i, (size_t)(number - input->first_place)};
+        if (at == n && number >= input->first_index && number <= UINT32_MAX) {
+            return (struct slot){i, (size_t)(number - input->first_index)};
         }
     }
     return (struct slot){SIZE_MAX, 0};
@@ -67,7 +67,7 @@ struct slot instances_cell(const struct instances *in, size_t cell) {
             instances_is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
         if (cell < width) {
             return (struct slot){i, instances_is_sparse(in, i)
-                                        ? dn_encoder_nth_place(in->encoder, i, cell)
+                                        ? dn_encoder_sparse_index(in->encoder, i, cell)
                                         : 0};
         }
         cell -= width;
@@ -77,7 +77,7 @@ struct slot instances_cell(const struct instances *in, size_t cell) {
 const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]) {
     if (instances_is_sparse(in, slot.input)) {
         const dn_input *input = dn_encoder_input(in->encoder, slot.input);
-        (void)snprintf(out, SLOT_SHOWN, "\"%s%zu\"", input->name, slot.place + input->first_place);
+        (void)snprintf(out, SLOT_SHOWN, "\"%s%zu\"", input->name, slot.place + input->first_index);
     } else {
         (void)snprintf(out, SLOT_SHOWN, "\"%s\"", instances_name(in, slot.input));
     }

@@ -122,7 +122,8 @@ enum { AT_ONCE = 256 };
 static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     double number[AT_ONCE];
     const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);
-    const size_t feature = dn_encoder_place(r->in->encoder, slot.input, (uint32_t)slot.place);
+    const size_t feature =
+        dn_encoder_sparse_feature(r->in->encoder, slot.input, (uint32_t)slot.place);
     const size_t left = input->first_feature + input->n_features - feature;
     const size_t n = wire_json_numbers(&r->json, number, left < AT_ONCE ? left : AT_ONCE);
     for (size_t k = 0; k < n; k++) {

@@ -90,7 +90,7 @@ static bool find_sparse(struct reading *r) {
                         "application/json or text/csv");
         return false;
     }
-    const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_place;
+    const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_index;
     if (r->options.zero_based != (first == 0)) {
         instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s",
                         (unsigned long)first,

@@ -338,55 +338,59 @@ static inline double *standardised(const double *x, size_t n, size_t d, double *
 }
 
 /* ---- sums in another order ---- */
-/* dn_run.sum that computes aligned ranges of 2 or 4 blocks from the last to the first, with different slots, and adds their totals as dn_pairwise wants:
- * what a parallel sum does, made visible. */
-static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn_block_fn fn,
-                                      void *arg, size_t n_out, double *out, dn_error *err) {
+/* dn_run.sum that computes aligned ranges of 2 blocks from the last to the first, with different
+ * slots, and adds their totals as dn_pairwise requires: what a parallel sum does. */
+static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, const dn_sum *fn,
+                                      double *out, dn_error *err) {
     const unsigned level = 1;
-    const size_t width = (size_t)1 << level;
+    const size_t width = (size_t)1 << level, n_out = fn->n_out;
     size_t full = rows->n_blocks / width, rest = rows->n_blocks % width;
     double *totals = xcalloc((full + 1) * n_out, sizeof *totals),
            *partials = xcalloc(dn_pairwise_room(rows->n_blocks, n_out), sizeof(double));
     dn_status status = DN_OK;
-    dn_block block;
-    for (size_t r = full; r-- > 0 && status == DN_OK;) {
-        dn_pairwise sum;
-        dn_pairwise_init(&sum, n_out, partials);
-        for (size_t i = r * width; i < (r + 1) * width && status == DN_OK; i++) {
-            size_t slot = run->n_slots - 1 - r % run->n_slots;
-            double *next = dn_pairwise_next(&sum);
-            for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, i); k++) {
-                status = dn_rows_piece(rows, i, k, slot % rows->n_slots, &block, err);
-                if (status == DN_OK) {
-                    status = fn(arg, &block, slot, next, err);
-                }
-            }
-            if (status == DN_OK) {
-                dn_pairwise_push(&sum, 0);
-            }
-        }
-        if (status == DN_OK) {
-            dn_pairwise_total(&sum, totals + r * n_out);
-        }
-    }
     dn_pairwise sum;
+    for (size_t r = full; r-- > 0;) {
+        const size_t slot = run->n_slots - 1 - r % run->n_slots;
+        dn_pairwise_init(&sum, n_out, partials);
+        for (size_t i = r * width; i < (r + 1) * width; i++) {
+            status = dn_run_sum_block(NULL, rows, i, slot, fn, dn_pairwise_next(&sum), err);
+            if (status != DN_OK) {
+                goto cleanup;
+            }
+            dn_pairwise_push(&sum, 0);
+        }
+        dn_pairwise_total(&sum, totals + r * n_out);
+    }
     dn_pairwise_init(&sum, n_out, partials);
-    for (size_t r = 0; r < full && status == DN_OK; r++) {
+    for (size_t r = 0; r < full; r++) {
         memcpy(dn_pairwise_next(&sum), totals + r * n_out, n_out * sizeof *out);
         dn_pairwise_push(&sum, level);
     }
-    for (size_t i = full * width; i < full * width + rest && status == DN_OK; i++) {
-        status = dn_run_sum_block(NULL, rows, i, 0, fn, arg, dn_pairwise_next(&sum), err);
-        if (status == DN_OK) {
-            dn_pairwise_push(&sum, 0);
+    for (size_t i = full * width; i < full * width + rest; i++) {
+        status = dn_run_sum_block(NULL, rows, i, 0, fn, dn_pairwise_next(&sum), err);
+        if (status != DN_OK) {
+            goto cleanup;
         }
+        dn_pairwise_push(&sum, 0);
     }
-    if (status == DN_OK) {
-        dn_pairwise_total(&sum, out);
-    }
+    dn_pairwise_total(&sum, out);
+cleanup:
     free(totals);
     free(partials);
     return status;
+}
+
+/* dn_run.each that calls fn for the blocks from the last to the first, with different slots. */
+static inline dn_status each_in_reverse(const dn_run *run, const dn_rows *rows, dn_each_fn fn,
+                                        void *arg, dn_error *err) {
+    for (size_t i = rows->n_blocks; i-- > 0;) {
+        const size_t slot = run->n_slots - 1 - i % run->n_slots;
+        dn_status status = dn_run_each_block(NULL, rows, i, slot, fn, arg, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
 }
 
 /* ---- memory that runs out ---- */
@@ -414,7 +418,7 @@ static inline void memory_release(void *ctx, void *p) {
     free(p);
 }
 
-static inline bool memory_hold(void *ctx, size_t size) {
+static inline bool memory_charge(void *ctx, size_t size) {
     struct memory *m = ctx;
     if (++m->count == m->fail_at || size > m->left) {
         return false;
@@ -423,14 +427,19 @@ static inline bool memory_hold(void *ctx, size_t size) {
     return true;
 }
 
-static inline void memory_let_go(void *ctx, size_t size) {
+static inline void memory_discharge(void *ctx, size_t size) {
     struct memory *m = ctx;
     assert_true(size <= m->held);
     m->held -= size;
 }
 
 static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
-    return (dn_allocator){memory_allocate, memory_release, m, budgeted, memory_hold, memory_let_go};
+    return (dn_allocator){.allocate = memory_allocate,
+                          .release = memory_release,
+                          .charge = memory_charge,
+                          .discharge = memory_discharge,
+                          .ctx = m,
+                          .budgeted = budgeted};
 }
 
 /* What a fit to dense rows is said to take. */

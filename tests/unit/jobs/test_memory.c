@@ -111,9 +111,9 @@ static void unmake(const struct shape *s, struct made *m) {
     free(m->starts);
 }
 
-static dn_status sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
-                     size_t n_out, double *out, dn_error *err) {
-    return team_sum(run->ctx, run, rows, fn, arg, n_out, out, err);
+static dn_status each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                      dn_error *err) {
+    return team_each(run->ctx, run, rows, fn, arg, err);
 }
 
 struct asked {
@@ -152,7 +152,7 @@ static bool enough(const struct shape *s, const struct made *m, const struct ask
     budget_init(&budget, (int64_t)ceil(asked->factor * estimate));
     run.allocator = &budget.allocator;
     run.n_slots = asked->n_threads;
-    run.sum = sum;
+    run.each = each;
     run.ctx = team;
     bool good = dn_train(&request, &run, &result, &err) == DN_OK;
     if (good) {

@@ -20,7 +20,7 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
                                                  .type = DN_SPARSE,
                                                  .width = 122,
                                                  .first_place = 1,
-                                                 .places = {DN_PLACES_DROPPED, dropped, 3}},
+                                                 .places = {DN_INDICES_DROPPED, dropped, 3}},
                                                 {.index = 9, .name = "w", .type = DN_NUMERIC}};
     bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL,
                                .columns = both,
@@ -127,8 +127,8 @@ static void what_is_written_is_read(void **state) {
                          spec.validation.columns[i].places.kind);
         assert_int_equal(back.validation.columns[i].places.n, i == 3 ? 3 : 0);
     }
-    assert_memory_equal(back.validation.columns[3].places.place,
-                        spec.validation.columns[3].places.place, 3 * sizeof(uint32_t));
+    assert_memory_equal(back.validation.columns[3].places.index,
+                        spec.validation.columns[3].places.index, 3 * sizeof(uint32_t));
     assert_int_equal(back.folds, 0);
     assert_true(back.features.standardize && back.features.missing_indicator &&
                 !back.features.automatic);

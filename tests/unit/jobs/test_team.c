@@ -1,4 +1,5 @@
-/* The team's sums have the bytes of the library's serial sum, whatever the number of threads and blocks; failures and stops come through. */
+/* Sums on a team of threads equal the serial sum bit for bit for any number of threads and blocks.
+ * Every block is processed once. Failures and stops are returned. */
 #include "jobs/team.h"
 
 #include "jobs/budget.h"
@@ -28,7 +29,7 @@ static double *numbers(size_t n) {
     return x;
 }
 
-static dn_status moments(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status moments(const void *arg, const dn_block *block, size_t slot, double *out,
                          dn_error *err) {
     (void)arg, (void)slot, (void)err;
     for (size_t i = 0; i < block->x.n_rows; i++) {
@@ -39,6 +40,59 @@ static dn_status moments(void *arg, const dn_block *block, size_t slot, double *
     return DN_OK;
 }
 
+static dn_status on_team(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
+                         dn_error *err) {
+    return team_each(run->ctx, run, rows, fn, arg, err);
+}
+
+static dn_run team_run(struct team *team) {
+    dn_run run = dn_run_default();
+    run.n_slots = team_size(team);
+    run.each = on_team;
+    run.ctx = team;
+    return run;
+}
+
+static const dn_sum moments_sum = {.fn = moments, .n_out = COLS};
+
+static dn_status count_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
+    int(*counts)[128] = arg; /* by slot and block */
+    (void)err;
+    counts[slot][block->first_row / DN_BLOCK_ROWS]++;
+    return DN_OK;
+}
+
+static void every_block_is_processed_once(void **state) {
+    (void)state;
+    const size_t n_blocks[] = {0, 1, 2, 16, 17, 127};
+    for (size_t k = 0; k < sizeof n_blocks / sizeof *n_blocks; k++) {
+        const size_t n = n_blocks[k] * DN_BLOCK_ROWS;
+        double *x = numbers(n + 1);
+        dn_rows *rows = NULL;
+        assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, 1), NULL, NULL, &rows, NULL),
+                         DN_OK);
+        for (size_t threads = 1; threads <= 4; threads++) {
+            struct problem problem = {0};
+            struct team *team = NULL;
+            int counts[4][128] = {{0}};
+            assert_true(team_start(threads, &team, &problem));
+            const dn_run run = team_run(team);
+            assert_int_equal(dn_run_each(&run, rows, count_block, counts, NULL), DN_OK);
+            for (size_t i = 0; i < 128; i++) {
+                int calls = 0;
+                for (size_t slot = 0; slot < 4; slot++) {
+                    assert_true(slot < threads || counts[slot][i] == 0);
+                    calls += counts[slot][i];
+                }
+                assert_int_equal(calls, i < n_blocks[k]);
+            }
+            team_stop(team);
+        }
+        dn_rows_free(rows);
+        free(x);
+    }
+}
+
 static void same_bytes_as_serial(void **state) {
     (void)state;
     const size_t sizes[] = {1, 4096, 4097, 5 * 4096, 33 * 4096 + 17, 64 * 4096, 100 * 4096 + 1};
@@ -46,18 +100,17 @@ static void same_bytes_as_serial(void **state) {
         size_t n = sizes[k];
         double *x = numbers(n * COLS), serial[COLS];
         dn_rows *rows = NULL;
-        dn_run run = dn_run_default();
         assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL),
                          DN_OK);
-        assert_int_equal(dn_run_sum(&run, rows, moments, NULL, COLS, serial, NULL), DN_OK);
+        assert_int_equal(dn_run_sum(NULL, rows, &moments_sum, serial, NULL), DN_OK);
         for (size_t threads = 1; threads <= 7; threads++) {
             struct problem problem = {0};
             struct team *team = NULL;
             double parallel[COLS] = {0};
             assert_true(team_start(threads, &team, &problem));
+            const dn_run run = team_run(team);
             for (int repeat = 0; repeat < 3; repeat++) {
-                assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, parallel, NULL),
-                                 DN_OK);
+                assert_int_equal(dn_run_sum(&run, rows, &moments_sum, parallel, NULL), DN_OK);
                 assert_memory_equal(parallel, serial, sizeof serial);
             }
             team_stop(team);
@@ -67,7 +120,7 @@ static void same_bytes_as_serial(void **state) {
     }
 }
 
-static dn_status fails_at_block_9(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status fails_at_block_9(const void *arg, const dn_block *block, size_t slot, double *out,
                                   dn_error *err) {
     (void)arg, (void)slot, (void)out;
     if (block->first_row == (size_t)9 * DN_BLOCK_ROWS) {
@@ -88,20 +141,20 @@ static void failure_and_stop(void **state) {
     dn_rows *rows = NULL;
     struct problem problem = {0};
     struct team *team = NULL;
-    dn_run run = dn_run_default();
+    const dn_sum failing = {.fn = fails_at_block_9, .n_out = COLS};
     dn_error err;
     dn_error_clear(&err);
     assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL),
                      DN_OK);
     assert_true(team_start(3, &team, &problem));
-    assert_int_equal(team_sum(team, &run, rows, fails_at_block_9, NULL, COLS, out, &err),
-                     DN_ERR_NUMERIC);
+    dn_run run = team_run(team);
+    assert_int_equal(dn_run_sum(&run, rows, &failing, out, &err), DN_ERR_NUMERIC);
     assert_string_equal(err.message, "row 36864 is bad");
     assert_true(out[0] == 7); /* outputs untouched */
     run.stop = stops;
-    assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, out, NULL), DN_ERR_STOPPED);
+    assert_int_equal(dn_run_sum(&run, rows, &moments_sum, out, NULL), DN_ERR_STOPPED);
     run.stop = NULL;
-    assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, out, NULL),
+    assert_int_equal(dn_run_sum(&run, rows, &moments_sum, out, NULL),
                      DN_OK); /* usable afterwards */
     team_stop(team);
     dn_rows_free(rows);
@@ -128,18 +181,19 @@ static void a_budget_refuses_and_is_given_back(void **state) {
     assert_int_equal(dn_run_alloc(&run, 1000, 8, "a matrix", &out, &err), DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "a matrix"));
     dn_error_clear(&err);
-    assert_int_equal(dn_run_hold(&run, 4000, "a model", &err), DN_OK);
-    assert_int_equal(dn_run_hold(&run, 97, "a model", &err), DN_ERR_BUDGET);
+    assert_int_equal(dn_run_charge(&run, 4000, "a model", &err), DN_OK);
+    assert_int_equal(dn_run_charge(&run, 97, "a model", &err), DN_ERR_BUDGET);
     dn_error_clear(&err);
-    assert_int_equal(dn_run_hold(&run, SIZE_MAX / 2, "a model", &err), DN_ERR_BUDGET);
+    assert_int_equal(dn_run_charge(&run, SIZE_MAX / 2, "a model", &err), DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "a model"));
     assert_null(b.allocator.allocate(b.allocator.ctx, 90));
-    dn_run_let_go(&run, 4000);
+    dn_run_discharge(&run, 4000);
     assert_int_equal(atomic_load(&b.used), 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_block_is_processed_once),
         cmocka_unit_test(same_bytes_as_serial),
         cmocka_unit_test(failure_and_stop),
         cmocka_unit_test(a_budget_refuses_and_is_given_back),

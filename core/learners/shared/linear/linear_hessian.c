@@ -37,8 +37,8 @@ static dn_status add_gram(const dni_linear_problem *p, const dni_linear_slot *sl
                          gram, err);
 }
 
-static dn_status hessian_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                               dn_error *err) {
+static dn_status hessian_block(const void *arg, const dn_block *block, size_t slot_number,
+                               double *out, dn_error *err) {
     const dni_linear_problem *p = arg;
     const dni_linear_slot *slot = &p->slots[slot_number];
     const size_t width = p->width, K = p->n_scores;
@@ -148,7 +148,8 @@ dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, doub
     dni_linear_set_table(p, p->stated, p->table);
     size_t pairs = K * (K + 1) / 2;
     dn_status status =
-        dn_run_sum(run, p->rows, hessian_block, p, pairs * width * width, p->hessian_sums, err);
+        dn_run_sum(run, p->rows, &(dn_sum){hessian_block, p, sizeof *p, pairs * width * width},
+                   p->hessian_sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -171,7 +172,7 @@ struct gram_pass {
     size_t stride;
 };
 
-static dn_status gram_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+static dn_status gram_block(const void *arg, const dn_block *block, size_t slot_number, double *out,
                             dn_error *err) {
     const struct gram_pass *pass = arg;
     const dni_linear_problem *p = pass->problem;
@@ -196,7 +197,8 @@ dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gr
     const size_t width = problem->width;
     struct gram_pass pass = {problem, stride};
     const dn_status status =
-        dn_run_sum(problem->run, problem->rows, gram_block, &pass, width * width, gram, err);
+        dn_run_sum(problem->run, problem->rows,
+                   &(dn_sum){gram_block, &pass, sizeof pass, width * width}, gram, err);
     if (status != DN_OK) {
         return status;
     }

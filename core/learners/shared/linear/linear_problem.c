@@ -205,7 +205,7 @@ static dn_matrix tile_rows(const dni_linear_problem *p, const dni_tile *tile, do
                        .values = z};
 }
 
-static dn_status pass_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status pass_block(const void *arg, const dn_block *block, size_t slot, double *out,
                             dn_error *err) {
     const dni_linear_problem *p = arg;
     const dni_linear_slot *own = &p->slots[slot];
@@ -225,8 +225,10 @@ static dn_status pass_block(void *arg, const dn_block *block, size_t slot, doubl
 
 dn_status dni_linear_pass(dni_linear_problem *problem, const double *point, dn_error *err) {
     dni_linear_set_table(problem, point, problem->table);
-    const dn_status status = dn_run_sum(problem->run, problem->rows, pass_block, problem,
-                                        SUMS + problem->n, problem->block_sums, err);
+    const dn_status status =
+        dn_run_sum(problem->run, problem->rows,
+                   &(dn_sum){pass_block, problem, sizeof *problem, SUMS + problem->n},
+                   problem->block_sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -264,7 +266,7 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
 
 /* ---- other sums ---- */
 /* out += Σ v (x̃ᵀu) x̃ */
-static dn_status power_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status power_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const dni_linear_problem *p = arg;
     double *scores = p->slots[slot].scores;
@@ -298,7 +300,8 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
             u[j] /= norm;
         }
         const dn_status status =
-            dn_run_sum(problem->run, problem->rows, power_block, problem, width, product, err);
+            dn_run_sum(problem->run, problem->rows,
+                       &(dn_sum){power_block, problem, sizeof *problem, width}, product, err);
         if (status != DN_OK) {
             return status;
         }
@@ -322,7 +325,7 @@ struct count_pass {
     double floor;
 };
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct count_pass *pass = arg;
     const dni_linear_problem *p = pass->problem;
@@ -344,11 +347,12 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot, doub
 dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
                                  dn_error *err) {
     struct count_pass pass = {problem, floor};
-    return dn_run_sum(problem->run, problem->rows, count_block, &pass, 1, out, err);
+    return dn_run_sum(problem->run, problem->rows, &(dn_sum){count_block, &pass, sizeof pass, 1},
+                      out, err);
 }
 
 /* out[0] += Σv², out[1] += Σv */
-static dn_status weigh_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status weigh_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)arg;
     (void)slot;
@@ -363,8 +367,8 @@ static dn_status weigh_block(void *arg, const dn_block *block, size_t slot, doub
 
 dn_status dni_linear_typical_weight(dni_linear_problem *problem, double *out, dn_error *err) {
     double sums[2];
-    const dn_status status =
-        dn_run_sum(problem->run, problem->rows, weigh_block, problem, 2, sums, err);
+    const dn_status status = dn_run_sum(problem->run, problem->rows,
+                                        &(dn_sum){.fn = weigh_block, .n_out = 2}, sums, err);
     if (status == DN_OK) {
         *out = sums[0] / sums[1];
     }

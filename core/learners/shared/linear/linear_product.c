@@ -6,8 +6,8 @@
  * The change of variables is made on the sums, not on the rows, as for the gradient. */
 #include "learners/shared/linear/linear_problem.h"
 
-static dn_status along_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                             dn_error *err) {
+static dn_status along_block(const void *arg, const dn_block *block, size_t slot_number,
+                             double *out, dn_error *err) {
     const dni_linear_problem *p = arg;
     const dni_linear_slot *slot = &p->slots[slot_number];
     const size_t K = p->n_scores;
@@ -28,8 +28,10 @@ static dn_status along_block(void *arg, const dn_block *block, size_t slot_numbe
 dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direction, double *out,
                                 dn_error *err) {
     dni_linear_set_table(problem, direction, problem->along);
-    const dn_status status = dn_run_sum(problem->run, problem->rows, along_block, problem,
-                                        problem->n, problem->products, err);
+    const dn_status status =
+        dn_run_sum(problem->run, problem->rows,
+                   &(dn_sum){along_block, problem, sizeof *problem, problem->n}, problem->products,
+                   err);
     if (status == DN_OK) {
         dni_linear_read_table(problem, problem->products, out);
     }
@@ -85,8 +87,8 @@ static void add_squares(const dni_linear_problem *p, dn_matrix x, const double *
 }
 
 /* out [2n]: Σ c z² as [width × K], 0 for the intercepts; then Σ c [x, 1] as a table. */
-static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                                dn_error *err) {
+static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot_number,
+                                double *out, dn_error *err) {
     const dni_linear_problem *p = arg;
     double *scores = p->slots[slot_number].scores;
     dni_tiles tiles = dni_tiles_of(p->run, block);
@@ -106,7 +108,8 @@ dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, dou
     size_t width = p->width, d = width - 1, K = p->n_scores;
     dni_linear_state(p, x, p->stated);
     dni_linear_set_table(p, p->stated, p->table);
-    dn_status status = dn_run_sum(run, p->rows, diagonal_block, p, 2 * p->n, p->products, err);
+    dn_status status = dn_run_sum(run, p->rows, &(dn_sum){diagonal_block, p, sizeof *p, 2 * p->n},
+                                  p->products, err);
     if (status != DN_OK) {
         return status;
     }

@@ -126,11 +126,9 @@ static void update_row(dni_interior *ip, size_t i) {
     ip->omega[i] = a * r / (ip->z[i] * r + ip->s[i] * a);
 }
 
-static dn_status update_block(void *arg, const dn_block *block, size_t slot, double *out,
-                              dn_error *err) {
+static dn_status update_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     dni_interior *ip = arg;
     (void)slot;
-    (void)out;
     (void)err;
     for (size_t i = block->first_row; i < block->first_row + block->x.n_rows; i++) {
         if (has_weight(ip, i)) {
@@ -159,7 +157,7 @@ static double weigh(const dni_interior *ip, size_t i, double *coef, double *sums
     return ip->omega[i];
 }
 
-static dn_status form_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+static dn_status form_block(const void *arg, const dn_block *block, size_t slot_number, double *out,
                             dn_error *err) {
     const dni_interior *ip = arg;
     const size_t width = ip->svm->width;
@@ -190,15 +188,15 @@ static dn_status form_block(void *arg, const dn_block *block, size_t slot_number
 dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
     const size_t width = ip->svm->width, n_sums = width * width + width + DNI_IP_SUMS;
     const dn_rows *rows = ip->svm->input->rows;
-    double none;
     if (ip->kind == DNI_IP_PLAIN) {
-        dn_status status = dn_run_sum(ip->svm->run, rows, update_block, ip, 1, &none, err);
+        dn_status status = dn_run_each(ip->svm->run, rows, update_block, ip, err);
         if (status != DN_OK) {
             return status;
         }
         ip->step = 0;
     }
-    dn_status status = dn_run_sum(ip->svm->run, rows, form_block, ip, n_sums, ip->sums, err);
+    dn_status status = dn_run_sum(ip->svm->run, rows, &(dn_sum){form_block, ip, sizeof *ip, n_sums},
+                                  ip->sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -237,12 +235,11 @@ static double longest_step(const dni_interior *ip) {
 }
 
 /* The affine step of each row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
-static dn_status predict_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+static dn_status predict_block(void *arg, const dn_block *block, size_t slot_number,
                                dn_error *err) {
     dni_interior *ip = arg;
     const dni_svm_problem *svm = ip->svm;
     dni_svm_slot *slot = &svm->slots[slot_number];
-    (void)out;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         dn_status status = dn_run_stop(svm->run, err);
@@ -268,8 +265,8 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
 }
 
 /* Two residuals: what σμ = 1 and what the products add to the right-hand side. */
-static dn_status correction_block(void *arg, const dn_block *block, size_t slot_number, double *out,
-                                  dn_error *err) {
+static dn_status correction_block(const void *arg, const dn_block *block, size_t slot_number,
+                                  double *out, dn_error *err) {
     const dni_interior *ip = arg;
     const dni_svm_problem *svm = ip->svm;
     double *sums = out + 2 * svm->width, *coef = svm->slots[slot_number].coef;
@@ -310,13 +307,13 @@ static void split_residuals(dni_interior *ip) {
 static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t n_out = 2 * svm->width + DNI_IP_SUMS;
-    double none;
     clear_maxima(ip);
-    dn_status status = dn_run_sum(svm->run, svm->input->rows, predict_block, ip, 1, &none, err);
+    dn_status status = dn_run_each(svm->run, svm->input->rows, predict_block, ip, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dn_run_sum(svm->run, svm->input->rows, correction_block, ip, n_out, ip->sums, err);
+    status = dn_run_sum(svm->run, svm->input->rows,
+                        &(dn_sum){correction_block, ip, sizeof *ip, n_out}, ip->sums, err);
     if (status != DN_OK) {
         return status;
     }
@@ -326,12 +323,11 @@ static dn_status predict(dni_interior *ip, double *out_step, double *out_second,
     return DN_OK;
 }
 
-static dn_status correct_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+static dn_status correct_block(void *arg, const dn_block *block, size_t slot_number,
                                dn_error *err) {
     dni_interior *ip = arg;
     const dni_svm_problem *svm = ip->svm;
     dni_svm_slot *slot = &svm->slots[slot_number];
-    (void)out;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         dn_status status = dn_run_stop(svm->run, err);
@@ -363,10 +359,8 @@ static dn_status correct_block(void *arg, const dn_block *block, size_t slot_num
 
 /* The step along d_v, in d_alpha, d_z, d_s and d_margin. */
 static dn_status correct(dni_interior *ip, double *out_step, dn_error *err) {
-    double none;
     clear_maxima(ip);
-    dn_status status =
-        dn_run_sum(ip->svm->run, ip->svm->input->rows, correct_block, ip, 1, &none, err);
+    dn_status status = dn_run_each(ip->svm->run, ip->svm->input->rows, correct_block, ip, err);
     if (status != DN_OK) {
         return status;
     }

@@ -153,11 +153,9 @@ static size_t tile_rows(const dn_block *block, size_t first) {
     return left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
 }
 
-static dn_status score_block(void *arg, const dn_block *block, size_t slot, double *out,
-                             dn_error *err) {
+static dn_status score_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     const struct pass *pass = arg;
     (void)slot;
-    (void)out;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         dn_status status = dn_run_stop(pass->svm->run, err);
         if (status != DN_OK) {
@@ -171,11 +169,10 @@ static dn_status score_block(void *arg, const dn_block *block, size_t slot, doub
 
 dn_status dni_svm_scores(dni_svm_problem *svm, const double *v, double *score, dn_error *err) {
     struct pass pass = {svm, v, score};
-    double none;
-    return dn_run_sum(svm->run, svm->input->rows, score_block, &pass, 1, &none, err);
+    return dn_run_each(svm->run, svm->input->rows, score_block, &pass, err);
 }
 
-static dn_status combine_block(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status combine_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct pass *pass = arg;
     const dni_svm_problem *svm = pass->svm;
@@ -196,7 +193,8 @@ static dn_status combine_block(void *arg, const dn_block *block, size_t slot, do
 
 dn_status dni_svm_combine(dni_svm_problem *svm, const double *alpha, double *out, dn_error *err) {
     struct pass pass = {svm, alpha, NULL};
-    return dn_run_sum(svm->run, svm->input->rows, combine_block, &pass, svm->width, out, err);
+    return dn_run_sum(svm->run, svm->input->rows,
+                      &(dn_sum){combine_block, &pass, sizeof pass, svm->width}, out, err);
 }
 
 /* ---- one row ---- */

@@ -39,7 +39,10 @@ static void test_measured_is_allocated(void **state) {
     struct work w;
     void *memory = NULL;
     bool generous = true;
-    const dn_allocator allocator = {count_allocate, count_release, &generous, true, NULL, NULL};
+    const dn_allocator allocator = {.allocate = count_allocate,
+                                    .release = count_release,
+                                    .ctx = &generous,
+                                    .budgeted = true};
     dn_run run = dn_run_default();
     run.allocator = &allocator;
     allocated = 0;
@@ -62,7 +65,10 @@ static void test_refused(void **state) {
     struct work w;
     void *memory = &w;
     bool generous = false;
-    const dn_allocator allocator = {count_allocate, count_release, &generous, true, NULL, NULL};
+    const dn_allocator allocator = {.allocate = count_allocate,
+                                    .release = count_release,
+                                    .ctx = &generous,
+                                    .budgeted = true};
     dn_run run = dn_run_default();
     run.allocator = &allocator;
     dn_error err = {0};

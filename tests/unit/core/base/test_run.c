@@ -141,12 +141,13 @@ static void working_memory(void **unused) {
     assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, NULL), DN_ERR_MEMORY);
 }
 
-/* Adds the block's first column, weighted. */
-static dn_status add_column(void *arg, const dn_block *block, size_t slot, double *out,
+/* Adds the first column of the block and the number of its rows. */
+static dn_status add_column(const void *arg, const dn_block *block, size_t slot, double *out,
                             dn_error *err) {
+    size_t *calls = *(size_t *const *)arg;
     (void)err;
     assert_int_equal(slot, 0);
-    ++*(size_t *)arg;
+    ++*calls;
     for (size_t i = 0; i < block->x.n_rows; i++) {
         out[0] += block->x.values[i * block->x.stride];
     }
@@ -154,11 +155,11 @@ static dn_status add_column(void *arg, const dn_block *block, size_t slot, doubl
     return DN_OK;
 }
 
-static dn_status refuse_second(void *arg, const dn_block *block, size_t slot, double *out,
+static dn_status refuse_second(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     (void)slot;
     (void)out;
-    ++*(size_t *)arg;
+    ++**(size_t *const *)arg;
     return block->first_row == 0 ? DN_OK : dn_error_set(err, DN_ERR_NUMERIC, "no more");
 }
 
@@ -206,9 +207,11 @@ static void serial_sum(void **unused) {
         part[i / DN_BLOCK_ROWS] += values[i];
     }
     double want = (part[0] + part[1]) + (part[2] + part[3]);
-    size_t calls = 0;
+    size_t calls = 0, *arg = &calls;
+    const dn_sum both = {add_column, &arg, sizeof arg, 2},
+                 refused = {refuse_second, &arg, sizeof arg, 1};
     dn_run run = dn_run_default();
-    assert_int_equal(dn_run_sum(&run, rows, add_column, &calls, 2, out, NULL), DN_OK);
+    assert_int_equal(dn_run_sum(&run, rows, &both, out, NULL), DN_OK);
     assert_int_equal(calls, 4);
     assert_memory_equal(&out[0], &want, sizeof want);
     assert_true(out[1] == (double)n);
@@ -217,7 +220,7 @@ static void serial_sum(void **unused) {
     out[0] = 9;
     dn_error err;
     dn_error_clear(&err);
-    assert_int_equal(dn_run_sum(&run, rows, refuse_second, &calls, 1, out, &err), DN_ERR_NUMERIC);
+    assert_int_equal(dn_run_sum(&run, rows, &refused, out, &err), DN_ERR_NUMERIC);
     assert_int_equal(calls, 2);
     assert_true(out[0] == 9);
     assert_string_equal(err.message, "no more");
@@ -229,7 +232,7 @@ static void serial_sum(void **unused) {
         run.ctx = &status;
         calls = 0;
         dn_error_clear(&err);
-        assert_int_equal(dn_run_sum(&run, rows, add_column, &calls, 2, out, &err), status);
+        assert_int_equal(dn_run_sum(&run, rows, &both, out, &err), status);
         assert_int_equal(calls, 0);
         assert_int_equal(err.code, status);
     }

@@ -58,10 +58,13 @@ static void inside_a_task_there_is_one_thread(void **state) {
     dn_run run = dn_run_default();
     run.n_slots = 4;
     run.seed = 9;
+    run.sum = sum_in_ranges;
+    run.each = each_in_reverse;
     const dn_run inner = dni_task_run(&run);
     assert_int_equal(inner.n_slots, 1);
     assert_int_equal(inner.seed, 9);
     assert_null(inner.sum);
+    assert_null(inner.each);
 }
 
 int main(void) {

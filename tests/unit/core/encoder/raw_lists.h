@@ -29,7 +29,7 @@ static inline struct raw raw_of(const lists *t, const dn_encoder *encoder, size_
                                    : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
         raw.truth[i] = (size_t)t->target[i];
         for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
-            raw.feature[at] = (uint32_t)dn_encoder_place(encoder, 1, t->place[e]);
+            raw.feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->place[e]);
             raw.entry[at] = t->entry[e];
         }
         const uint32_t *feature;

@@ -269,8 +269,8 @@ static void other_tables(void **unused) {
     OK(dn_encoder_fit(&source.source, &(dn_encoder_spec){.columns = columns, .n_columns = 1}, NULL,
                       NULL, NULL, &encoder, NULL));
     chunked_done(&source);
-    assert_true(dn_encoder_place(encoder, 0, 4) == 4 &&
-                dn_encoder_place(encoder, 0, 5) == SIZE_MAX);
+    assert_true(dn_encoder_sparse_feature(encoder, 0, 4) == 4 &&
+                dn_encoder_sparse_feature(encoder, 0, 5) == SIZE_MAX);
     for (size_t k = 0; k < 4; k++) {
         later.column.first_place = first[k];
         chunked_init(&source, &later, 1, 1, border, 1);
@@ -402,7 +402,7 @@ static void raw_rows(void **unused) {
                                    ? (double)NAN
                                    : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
             for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
-                feature[at] = (uint32_t)dn_encoder_place(encoder, 1, t->place[e]);
+                feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->place[e]);
                 entry[at] = t->entry[e];
             }
             const uint32_t *words;

@@ -94,7 +94,7 @@ static void refusals(void **unused) {
     static const size_t border[] = {0, 1}, start[] = {0, 1};
     static const uint32_t place[] = {2};
     const double number[] = {(double)INFINITY};
-    dn_table_column wide = {.name = "f", .type = DN_SPARSE, .width = DN_MAX_DENSE_PLACES + 1};
+    dn_table_column wide = {.name = "f", .type = DN_SPARSE, .width = DN_MAX_DENSE_FEATURES + 1};
     const dn_encoder_spec spec = {.columns = columns,
                                   .n_columns = 1,
                                   .standardize = true,

@@ -7,7 +7,13 @@
 
 #include <cmocka.h>
 
-enum { ROWS = 2000, COLUMNS = 20, WAVES = 2000, MANY_WAVES = DN_MAX_BASIS_FEATURES, CENTRES = 250 };
+enum {
+    ROWS = 2000,
+    COLUMNS = 20,
+    FREQUENCIES = 2000,
+    MANY_WAVES = DN_MAX_BASIS_FEATURES,
+    CENTRES = 250
+};
 #define BETWEEN 2e7 /* operations that may pass between two looks, and one row more */
 
 struct looks {
@@ -126,14 +132,14 @@ static void wide_bases(void **state) {
     for (size_t c = 0; c <= COLUMNS; c++) {
         columns[c] = c;
     }
-    const double row = WAVES * (2.0 * COLUMNS + 32), pass = ROWS * row;
+    const double row = FREQUENCIES * (2.0 * COLUMNS + 32), pass = ROWS * row;
     dn_basis_spec basis = {.kind = DN_BASIS_RANDOM_FOURIER, .n_features = MANY_WAVES, .width = 1};
     struct work work = {
         .source = &source.source,
         .spec = {.columns = columns, .n_columns = COLUMNS, .bases = &basis, .n_bases = 1}};
     dn_encoder *encoder = NULL;
     stops("waves", fit_encoder, &work, 64.0 * MANY_WAVES * COLUMNS, 1);
-    basis.n_features = WAVES;
+    basis.n_features = FREQUENCIES;
     work.spec.standardize = true;
     stops("moments", fit_encoder, &work, 2 * pass, 4);
     work.spec.standardize = false;

@@ -32,6 +32,7 @@ static void threads_raw_or_encoded(void **state) {
         dn_metrics *a, *b, *c;
         three.n_slots = 3;
         three.sum = sum_in_ranges;
+        three.each = each_in_reverse;
         OK(dni_evaluate_rows(&input, model, &one, &a, NULL));
         OK(dni_evaluate_rows(&input, model, &three, &b, NULL));
         OK(dn_model_evaluate_raw(model, &raw, false, &one, &c, NULL));

@@ -104,6 +104,7 @@ static void check_sums(const dni_points *points, double size) {
            *threads = xcalloc(n * SUMS, sizeof *threads);
     dn_run run = dn_run_default();
     run.sum = sum_in_ranges;
+    run.each = each_in_reverse;
     run.n_slots = 3;
     for (size_t k = 0; k < n * SUMS; k++) {
         coef[k] = sin((double)k);

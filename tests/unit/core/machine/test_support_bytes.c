@@ -244,7 +244,7 @@ static void features_that_take_no_bytes(void **state) {
     struct km_rows r = {.t = t};
     const dn_encoder_spec spec = {.columns = columns,
                                   .n_columns = 1,
-                                  .text = {.buckets = DN_MAX_DENSE_PLACES + BIG_PLACE}};
+                                  .text = {.buckets = DN_MAX_DENSE_FEATURES + BIG_PLACE}};
     chunked source;
     lists_source(t, t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
@@ -252,7 +252,7 @@ static void features_that_take_no_bytes(void **state) {
     const dn_kernel kernel = {.type = DN_KERNEL_LINEAR,
                               .normalize = true,
                               .n_features = dn_encoder_n_features(r.encoder)};
-    const uint32_t col = DN_MAX_DENSE_PLACES + BIG_PLACE - 1;
+    const uint32_t col = DN_MAX_DENSE_FEATURES + BIG_PLACE - 1;
     const double one = 1;
     const size_t start[] = {0, 1};
     dn_machine **machines = xcalloc(1, sizeof *machines), *machine;

@@ -187,6 +187,7 @@ static void threads(void **state) {
         dni_outcome outcome;
         run.n_slots = k == 0 ? 1 : 3;
         run.sum = k == 0 ? NULL : sum_in_ranges;
+        run.each = k == 0 ? NULL : each_in_reverse;
         x[k] = xcalloc(MANY, sizeof(double));
         OK(dni_adam(&o, &run, &settings, x[k], &outcome, NULL));
         assert_true(x[k][MANY - 1] != 0 && x[k][16384] != 0);

@@ -98,44 +98,26 @@ static inline void chunked_done(chunked *self) {
     }
 }
 
-/* A sum as a team of threads would make it, on one: ranges of two blocks, the last first, on changing slots. */
-static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn,
-                                      void *arg, size_t n_out, double *out, dn_error *err) {
-    size_t n_ranges = (rows->n_blocks + 1) / 2, n = n_out + 1;
-    double *totals = calloc((n_ranges + 1) * n, sizeof *totals);
-    double *partials = calloc(64 * n, sizeof *partials);
-    dn_status status = totals == NULL || partials == NULL ? DN_ERR_MEMORY : DN_OK;
-    dn_pairwise sum;
-    for (size_t r = n_ranges; status == DN_OK && r-- > 0;) {
-        dn_pairwise_init(&sum, n_out, partials);
-        for (size_t i = 2 * r; status == DN_OK && i < 2 * r + 2 && i < rows->n_blocks; i++) {
-            status = dn_run_sum_block(NULL, rows, i, (r * 7 + 3) % run->n_slots, fn, arg,
-                                      dn_pairwise_next(&sum), err);
-            if (status == DN_OK) {
-                dn_pairwise_push(&sum, 0);
+/* dn_run.each as a team of threads would do it, on one thread: ranges of two blocks, the last range
+ * first, on changing slots. */
+static inline dn_status scattered_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn,
+                                       void *arg, dn_error *err) {
+    for (size_t r = (rows->n_blocks + 1) / 2; r-- > 0;) {
+        for (size_t i = 2 * r; i < 2 * r + 2 && i < rows->n_blocks; i++) {
+            dn_status status =
+                dn_run_each_block(NULL, rows, i, (r * 7 + 3) % run->n_slots, fn, arg, err);
+            if (status != DN_OK) {
+                return status;
             }
         }
-        if (status == DN_OK) {
-            dn_pairwise_total(&sum, totals + r * n);
-        }
     }
-    if (status == DN_OK) {
-        dn_pairwise_init(&sum, n_out, partials);
-        for (size_t r = 0; r < n_ranges; r++) {
-            memcpy(dn_pairwise_next(&sum), totals + r * n, n_out * sizeof *totals);
-            dn_pairwise_push(&sum, 1);
-        }
-        dn_pairwise_total(&sum, out);
-    }
-    free(totals);
-    free(partials);
-    return status;
+    return DN_OK;
 }
 
 static inline dn_run scattered_run(void) {
     dn_run run = dn_run_default();
     run.n_slots = CHUNKED_SLOTS;
-    run.sum = scattered_sum;
+    run.each = scattered_each;
     return run;
 }
 

@@ -318,6 +318,7 @@ static void memory_and_stops(void **state) {
         dn_run one = dn_run_default(), many = dn_run_default();
         many.n_slots = 3;
         many.sum = sum_in_ranges;
+        many.each = each_in_reverse;
         dn_train_result other;
         void *bytes[2];
         size_t size[2];

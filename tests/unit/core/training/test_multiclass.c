@@ -457,6 +457,7 @@ static void threads_and_streams(void **state) {
             dn_allocator allocator = memory_allocator(&memory, true);
             tight.allocator = &allocator;
             grouped.sum = sum_in_ranges;
+            grouped.each = each_in_reverse;
             grouped.n_slots = 3;
             dn_train_result a = train(&request, NULL), b = train(&request, &tight),
                             c = train(&request, &grouped);

@@ -101,6 +101,7 @@ static void streamed_or_in_memory(void **state) {
         dn_allocator allocator = memory_allocator(&memory, true);
         tight.allocator = &allocator;
         grouped.sum = sum_in_ranges;
+        grouped.each = each_in_reverse;
         dn_train_result a = train(&request, &run), b = train(&request, &tight),
                         c = train(&request, &grouped);
         assert_string_equal(text_of(&a.report, "rows"), "in memory");

@@ -70,6 +70,7 @@ static void folds_by_hand(void **state) {
         run.seed = 5;
         if (way == 2) {
             run.sum = sum_in_ranges;
+            run.each = each_in_reverse;
             run.n_slots = 3;
         }
         dn_train_result r = train(&request, &run), plain = train(&whole, &run);
@@ -126,6 +127,7 @@ static void any_road(void **state) {
     dn_allocator allocator = memory_allocator(&memory, true);
     tight.allocator = &allocator;
     grouped.sum = sum_in_ranges;
+    grouped.each = each_in_reverse;
     dn_train_result a = train(&request, &run), b = train(&request, &tight),
                     c = train(&request, &grouped);
     bool streamed = false;

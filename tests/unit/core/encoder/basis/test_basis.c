@@ -31,7 +31,7 @@ static void polynomial(void **unused) {
     size_t levels = dn_encoder_input(encoder, 3)->n_features;
     assert_int_equal(dn_encoder_n_features(encoder),
                      levels + 19); /* the columns are no features twice */
-    assert_true(dn_encoder_input(encoder, 0)->taken &&
+    assert_true(dn_encoder_input(encoder, 0)->in_basis_only &&
                 dn_encoder_input(encoder, 0)->n_features == 0);
     for (size_t j = 0; j < 19; j++) {
         name_is(encoder, levels + j, names[j]);

@@ -185,6 +185,7 @@ static void rows_and_threads(void **state) {
     dn_run run = dn_run_default();
     run.n_slots = 3;
     run.sum = sum_in_ranges;
+    run.each = each_in_reverse;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, D), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, 3, p, &run, &many, NULL));
     assert_memory_equal(many.out.w, plain.out.w, sizeof(double) * 3 * D);

@@ -388,6 +388,7 @@ static void any_threads(void **state) {
     dn_run serial = dn_run_default(), parallel = dn_run_default();
     parallel.n_slots = 3;
     parallel.sum = sum_in_ranges;
+    parallel.each = each_in_reverse;
     for (int deficient = 0; deficient < 2; deficient++) {
         for (size_t i = 0; deficient && i < t->n; i++) {
             t->x[i * 6 + 5] = t->x[i * 6] - 3;

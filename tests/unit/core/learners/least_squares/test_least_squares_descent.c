@@ -242,6 +242,7 @@ static void sparse_rows(void **state) {
     dn_run run = dn_run_default(), parallel = dn_run_default();
     parallel.n_slots = 2;
     parallel.sum = sum_in_ranges;
+    parallel.each = each_in_reverse;
     run.allocator = &allocator;
     dn_params *p = descent_params(1e-3, "gradient_descent");
     OK(dn_params_set_number(p, "max_iterations", 30, NULL));

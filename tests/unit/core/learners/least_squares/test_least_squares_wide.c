@@ -190,6 +190,7 @@ static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size
     struct fit fit;
     run.n_slots = n_slots;
     run.sum = n_slots > 1 ? sum_in_ranges : NULL;
+    run.each = n_slots > 1 ? each_in_reverse : NULL;
     OK(fit_rows(rows, K, p, &run, &fit, NULL));
     return fit;
 }

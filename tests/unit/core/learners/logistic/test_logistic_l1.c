@@ -371,6 +371,7 @@ static void threads_are_nothing(void **state) {
             dn_run serial = dn_run_default(), ranges = dn_run_default();
             ranges.n_slots = 3;
             ranges.sum = sum_in_ranges;
+            ranges.each = each_in_reverse;
             struct fit one, two;
             OK(fit_rows(rows, K, p, &serial, &one, NULL));
             OK(fit_rows(rows, K, p, &ranges, &two, NULL));

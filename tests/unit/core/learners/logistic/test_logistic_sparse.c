@@ -25,6 +25,7 @@ static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size
     OK(dn_params_set_number(own, "max_iterations", (double)iterations, NULL));
     run.n_slots = n_slots;
     run.sum = n_slots > 1 ? sum_in_ranges : NULL;
+    run.each = n_slots > 1 ? each_in_reverse : NULL;
     if (fit_rows(rows, K, own, &run, &fit, &err) != DN_OK) {
         fail_msg("%s", err.message);
     }

@@ -139,6 +139,7 @@ static void threads_stop_and_memory(void **state) {
         dn_run serial = dn_run_default(), ranges = dn_run_default();
         ranges.n_slots = 3;
         ranges.sum = sum_in_ranges;
+        ranges.each = each_in_reverse;
         struct fit one, two;
         OK(fit_rows(t.rows, 2, p, &serial, &one, NULL));
         OK(fit_rows(t.rows, 2, p, &ranges, &two, NULL));

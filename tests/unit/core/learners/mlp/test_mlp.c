@@ -135,6 +135,7 @@ static void pass_does_not_depend_on_threads(void **state) {
         bench_release_loss(&other);
         other.run.n_slots = 3;
         other.run.sum = sum_in_ranges;
+        other.run.each = each_in_reverse;
         bench_prepare_loss(&other, 1e-2, 0);
         assert_true(value_at(&other, other.gradient) == value);
         assert_memory_equal(other.gradient, b.gradient, b.loss.n * sizeof(double));
@@ -194,6 +195,7 @@ static void batch_gradient_does_not_depend_on_threads(void **state) {
             bench_release_loss(&b);
             b.run.n_slots = shared ? 3 : 1;
             b.run.sum = shared ? sum_in_ranges : NULL;
+            b.run.each = shared ? each_in_reverse : NULL;
             bench_prepare_loss(&b, 1e-3, 1000);
             double *x = xcalloc(b.loss.n, sizeof *x);
             size_t order[1000];

@@ -154,6 +154,7 @@ static void solvers(void **state) {
         dn_run run = dn_run_default();
         run.n_slots = 3;
         run.sum = sum_in_ranges;
+        run.each = each_in_reverse;
         OK(fit_rows(t.rows, 2, p, &run, &again, NULL));
         assert_true(wrong_rows(&t, fit.out.network) < 0.1 * 4200);
         assert_memory_equal(fit.out.network->w, again.out.network->w, n * sizeof(double));

@@ -179,6 +179,7 @@ static void threads(void **state) {
     dn_matrix x = dn_matrix_dense(b->x, N, D);
     dn_run one = dn_run_default(), many = dn_run_default();
     many.sum = sum_in_ranges;
+    many.each = each_in_reverse;
     many.n_slots = 3;
     for (size_t c = 0; c < 3; c++) {
         for (size_t mode = 0; mode < 3; mode++) {

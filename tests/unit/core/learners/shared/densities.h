@@ -251,6 +251,7 @@ static inline void check_threads(const struct csv *t, const dn_params *p) {
     OK(fit_rows(rows, t->K, p, &run, &one, NULL));
     run.n_slots = 3;
     run.sum = sum_in_ranges;
+    run.each = each_in_reverse;
     OK(fit_rows(rows, t->K, p, &run, &many, NULL));
     assert_same_machine(&one.out, &many.out, 0);
     assert_true(one.report.objective == many.report.objective);

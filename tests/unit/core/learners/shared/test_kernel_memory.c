@@ -8,7 +8,7 @@ struct meter {
     size_t now, most, limit;
 };
 
-static bool meter_hold(void *ctx, size_t size) {
+static bool meter_charge(void *ctx, size_t size) {
     struct meter *m = ctx;
     if (size > m->limit - m->now) {
         return false;
@@ -18,14 +18,14 @@ static bool meter_hold(void *ctx, size_t size) {
     return true;
 }
 
-static void meter_let_go(void *ctx, size_t size) {
+static void meter_discharge(void *ctx, size_t size) {
     struct meter *m = ctx;
     assert_true(size <= m->now);
     m->now -= size;
 }
 
 static void *meter_allocate(void *ctx, size_t size) {
-    max_align_t *p = meter_hold(ctx, size) ? malloc(size + sizeof *p) : NULL;
+    max_align_t *p = meter_charge(ctx, size) ? malloc(size + sizeof *p) : NULL;
     if (p == NULL) {
         return NULL;
     }
@@ -39,12 +39,17 @@ static void meter_release(void *ctx, void *memory) {
         return;
     }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
-    meter_let_go(ctx, size);
+    meter_discharge(ctx, size);
     free((max_align_t *)memory - 1);
 }
 
 static dn_allocator meter_allocator(struct meter *m) {
-    return (dn_allocator){meter_allocate, meter_release, m, true, meter_hold, meter_let_go};
+    return (dn_allocator){.allocate = meter_allocate,
+                          .release = meter_release,
+                          .charge = meter_charge,
+                          .discharge = meter_discharge,
+                          .ctx = m,
+                          .budgeted = true};
 }
 
 struct row {

@@ -202,6 +202,7 @@ static void any_threads(void **state) {
         dn_run serial = dn_run_default(), parallel = dn_run_default();
         parallel.n_slots = 3;
         parallel.sum = sum_in_ranges;
+        parallel.each = each_in_reverse;
         OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &serial, &one, NULL));
         OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &parallel, &many, NULL));
         size_t n = i == 0 ? D * D : i == 1 ? K * D * D : K * D;

@@ -147,6 +147,7 @@ static void machines_share_support_vectors(void **state) {
     dn_run run = dn_run_default(), threads = dn_run_default();
     threads.n_slots = 3;
     threads.sum = sum_in_ranges;
+    threads.each = each_in_reverse;
     OK(dn_params_set_number(p, "kernel.width", 2, NULL));
     static const dn_decision decisions[] = {DN_DECISION_ONE_VS_ONE, DN_DECISION_ONE_VS_REST};
     for (size_t k = 0; k < 2; k++) {

@@ -2,55 +2,55 @@
 #include "unit/core/encoder/lists.h"
 
 #include "encoder/encoder_bytes.h"
-#include "encoder/place_set.h"
+#include "encoder/index_set.h"
 
 enum { MOST = 300 };
 
 /* ---- the set ---- */
-static void same_places(const dni_place_set *set, const bool *in, size_t width) {
+static void same_places(const dni_index_set *set, const bool *in, size_t width) {
     size_t n = 0;
     for (size_t place = 0; place < width; place++) {
-        assert_int_equal(dni_place_set_find(set, place), in[place] ? n : SIZE_MAX);
+        assert_int_equal(dni_index_set_find(set, place), in[place] ? n : SIZE_MAX);
         if (in[place]) {
-            assert_int_equal(dni_place_set_at(set, n++), place);
+            assert_int_equal(dni_index_set_at(set, n++), place);
         }
     }
     assert_int_equal(set->n, n);
-    assert_int_equal(dni_place_set_find(set, width), SIZE_MAX);
-    assert_int_equal(dni_place_set_find(set, SIZE_MAX - 1), SIZE_MAX);
+    assert_int_equal(dni_index_set_find(set, width), SIZE_MAX);
+    assert_int_equal(dni_index_set_find(set, SIZE_MAX - 1), SIZE_MAX);
 }
 
 /* Written, cut anywhere, changed anywhere, read back. */
-static void there_and_back(const dni_place_set *set, const bool *in) {
+static void there_and_back(const dni_index_set *set, const bool *in) {
     dni_writer writer;
     void *bytes;
     size_t size;
     dni_writer_init(&writer);
-    dni_place_set_write(set, &writer);
+    dni_index_set_write(set, &writer);
     OK(dni_writer_take(&writer, &bytes, &size, NULL));
     assert_true(size <= 9 + set->width / 2 * 4 + 4); /* whichever list is the shorter */
     for (size_t cut = 0; cut <= size; cut++) {
-        dni_place_set back = {0};
+        dni_index_set back = {0};
         unsigned char *exact = malloc(cut + 1);
         memcpy(exact, bytes, cut);
         dni_reader reader = dni_reader_of(exact, cut);
-        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &back, NULL);
+        dn_status status = dni_index_set_read(&reader, set->width, &(double){0}, &back, NULL);
         assert_int_equal(status, cut == size ? DN_OK : DN_ERR_CORRUPT);
         if (status == DN_OK) {
             same_places(&back, in, set->width);
         }
-        dni_place_set_done(&back);
+        dni_index_set_done(&back);
         free(exact);
     }
     for (size_t i = 0; i < size; i++) {
-        dni_place_set other = {0};
+        dni_index_set other = {0};
         ((unsigned char *)bytes)[i] ^= 0x41;
         dni_reader reader = dni_reader_of(bytes, size);
-        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &other, NULL);
+        dn_status status = dni_index_set_read(&reader, set->width, &(double){0}, &other, NULL);
         assert_true(status == DN_OK || status == DN_ERR_CORRUPT);
         assert_true(status != DN_OK || (other.n > 0 && other.n <= set->width &&
-                                        dni_place_set_at(&other, other.n - 1) < set->width));
-        dni_place_set_done(&other);
+                                        dni_index_set_at(&other, other.n - 1) < set->width));
+        dni_index_set_done(&other);
         ((unsigned char *)bytes)[i] ^= 0x41;
     }
     free(bytes);
@@ -76,20 +76,20 @@ static void sets(void **unused) {
                 listed[n++] = (uint32_t)place;
             }
         }
-        const dn_places places = {.kind = dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT,
-                                  .place = listed,
-                                  .n = n};
+        const dn_index_filter places = {.kind = dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT,
+                                        .index = listed,
+                                        .n = n};
         if (n == (dropped ? width : 0)) {
-            assert_false(dn_places_are_well(&places, width));
+            assert_false(dn_index_filter_is_valid(&places, width));
             continue;
         }
-        assert_true(dn_places_are_well(&places, width));
-        dni_place_set set;
-        OK(dni_place_set_init(&set, &places, width, NULL));
-        assert_true(dni_place_set_bytes(&set) <= 16 * set.n + 16);
+        assert_true(dn_index_filter_is_valid(&places, width));
+        dni_index_set set;
+        OK(dni_index_set_init(&set, &places, width, NULL));
+        assert_true(dni_index_set_bytes(&set) <= 16 * set.n + 16);
         same_places(&set, in, width);
         there_and_back(&set, in);
-        dni_place_set_done(&set);
+        dni_index_set_done(&set);
     }
 }
 
@@ -97,35 +97,35 @@ static void sets(void **unused) {
 static void wide_columns(void **unused) {
     (void)unused;
     static const uint32_t few[] = {0, 77, 4000000000U};
-    dni_place_set set;
-    OK(dni_place_set_init(&set, &(dn_places){DN_PLACES_KEPT, few, 3}, UINT32_MAX, NULL));
-    assert_true(dni_place_set_bytes(&set) <= 64);
-    assert_true(dni_place_set_find(&set, 77) == 1 && dni_place_set_find(&set, 4000000000U) == 2);
-    assert_true(dni_place_set_find(&set, 76) == SIZE_MAX &&
-                dni_place_set_find(&set, UINT32_MAX - 1) == SIZE_MAX);
-    dni_place_set_done(&set);
-    static const unsigned char dropped[] = {DN_PLACES_DROPPED, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
+    dni_index_set set;
+    OK(dni_index_set_init(&set, &(dn_index_filter){DN_INDICES_KEPT, few, 3}, UINT32_MAX, NULL));
+    assert_true(dni_index_set_bytes(&set) <= 64);
+    assert_true(dni_index_set_find(&set, 77) == 1 && dni_index_set_find(&set, 4000000000U) == 2);
+    assert_true(dni_index_set_find(&set, 76) == SIZE_MAX &&
+                dni_index_set_find(&set, UINT32_MAX - 1) == SIZE_MAX);
+    dni_index_set_done(&set);
+    static const unsigned char dropped[] = {DN_INDICES_DROPPED, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
     dni_reader reader = dni_reader_of(dropped, sizeof dropped);
-    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL),
+    assert_int_equal(dni_index_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL),
                      DN_ERR_CORRUPT);
 }
 
 static void rules(void **unused) {
     (void)unused;
     static const uint32_t twice[] = {1, 1}, down[] = {2, 1}, good[] = {0, 4};
-    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, twice, 2}, 5));
-    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_DROPPED, down, 2}, 5));
-    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 2}, 4));
-    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 0}, 4));
-    assert_true(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 2}, 5));
+    assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, twice, 2}, 5));
+    assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_DROPPED, down, 2}, 5));
+    assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 2}, 4));
+    assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 0}, 4));
+    assert_true(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 2}, 5));
     lists *t = lists_new(2);
-    const dn_places beyond = {DN_PLACES_KEPT, (const uint32_t[]){LISTS_WIDTH}, 1};
+    const dn_index_filter beyond = {DN_INDICES_KEPT, (const uint32_t[]){LISTS_WIDTH}, 1};
     dn_error err = {0};
     const dn_table_column column = t->columns[L_PLACES].column;
     assert_int_equal(dn_encoder_check(&column, 1,
                                       &(dn_encoder_spec){.columns = (const size_t[]){0},
                                                          .n_columns = 1,
-                                                         .places = &beyond},
+                                                         .index_filters = &beyond},
                                       &err),
                      DN_ERR_ARGUMENT);
     assert_string_equal(err.field, "f");
@@ -218,7 +218,7 @@ static void chosen_are_columns(void **unused) {
     static const size_t sparse[] = {L_PLACES};
     for (int kind = 0; kind < 4; kind++) {
         const bool dropped = kind % 2 == 1, standardize = kind >= 2;
-        const dn_places places = {dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT, few, FEW};
+        const dn_index_filter places = {dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT, few, FEW};
         size_t columns[LISTS_WIDTH], n = 0;
         for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
             const bool listed = k < FEW && few[k] == j;
@@ -229,7 +229,7 @@ static void chosen_are_columns(void **unused) {
         }
         const dn_encoder_spec spec = {.columns = sparse,
                                       .n_columns = 1,
-                                      .places = &places,
+                                      .index_filters = &places,
                                       .standardize = standardize,
                                       .standardize_sparse = standardize};
         const dn_encoder_spec plain = {.columns = columns,
@@ -247,9 +247,9 @@ static void chosen_are_columns(void **unused) {
         assert_int_equal(dn_encoder_input(back, 0)->width, LISTS_WIDTH);
         for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
             const bool is = k < n && columns[k] == j;
-            assert_int_equal(dn_encoder_place(back, 0, (uint32_t)j), is ? k : SIZE_MAX);
+            assert_int_equal(dn_encoder_sparse_feature(back, 0, (uint32_t)j), is ? k : SIZE_MAX);
             if (is) {
-                assert_int_equal(dn_encoder_nth_place(back, 0, k++), j);
+                assert_int_equal(dn_encoder_sparse_index(back, 0, k++), j);
             }
         }
         same_rows(t, a, b, !standardize);

@@ -1,6 +1,8 @@
-/* The passes over a sparse column. A place is a number column whose missing values are 0: the moments of encoder_moments.h, summed over the entries alone. */
-#include "encoder/encoder_places.h"
+/* The passes over a sparse column. A index is a number column whose missing values are 0: the moments of encoder_moments.h, summed over the entries alone. */
+#include "encoder/encoder_sparse.h"
 
+#include "base/sum.h"
+#include "base/tasks.h"
 #include "encoder/encoder_moments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,33 +17,34 @@ struct slot {
     char pad[64];              /* away from the next thread's */
 };
 
-struct places {
+struct filter {
     const dni_selection *rows;
     const dn_table_column *column;
     size_t index; /* the column's, in the source */
-    const dni_place_set
-        *set; /* which of its places take part; below, a place is its number in it */
+    const dni_index_set
+        *set; /* which of its filter take part; below, a index is its number in it */
     const double *weight;
     const dn_run *run;
     size_t width; /* set->n */
-    bool serial, moments;
+    bool moments;
+    dn_run passes; /* for passes over the source */
     size_t n_slots;
     struct slot *slots;       /* [n_slots] */
     dni_scan_column *results; /* [width] with moments: of the entries */
     double *totals;           /* [1 + 2 width] */
 };
 
-static dn_status slot_init(const struct places *self, struct slot *slot, dn_error *err) {
+static dn_status slot_init(const struct filter *self, struct slot *slot, dn_error *err) {
     void *met = NULL, *extremes = NULL;
     slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
     dn_status status =
-        dn_run_alloc(self->run, self->width / 8 + 1, 1, "the places of a sparse column", &met, err);
+        dn_run_alloc(self->run, self->width / 8 + 1, 1, "the filter of a sparse column", &met, err);
     slot->met = met;
     if (status != DN_OK || !self->moments) {
         return status;
     }
     status = dn_run_alloc(self->run, 2 * self->width, sizeof(double),
-                          "the places of a sparse column", &extremes, err);
+                          "the filter of a sparse column", &extremes, err);
     if (status != DN_OK) {
         return status;
     }
@@ -54,11 +57,12 @@ static dn_status slot_init(const struct places *self, struct slot *slot, dn_erro
     return DN_OK;
 }
 
-static dn_status places_init(struct places *self, dn_error *err) {
+static dn_status places_init(struct filter *self, dn_error *err) {
     void *slots = NULL, *results = NULL, *totals = NULL;
-    size_t n_slots = dni_source_slots(self->rows->source, self->run, &self->serial);
+    self->passes = dni_source_run(self->rows->source, self->run);
+    size_t n_slots = self->passes.n_slots;
     dn_status status = dn_run_alloc(self->run, n_slots, sizeof *self->slots,
-                                    "the places of a sparse column", &slots, err);
+                                    "the filter of a sparse column", &slots, err);
     if (status != DN_OK) {
         return status;
     }
@@ -69,18 +73,18 @@ static dn_status places_init(struct places *self, dn_error *err) {
     }
     if (status == DN_OK && self->moments) {
         status = dn_run_alloc(self->run, self->width, sizeof *self->results,
-                              "the places of a sparse column", &results, err);
+                              "the filter of a sparse column", &results, err);
     }
     self->results = results;
     if (status == DN_OK) {
         status = dn_run_alloc(self->run, 1 + (self->moments ? 2 * self->width : 0), sizeof(double),
-                              "the places of a sparse column", &totals, err);
+                              "the filter of a sparse column", &totals, err);
     }
     self->totals = totals;
     return status;
 }
 
-static void places_done(const struct places *self) {
+static void places_done(const struct filter *self) {
     for (size_t k = 0; k < self->n_slots; k++) {
         dn_run_free(self->run, self->slots[k].met);
         dn_run_free(self->run, self->slots[k].minimum);
@@ -92,20 +96,20 @@ static void places_done(const struct places *self) {
 
 /* ---- the rows ---- */
 /* A row's entries: what to do with one is told by `add`, which is inlined. */
-typedef void (*add_entry)(const struct places *self, struct slot *slot, size_t place, double x,
+typedef void (*add_entry)(const struct filter *self, struct slot *slot, size_t index, double x,
                           double v, double *out);
 
-static dn_status not_finite(const struct places *self, size_t row, size_t place, double x,
+static dn_status not_finite(const struct filter *self, size_t row, size_t index, double x,
                             dn_error *err) {
     dn_status status =
         dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)",
-                     self->column->name, (unsigned long long)self->column->first_place + place, x);
+                     self->column->name, (unsigned long long)self->column->first_place + index, x);
     dn_error_set_field(err, self->column->name);
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
-static inline dn_status add_tile(const struct places *self, struct slot *slot, const dni_tile *tile,
+static inline dn_status add_tile(const struct filter *self, struct slot *slot, const dni_tile *tile,
                                  add_entry add, double *out, dn_error *err) {
     const dn_column_view *view = &slot->view;
     const size_t base = self->rows->source->chunk_first_row[tile->chunk];
@@ -114,22 +118,22 @@ static inline dn_status add_tile(const struct places *self, struct slot *slot, c
         const double v = self->weight == NULL ? 1 : self->weight[base + row];
         for (size_t e = view->row_start[row]; v > 0 && e < view->row_start[row + 1]; e++) {
             const double x = view->number[e];
-            const size_t place = dni_place_set_find(self->set, view->place[e]);
-            if (place == SIZE_MAX) {
+            const size_t index = dni_index_set_find(self->set, view->place[e]);
+            if (index == SIZE_MAX) {
                 continue;
             }
             if (!isfinite(x)) {
                 return not_finite(self, base + row, view->place[e], x, err);
             }
             if (x != 0) {
-                add(self, slot, place, x, v, out);
+                add(self, slot, index, x, v, out);
             }
         }
     }
     return DN_OK;
 }
 
-static inline dn_status add_block(const struct places *self, const dn_block *block,
+static inline dn_status add_block(const struct filter *self, const dn_block *block,
                                   size_t slot_index, add_entry add, double *out, dn_error *err) {
     struct slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(self->rows, block->first_row / DN_BLOCK_ROWS);
@@ -146,30 +150,30 @@ static inline dn_status add_block(const struct places *self, const dn_block *blo
     return status;
 }
 
-static inline void count_entry(const struct places *self, struct slot *slot, size_t place, double x,
+static inline void count_entry(const struct filter *self, struct slot *slot, size_t index, double x,
                                double v, double *out) {
     (void)self;
     (void)x;
     out[0] += v;
-    slot->met[place / 8] |= (unsigned char)(1U << place % 8);
+    slot->met[index / 8] |= (unsigned char)(1U << index % 8);
 }
 
-static inline void sum_entry(const struct places *self, struct slot *slot, size_t place, double x,
+static inline void sum_entry(const struct filter *self, struct slot *slot, size_t index, double x,
                              double v, double *out) {
-    count_entry(self, slot, place, x, v, out);
-    slot->minimum[place] = fmin(slot->minimum[place], x);
-    slot->maximum[place] = fmax(slot->maximum[place], x);
-    out[1 + 2 * place] += v;
-    out[2 + 2 * place] += v * x;
+    count_entry(self, slot, index, x, v, out);
+    slot->minimum[index] = fmin(slot->minimum[index], x);
+    slot->maximum[index] = fmax(slot->maximum[index], x);
+    out[1 + 2 * index] += v;
+    out[2 + 2 * index] += v * x;
 }
 
-static inline void moment_entry(const struct places *self, struct slot *slot, size_t place,
+static inline void moment_entry(const struct filter *self, struct slot *slot, size_t index,
                                 double x, double v, double *out) {
     (void)slot;
-    const dni_scan_column *column = &self->results[place];
+    const dni_scan_column *column = &self->results[index];
     const double d = (x - column->shift) * column->factor;
-    out[1 + 2 * place] += v * d;
-    out[2 + 2 * place] += v * d * d;
+    out[1 + 2 * index] += v * d;
+    out[2 + 2 * index] += v * d * d;
 }
 
 /* out: Σ v·(entries of the row) */
@@ -178,30 +182,30 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     return add_block(arg, block, slot_index, count_entry, out, err);
 }
 
-/* … and for each place Σv and Σvx of its entries */
+/* … and for each index Σv and Σvx of its entries */
 static dn_status sum_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                            dn_error *err) {
     return add_block(arg, block, slot_index, sum_entry, out, err);
 }
 
-/* for each place Σv(x − shift) and Σv(x − shift)² of its entries, scaled */
+/* for each index Σv(x − shift) and Σv(x − shift)² of its entries, scaled */
 static dn_status moment_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                               dn_error *err) {
     return add_block(arg, block, slot_index, moment_entry, out, err);
 }
 
-static dn_status pass(const struct places *self, dn_block_fn fn, dn_error *err) {
+static dn_status pass(const struct filter *self, dni_each_sum_fn fn, dn_error *err) {
     for (size_t k = 0; k < self->n_slots; k++) {
         self->slots[k].open.chunk = SIZE_MAX;
     }
-    return dni_sum_numbers(self->run, self->serial, self->rows->n_blocks, DN_BLOCK_ROWS, fn,
-                           (void *)(uintptr_t)self, 1 + (self->moments ? 2 * self->width : 0),
-                           self->totals, err);
+    const dn_rows blocks = dni_numbered_rows(self->rows->n_blocks);
+    return dni_each_sum(&self->passes, &blocks, fn, (void *)(uintptr_t)self,
+                        1 + (self->moments ? 2 * self->width : 0), self->totals, err);
 }
 
 /* ---- what they say ---- */
-/* The sums of all places: where rows have no entry, 0 is one of the values. */
-static void take_sums(const struct places *self, double total_weight) {
+/* The sums of all filter: where rows have no entry, 0 is one of the values. */
+static void read_sums(const struct filter *self, double total_weight) {
     for (size_t j = 0; j < self->width; j++) {
         dni_scan_column *column = &self->results[j];
         *column = (dni_scan_column){.weight = self->totals[1 + 2 * j],
@@ -219,20 +223,20 @@ static void take_sums(const struct places *self, double total_weight) {
     }
 }
 
-static dn_status too_large(const struct places *self, size_t j, dn_error *err) {
+static dn_status too_large(const struct filter *self, size_t j, dn_error *err) {
     dn_status status = dn_error_set(
         err, DN_ERR_NUMERIC,
         "column \"%s%llu\" holds numbers too large to be standardised: divide it by a power of ten",
         self->column->name,
-        (unsigned long long)self->column->first_place + dni_place_set_at(self->set, j));
+        (unsigned long long)self->column->first_place + dni_index_set_at(self->set, j));
     dn_error_set_field(err, self->column->name);
     return status;
 }
 
-static dn_status fit_moments(const struct places *self, double total_weight, double *mean,
+static dn_status fit_moments(const struct filter *self, double total_weight, double *mean,
                              double *scale, dn_error *err) {
     const double nothing = 0;
-    take_sums(self, total_weight);
+    read_sums(self, total_weight);
     for (size_t j = 0; j < self->width; j++) {
         dni_scan_column all = self->results[j];
         all.weight = total_weight;
@@ -255,8 +259,8 @@ static dn_status fit_moments(const struct places *self, double total_weight, dou
     return status;
 }
 
-/* The slots' bits together, of the encoded places. */
-static dn_status unite_active(const struct places *self, unsigned char **out, dn_error *err) {
+/* The slots' bits together, of the encoded filter. */
+static dn_status merge_active(const struct filter *self, unsigned char **out, dn_error *err) {
     unsigned char *active = calloc(self->width / 8 + 1, 1);
     if (active == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
@@ -276,10 +280,10 @@ static dn_status unite_active(const struct places *self, unsigned char **out, dn
     return DN_OK;
 }
 
-dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_place_set *set,
+dn_status dni_sparse_fit(const dni_selection *rows, size_t column, const dni_index_set *set,
                          const double *weight, double total_weight, const dn_run *run, double *mean,
-                         double *scale, dni_places *out, dn_error *err) {
-    struct places self = {.rows = rows,
+                         double *scale, dni_sparse_stats *out, dn_error *err) {
+    struct filter self = {.rows = rows,
                           .column = &rows->source->columns[column],
                           .index = column,
                           .weight = weight,
@@ -296,7 +300,7 @@ dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_pla
         status = fit_moments(&self, total_weight, mean, scale, err);
     }
     if (status == DN_OK) {
-        status = unite_active(&self, &out->active, err);
+        status = merge_active(&self, &out->active, err);
     }
     if (status == DN_OK) {
         out->entries = entries;
