@@ -5,7 +5,7 @@
  * enough that a shortest one is among the neighbours of v. All products are taken rounded to odd, which keeps every comparison exact although the power of ten is cut to 128 bits.
  * R. Giulietti, The Schubfach way to render doubles, 2020, sections 8 and 9. */
 #include "number/power10.h"
-#include <discern/table.h>
+#include <discern/number.h>
 
 #include <math.h>
 #include <string.h>

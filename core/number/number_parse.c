@@ -4,7 +4,7 @@
  * All of it assumes rounding to nearest, as C programs start. strtod is given an integer and an exponent ("31415e-4"), so that the locale's decimal
  * point plays no part. */
 #include "number/power10.h"
-#include <discern/table.h>
+#include <discern/number.h>
 
 #include <float.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 
+#include <discern/number.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -28,7 +29,7 @@ void json_describe(struct buf *out, const json_t *value) {
     }
     case JSON_INTEGER:
     case JSON_REAL:
-        (void)json_format_double(json_number_value(value), number);
+        (void)dn_number_format(json_number_value(value), number);
         buf_printf(out, "number %s", number);
         break;
     case JSON_TRUE:

@@ -1,12 +1,11 @@
-/* The JSON writer, string escaping and the text of numbers. */
+/* The JSON writer and string escaping. */
 #include "base/json_write.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 
 #include <assert.h>
-#include <float.h>
+#include <discern/number.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +81,8 @@ void json_put_stringn(struct json_writer *w, const char *s, size_t n) {
 }
 
 void json_put_double(struct json_writer *w, double v) {
-    char text[32];
-    const size_t n = json_format_double(v, text);
+    char text[DN_NUMBER_SIZE];
+    const size_t n = dn_number_format(v, text);
     json_put_raw(w, text, n);
 }
 
@@ -180,33 +179,4 @@ void json_escape(struct buf *out, const char *s, size_t n) {
     }
     utf8_append(out, s + from, n - from);
     buf_putc(out, '"');
-}
-
-size_t json_format_double(double v, char out[32]) {
-    if (!isfinite(v)) {
-        memcpy(out, "null", 5);
-        return 4;
-    }
-    if (fabs(v) < 1e15 && v == floor(v)) {
-        return (size_t)snprintf(out, 32, "%.0f", v); /* "-0" too, which reads back as -0.0 */
-    }
-    /* A normal number that has a text of up to 15 digits gets it from %.15g, which trims zeros; a subnormal one is known to fewer digits. */
-    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-        (void)snprintf(out, 32, "%.*g", digits, v);
-        if (strtod(out, NULL) == v) { // NOLINT: exact comparison is the point
-            break;
-        }
-    }
-    /* printf's exponent has a sign and two digits at least: 1e+20 → 1e20, 1e-05 → 1e-5 */
-    char *from = strchr(out, 'e');
-    if (from != NULL) {
-        char *to = ++from;
-        if (*from == '-') {
-            to++;
-        }
-        from++;
-        from += *from == '0' ? 1 : 0;
-        memmove(to, from, strlen(from) + 1);
-    }
-    return strlen(out);
 }

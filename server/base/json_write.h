@@ -37,7 +37,5 @@ void json_kv_null(struct json_writer *w, const char *key);
 void json_kv_raw(struct json_writer *w, const char *key, const char *json); /* NULL → null */
 void json_kv_time(struct json_writer *w, const char *key, int64_t real_ms); /* 0 → null */
 void json_escape(struct buf *out, const char *s, size_t n); /* the quoted string alone */
-/* Shortest round-trip text of a double in JSON grammar (base's own: it cannot see the core). Returns the length. */
-size_t json_format_double(double v, char out[32]);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log_output.h"
 #include "base/utf8.h"
 
+#include <discern/number.h>
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -206,7 +207,7 @@ static void put_value(struct line *l, const struct log_field *f, enum log_format
         if (put_thousandths(l, f->d)) {
             break;
         }
-        (void)json_format_double(f->d, text);
+        (void)dn_number_format(f->d, text);
         puts_line(l, isfinite(f->d) || format == LOG_JSON ? text
                      : isnan(f->d)                        ? "nan"
                      : f->d > 0                           ? "inf"

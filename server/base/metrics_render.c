@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <discern/number.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static void collect_all(struct registry *r) {
 
 static void put_value(struct buf *out, double v) {
     char text[32];
-    (void)json_format_double(v, text);
+    (void)dn_number_format(v, text);
     buf_puts(out, isfinite(v) ? text : isnan(v) ? "NaN" : v > 0 ? "+Inf" : "-Inf");
 }
 

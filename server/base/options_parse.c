@@ -1,6 +1,7 @@
 /* One option's value from text: the grammar of every kind, and messages that give the rule and the value. */
 #include "base/options_parse.h"
 
+#include <discern/number.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -130,14 +131,10 @@ static bool parse_seconds(const struct option_row *row, const char *shown, const
         double seconds;     /* how much it is */
     } units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
     const size_t digits = strspn(text, "0123456789.");
-    char *end = NULL;
-    double v = -1; /* strtod alone would take "inf", "0x10" and leading spaces */
-    if (digits > 0 && text[digits] != 'e' && text[digits] != 'E') {
-        v = strtod(text, &end);
-    }
-    double unit = 0;
-    for (size_t i = 0; end == text + digits && i < sizeof units / sizeof units[0]; i++) {
-        unit = strcmp(end, units[i].suffix) == 0 ? units[i].seconds : unit;
+    double v = -1, unit = 0;
+    const bool is_number = dn_number_parse(text, digits, &v);
+    for (size_t i = 0; is_number && i < sizeof units / sizeof units[0]; i++) {
+        unit = strcmp(text + digits, units[i].suffix) == 0 ? units[i].seconds : unit;
     }
     const bool good = unit > 0 && isfinite(v * unit);
     if (!good || (has_range(row) && (v * unit < row->minimum || v * unit > row->maximum))) {

@@ -8,6 +8,7 @@
 #include <discern/matrix.h>
 #include <discern/metrics.h>
 #include <discern/model.h>
+#include <discern/number.h>
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/status.h>

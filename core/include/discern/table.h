@@ -7,6 +7,7 @@
 #define DISCERN_TABLE_H
 
 #include <discern/api.h>
+#include <discern/number.h>
 #include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,14 +116,6 @@ DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
                                               const void *bytes,
                                               size_t size,
                                               dn_error *err);
-
-/* ---- numbers as text -----------------------------------------------------------------------------------------------------------
- * The grammar of numbers everywhere: [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?  Exactly rounded, no locale, no hex, no "inf", no "nan".
- * Too large (1e999) is not a number (false), too small (1e-999) is 0. Spaces are not skipped. ≤ 19 digits and |exponent| ≤ 22 take the fast exact road. */
-bool dn_number_parse(const char *text, size_t length, double *out);
-/* Shortest text that reads back as the same double ("5.1", "1e+300" as "1e300", "-0"), JSON grammar; without an exponent from 1e-6 to below 1e21; NaN and infinities "null". Returns the length, at most DN_NUMBER_SIZE - 1, and ends it with NUL. */
-#define DN_NUMBER_SIZE 32
-size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]);
 
 /* ---- a table that delivers chunks ------------------------------------------------------------------------------------------------
  * Chunk borders are the source's own; the library never lets them show. `column` may be called from several threads at once with different slots. */

@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 
+#include <discern/number.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -126,9 +127,12 @@ static void test_known_numbers(void **state) {
         {100000, "100000"},
         {1e14, "100000000000000"},
         {999999999999999, "999999999999999"},
-        {1e15, "1e15"},
-        {1e20, "1e20"},
-        {1e-5, "1e-5"},
+        {1e15, "1000000000000000"},
+        {1e20, "100000000000000000000"},
+        {1e21, "1e21"},
+        {1e-5, "0.00001"},
+        {1e-6, "0.000001"},
+        {1e-7, "1e-7"},
         {0.0001, "0.0001"},
         {1.5e-7, "1.5e-7"},
         {1e100, "1e100"},
@@ -143,7 +147,7 @@ static void test_known_numbers(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[32];
-        assert_int_equal(json_format_double(rows[i].v, text), strlen(rows[i].text));
+        assert_int_equal(dn_number_format(rows[i].v, text), strlen(rows[i].text));
         assert_string_equal(text, rows[i].text);
     }
 }
@@ -179,7 +183,7 @@ static void test_numbers_round_trip(void **state) {
             continue;
         }
         char text[32], other[64];
-        const size_t n = json_format_double(v, text);
+        const size_t n = dn_number_format(v, text);
         assert_true(n < 32 && n == strlen(text));
         assert_int_equal(strspn(text, "-0123456789.e"), n);
         const double back = strtod(text, NULL);

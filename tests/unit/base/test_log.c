@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "base/log.h"
 
+#include <discern/number.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -264,7 +265,7 @@ static void test_numbers(void **state) {
     for (size_t i = 0; i < 5000 + sizeof others / sizeof others[0]; i++) {
         const double v = i < 5000 ? (double)(i * i) / 1000 : others[i - 5000];
         char text[32], expected[64];
-        (void)json_format_double(v, text);
+        (void)dn_number_format(v, text);
         (void)snprintf(expected, sizeof expected, "info e v=%s\n", text);
         const struct log_field field = log_dbl("v", v);
         if (i % 50 == 0 || i >= 4900) {
