@@ -179,6 +179,9 @@ void dn_report_list(dn_report *report,
                     size_t n); /* copied; without memory for it: null */
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
+/* A prepared problem of a method with a kernel; see dn_fit_input. */
+typedef struct dn_prepared dn_prepared;
+
 /* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight. Without a target blocks have none (NULL), and
  * the classes are inlier and outlier.
  * Rows of weight 0 count as none. */
@@ -193,7 +196,16 @@ typedef struct dn_fit_input {
     const uint8_t *
         role; /* [n_source_rows] dn_row_role: the rows are those with DN_ROW_TRAIN, in their order; NULL: not known */
     size_t n_source_rows;
+    /* Methods with a kernel: keeps the prepared problem (kernel values, distinct rows) from one fit
+     * to the next, which reuses it if rows, kernel, seed and cache are the same. The caller sets
+     * *prepared to NULL before the first fit and calls dn_prepared_free after the last. One fit at a
+     * time may use it, and the runs of all fits, as well as the rows, must outlive it. NULL: every
+     * fit prepares its own problem. */
+    dn_prepared **prepared;
 } dn_fit_input;
+
+/* Frees a prepared problem; NULL is allowed. */
+void dn_prepared_free(dn_prepared *prepared);
 
 /* What is known of a fit before there are rows: what its memory is reckoned from. */
 typedef struct dn_fit_shape {

@@ -3,9 +3,10 @@
  *   min ½ α'Kα,  Σα_i = 1,  0 <= α_i <= v_i/(ν Σv);   f(x) = Σ α_i K(x_i, x) − ρ
  *
  * solved with α scaled by νΣv, so that the box is [0, v_i]: by sequential minimal optimisation. Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
+#include "base/layout.h"
 #include "catalogue/param_rows.h"
-#include "learners/shared/kernel_fit.h"
 #include "learners/shared/kernel_params.h"
+#include "learners/shared/prepared.h"
 #include "learners/shared/smo/smo.h"
 #include "machine/machine_impl.h"
 #include "machine/support.h"
@@ -48,17 +49,17 @@ struct fit {
     const dn_fit_input *input;
     const dn_run *run;
     double nu, tolerance, max_iterations, cache_bytes;
-    dn_kernel kernel;
-    dni_kernel_fit prepared;
-    dni_svm_points points;
-    dni_gram gram;
-    double *alpha, *g; /* [n] α in units of 1/(νΣv); −f without ρ, likewise */
-    double total;      /* νΣv */
-    double rho;        /* of α as it is stated */
-    double flat;       /* a squared length of w that is next to none */
+    dni_prepared *problem;
+    double *alpha;  /* [n] α in units of 1/(νΣv) */
+    double *g;      /* [n] gradient: −f without ρ, in the same units */
+    double *linear; /* [n] zeros */
+    uint32_t *list; /* [n] the variables' points; then the numbers of the support vectors */
+    signed char *t; /* [n] ones */
+    double total;   /* νΣv */
+    double rho;     /* of α as it is stated */
+    double flat;    /* a squared length of w that is next to none */
     double iterations, violation, greatest;
-    bool definite, converged;
-    double least;
+    bool converged;
 };
 
 /* ---- rules ---- */
@@ -80,7 +81,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const double cache = dn_params_number(p, "cache_mib") * 1048576;
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
-    return dni_kernel_fit_memory(&kernel, shape, cache, &(dni_kernel_machines){1, 1, 1});
+    return dni_prepared_memory(&kernel, shape, cache, &(dni_kernel_machines){1, 1, 1});
 }
 
 /* ---- the dual ---- */
@@ -105,47 +106,47 @@ static void report_progress(void *ctx, double iterations, double violation, doub
 /* The first rows full, until they make νΣv. */
 static void begin(const struct fit *f) {
     double left = f->total;
-    for (size_t i = 0; i < f->points.n; i++) {
-        f->alpha[i] = fmin(left, f->points.weight[i]);
+    for (size_t i = 0; i < f->problem->points.n; i++) {
+        f->alpha[i] = fmin(left, f->problem->points.weight[i]);
         left -= f->alpha[i];
     }
 }
 
-static dn_status get_memory(struct fit *f, dn_error *err) {
-    void *numbers;
-    dn_status status = dn_run_alloc(f->run, 4 * f->points.n + 1, sizeof(double),
-                                    "the dual variables", &numbers, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    f->alpha = numbers;
-    f->g = f->alpha + f->points.n;
-    for (size_t i = 0; i < f->points.n; i++) {
-        f->total += f->points.weight[i];
-    }
-    f->total *= f->nu;
-    return DN_OK;
+static void dual_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct fit *f = work;
+    f->alpha = dni_layout_doubles(layout, n);
+    f->g = dni_layout_doubles(layout, n);
+    f->linear = dni_layout_doubles(layout, n);
+    f->list = dni_layout_array(layout, n, sizeof *f->list);
+    f->t = dni_layout_array(layout, n, sizeof *f->t);
 }
 
-/* K x between 0 and about νΣv: violations count beside ρ, which f is about as large as. */
-static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
-    const size_t n = f->points.n;
-    void *list = NULL;
-    dn_status status = dn_run_alloc(f->run, n + 1, 1, "the signs of the dual", &list, err);
+/* K x is between 0 and about νΣv. Violations are relative to ρ, since f is about as large. */
+static dn_status solve(struct fit *f, dn_error *err) {
+    const dni_svm_points *points = &f->problem->points;
+    const size_t n = points->n;
+    const dni_smo_listener listener = {report_progress, f};
+    dni_smo_rows *rows;
+    for (size_t i = 0; i < n; i++) {
+        f->list[i] = (uint32_t)i;
+        f->t[i] = 1;
+        f->total += points->weight[i];
+    }
+    f->total *= f->nu;
+    dn_status status = dni_smo_rows_new(points->points, &f->problem->gram, f->list, n,
+                                        f->cache_bytes, f->run, &rows, err);
     if (status != DN_OK) {
         return status;
     }
-    signed char *t = list;
-    double *linear = f->g + n;
     for (size_t i = 0; i < n; i++) {
         f->flat = fmax(f->flat, FLAT * dni_smo_rows_self(rows, i));
     }
-    memset(t, 1, n);
     begin(f);
     dni_smo smo = {.n = n,
-                   .t = t,
-                   .upper = f->points.weight,
-                   .linear = linear,
+                   .t = f->t,
+                   .upper = points->weight,
+                   .linear = f->linear,
                    .n_groups = 1,
                    .group_end = {n, n},
                    .relative = true,
@@ -153,24 +154,23 @@ static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
                    .least = f->flat * f->total * f->total,
                    .vanishes = -(double)INFINITY,
                    .tolerance = f->tolerance,
-                   .fine = f->definite ? fmin(FINE, f->tolerance) : f->tolerance,
+                   .fine = f->problem->definite ? fmin(FINE, f->tolerance) : f->tolerance,
                    .max_iterations = 1000 * f->max_iterations,
                    .alpha = f->alpha,
                    .g = f->g};
-    const dni_smo_listener listener = {report_progress, f};
     status = dni_smo_solve(&smo, rows, f->run, &listener, err);
+    dni_smo_rows_free(rows);
     f->iterations = smo.iterations;
     f->violation = smo.violation;
     f->converged = smo.converged;
-    dn_run_free(f->run, list);
     return status;
 }
 
 /* ρ of the free support vectors; without any the middle of what the others allow. */
 static void find_rho(struct fit *f) {
     double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
-    for (size_t i = 0; i < f->points.n; i++) {
-        if (f->alpha[i] > 0 && f->alpha[i] < f->points.weight[i]) {
+    for (size_t i = 0; i < f->problem->points.n; i++) {
+        if (f->alpha[i] > 0 && f->alpha[i] < f->problem->points.weight[i]) {
             sum += -f->g[i];
             n++;
         } else if (f->alpha[i] > 0) {
@@ -187,7 +187,7 @@ static void find_rho(struct fit *f) {
 /* ---- the machine ---- */
 static double objective_of(const struct fit *f) {
     double square = 0;
-    for (size_t i = 0; i < f->points.n; i++) {
+    for (size_t i = 0; i < f->problem->points.n; i++) {
         square -= f->alpha[i] * f->g[i];
     }
     return 0.5 * square / (f->total * f->total);
@@ -205,38 +205,34 @@ static double threshold_of(const struct fit *f) {
 }
 
 static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *err) {
-    void *memory;
+    const size_t n_points = f->problem->points.n;
+    const double square = 2 * objective_of(f);
     size_t n = 0;
-    dn_support *support = NULL;
-    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t),
-                                    "the numbers of the support vectors", &memory, err);
+    dn_support *support;
+    uint32_t *number = f->list; /* the duals are solved */
+    for (size_t i = 0; i < n_points; i++) {
+        number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
+    }
+    dn_status status = dni_prepared_support(f->problem, number, n, &support, err);
     if (status != DN_OK) {
         return status;
     }
-    uint32_t *number = memory;
-    for (size_t i = 0; i < f->points.n; i++) {
-        number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
+    status = dni_kernel_machine_new(support, n, out, err);
+    dni_support_unref(support);
+    if (status != DN_OK) {
+        return status;
     }
-    status = dni_kernel_fit_support(&f->kernel, &f->points, number, n, &support, err);
-    if (status == DN_OK) {
-        status = dni_kernel_machine_new(support, n, out, err);
-    }
-    dn_kernel_machine *machine = status == DN_OK ? dni_kernel_machine_of(*out) : NULL;
-    for (size_t i = 0; status == DN_OK && i < f->points.n; i++) {
+    dn_kernel_machine *machine = dni_kernel_machine_of(*out);
+    for (size_t i = 0; i < n_points; i++) {
         if (number[i] < UINT32_MAX) {
             machine->index[number[i]] = number[i];
             machine->coef[number[i]] = f->alpha[i] / f->total;
         }
     }
-    if (status == DN_OK) {
-        const double square = 2 * objective_of(f);
-        machine->w0 = -f->rho;
-        machine->norm = square >= 0 ? sqrt(square) : (double)NAN;
-        dni_machine_set_threshold(*out, threshold_of(f));
-    }
-    dni_support_unref(support);
-    dn_run_free(f->run, memory);
-    return status;
+    machine->w0 = -f->rho;
+    machine->norm = square >= 0 ? sqrt(square) : (double)NAN;
+    dni_machine_set_threshold(*out, threshold_of(f));
+    return DN_OK;
 }
 
 /* Whether K(x, x) is 1 and no K is below 0. */
@@ -247,14 +243,15 @@ static bool is_similarity(const dn_kernel *kernel) {
 
 /* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. */
 static void warn_of_indifference(const struct fit *f, dn_report *report) {
-    const double square = 2 * objective_of(f), greatest = f->flat / FLAT, n = (double)f->points.n;
-    const char *advice = dni_kernel_advice(&f->kernel);
-    if (f->points.n > 1 && square >= (1 - ALIKE) * greatest) {
+    const double square = 2 * objective_of(f), greatest = f->flat / FLAT,
+                 n = (double)f->problem->points.n;
+    const char *advice = dni_kernel_advice(&f->problem->kernel);
+    if (f->problem->points.n > 1 && square >= (1 - ALIKE) * greatest) {
         dn_report_warn(report,
                        "the kernel has nearly the same value for every pair of rows, and tells "
                        "none of them from the others%s%s",
                        advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
-    } else if (f->points.n > 1 && is_similarity(&f->kernel) &&
+    } else if (f->problem->points.n > 1 && is_similarity(&f->problem->kernel) &&
                n * square <= (1 + ALIKE) * greatest) {
         dn_report_warn(report, "the kernel is nearly 0 between different rows, and every row that "
                                "training has not seen is an outlier: try "
@@ -273,7 +270,7 @@ static double violation_of(const struct fit *f) {
 }
 
 static void warn_of_violation(const struct fit *f, dn_report *report) {
-    const char *remedy = dni_kernel_fit_remedy(report->stop_reason);
+    const char *remedy = dni_prepared_remedy(report->stop_reason);
     if (has_length(f)) {
         dn_report_warn(report,
                        "after %.0f steps the optimality conditions are violated by %.3g of rho "
@@ -290,10 +287,10 @@ static void warn_of_violation(const struct fit *f, dn_report *report) {
 
 static void write_report(const struct fit *f, dn_report *report) {
     double n_support = 0, n_bounded = 0, n_distinct = 0;
-    for (size_t i = 0; i < f->points.n; i++) {
+    for (size_t i = 0; i < f->problem->points.n; i++) {
         n_distinct += f->alpha[i] > 0;
-        n_support += f->alpha[i] > 0 ? f->points.count[i] : 0;
-        n_bounded += f->alpha[i] >= f->points.weight[i] ? f->points.count[i] : 0;
+        n_support += f->alpha[i] > 0 ? f->problem->points.count[i] : 0;
+        n_bounded += f->alpha[i] >= f->problem->points.weight[i] ? f->problem->points.count[i] : 0;
     }
     dn_report fresh = {.converged = f->converged,
                        .stop_reason = f->converged ? DN_STOP_TOLERANCE
@@ -307,16 +304,16 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "support_vectors", n_support);
     dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
     dn_report_number(&fresh, "kkt_violation", violation_of(f));
-    dni_kernel_fit_report(&f->prepared, &f->kernel, &fresh);
-    dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
+    dni_prepared_report(f->problem, &fresh);
+    dn_report_number(&fresh, "distinct_rows", (double)f->problem->points.n);
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
-    if (!f->definite) {
-        dn_report_number(&fresh, "least_eigenvalue", f->least);
+    if (!f->problem->definite) {
+        dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
         dn_report_warn(&fresh,
                        "the kernel is not positive semidefinite on these rows (least eigenvalue "
                        "about %.3g): the solution satisfies the optimality "
                        "conditions, but nothing certifies that it is the best",
-                       f->least);
+                       f->problem->least);
     }
     if (tells_nothing(f)) {
         dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane "
@@ -331,31 +328,6 @@ static void write_report(const struct fit *f, dn_report *report) {
     *report = fresh;
 }
 
-static dn_status solve_on_points(struct fit *f, dn_error *err) {
-    void *memory;
-    dni_smo_rows *rows = NULL;
-    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t),
-                                    "the variables of the dual", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    uint32_t *list = memory;
-    for (size_t i = 0; i < f->points.n; i++) {
-        list[i] = (uint32_t)i;
-    }
-    status = get_memory(f, err);
-    if (status == DN_OK) {
-        status = dni_smo_rows_new(f->points.points, &f->gram, list, f->points.n, f->cache_bytes,
-                                  f->run, &rows, err);
-    }
-    if (status == DN_OK) {
-        status = solve(f, rows, err);
-    }
-    dni_smo_rows_free(rows);
-    dn_run_free(f->run, memory);
-    return status;
-}
-
 static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                dn_report *report, dn_error *err) {
     const dn_params *p = input->params;
@@ -365,26 +337,30 @@ static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_
                     .tolerance = dn_params_number(p, "tolerance"),
                     .max_iterations = iterations_of(p, input->rows->n_rows),
                     .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
-    dn_status status = dni_kernel_fit_prepare(input, f.cache_bytes, run, &f.prepared, &f.kernel,
-                                              &f.points, &f.gram, err);
+    void *memory = NULL;
+    dn_status status = dni_prepared_get(input, f.cache_bytes, run, &f.problem, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_kernel_fit_definite(&f.points, &f.kernel, run, &f.definite, &f.least, err);
-    if (status == DN_OK) {
-        status = solve_on_points(&f, err);
+    status = dni_layout_take(run, dual_layout, &f.problem->points.n, &f, "the dual variables",
+                             &memory, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        find_rho(&f);
-        dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
-        status = make_machine(&f, out, err);
+    status = solve(&f, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        write_report(&f, report);
+    find_rho(&f);
+    dni_prepared_drop_values(f.problem);
+    status = make_machine(&f, out, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    dn_run_free(run, f.alpha);
-    dni_kernel_fit_done(&f.prepared);
-    dni_svm_points_done(&f.points);
+    write_report(&f, report);
+cleanup:
+    dn_run_free(run, memory);
+    dni_prepared_release(f.problem);
     return status;
 }
 

@@ -1,12 +1,13 @@
-/* From a covariance, estimated or given, to the factor of its inverse: the work is that of Gaussian densities. */
+/* The factor of the inverse of a covariance, estimated or given, computed as for Gaussian
+ * densities. */
 #include "learners/shared/kernel_factor.h"
 #include "learners/gaussian/gaussian_covariance.h"
 
-/* ---- the rows as one class: whatever their targets are, or where there are none ---- */
+/* ---- the rows as one class, with or without targets ---- */
 static const double no_target[DN_BLOCK_ROWS];
 
 struct one_class {
-    dn_rows rows; /* first: a dn_rows * is a struct one_class * */
+    dn_rows rows; /* first, so that a dn_rows * is a struct one_class * */
     const dn_rows *inner;
 };
 
@@ -34,7 +35,7 @@ static struct one_class as_one_class(const dn_rows *rows) {
 }
 
 /* ---- factors ---- */
-/* The task's, without the columns that are constant when they may be. */
+/* The factor of the task's covariance; leave_out: without constant columns. */
 static dn_status whiten(dni_covariance_task *task, bool leave_out, double *factor, dn_error *err) {
     void *marks = NULL;
     size_t d = task->scatter->n_cols;

@@ -1,57 +1,39 @@
-/* Slots in a ring, in the order of their use. */
+/* The slots of the cache form a ring in the order of their last use. */
 #include "learners/shared/smo/row_cache.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A place for a row. */
 struct dni_row_slot {
-    uint32_t variable;     /* whose row; DNI_NO_PLACE: free */
-    uint32_t before, next; /* in the order of use; slot 0 is the ring's head and keeps nothing */
+    uint32_t variable;     /* of the row; DNI_NO_PLACE: free */
+    uint32_t before, next; /* in the ring; slot 0 is its head and holds no row */
 };
 
-/* More rows than variables are never kept. */
-static double cache_floats(size_t n, double bytes) {
-    return fmin(floor(bytes / sizeof(float)), (double)n * (double)n);
+dni_row_cache_shape dni_row_cache_shape_of(size_t n, double bytes) {
+    const double floats = fmin(floor(bytes / sizeof(float)), (double)n * (double)n);
+    return (dni_row_cache_shape){.n = n, .n_floats = (size_t)fmin(floats, (double)(SIZE_MAX / 8))};
 }
 
-double dni_row_cache_memory(size_t n, double bytes) {
-    return sizeof(float) * cache_floats(n, bytes) +
-           (double)n * (sizeof(uint32_t) + sizeof(struct dni_row_slot));
+void dni_row_cache_layout(dni_layout *layout, const void *shape, void *cache) {
+    const dni_row_cache_shape *s = shape;
+    dni_row_cache *c = cache;
+    c->kept = dni_layout_array(layout, s->n_floats, sizeof *c->kept);
+    c->slots = dni_layout_array(layout, s->n + 1, sizeof *c->slots);
+    c->slot_of = dni_layout_array(layout, s->n, sizeof *c->slot_of);
 }
 
-dn_status dni_row_cache_init(dni_row_cache *cache, size_t n, uint32_t *slot_of, double bytes,
-                             const dn_run *run, dn_error *err) {
-    void *kept, *slots;
-    const size_t room = (size_t)cache_floats(n, bytes);
-    dn_status status =
-        dn_run_alloc(run, room, sizeof(float), "the cache of kernel rows (cache_mib)", &kept, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dn_run_alloc(run, n + 1, sizeof(struct dni_row_slot), "the places of kernel rows",
-                          &slots, err);
-    if (status != DN_OK) {
-        dn_run_free(run, kept);
-        return status;
-    }
-    *cache = (dni_row_cache){
-        .run = run, .kept = kept, .room = room, .slots = slots, .slot_of = slot_of, .n = n};
-    dni_row_cache_forget(cache, n);
-    return DN_OK;
-}
-
-void dni_row_cache_done(dni_row_cache *cache) {
-    dn_run_free(cache->run, cache->kept);
-    dn_run_free(cache->run, cache->slots);
+void dni_row_cache_init(dni_row_cache *cache, const dni_row_cache_shape *shape) {
+    cache->n = shape->n;
+    cache->n_floats = shape->n_floats;
+    dni_row_cache_clear(cache, shape->n);
 }
 
 static size_t slots_for(const dni_row_cache *cache, size_t n_active) {
-    const size_t n_slots = n_active == 0 ? 0 : cache->room / n_active;
+    const size_t n_slots = n_active == 0 ? 0 : cache->n_floats / n_active;
     return n_slots > cache->n ? cache->n : n_slots;
 }
 
-void dni_row_cache_forget(dni_row_cache *cache, size_t n_active) {
+void dni_row_cache_clear(dni_row_cache *cache, size_t n_active) {
     cache->n_active = n_active;
     cache->n_slots = slots_for(cache, n_active);
     memset(cache->slot_of, 0, cache->n * sizeof *cache->slot_of);
@@ -69,7 +51,7 @@ static void take_out(dni_row_cache *cache, uint32_t s) {
     cache->slots[slot->next].before = slot->before;
 }
 
-/* The last used stands before the head. */
+/* The last used slot is before the head. */
 static void put_last(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->before = head->before;
@@ -78,7 +60,7 @@ static void put_last(dni_row_cache *cache, uint32_t s) {
     head->before = s;
 }
 
-/* Free, and the next to be taken. */
+/* Frees a slot and makes it the next to be used. */
 static void put_first(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->variable = DNI_NO_PLACE;

@@ -1,20 +1,21 @@
-/* The loop of sequential minimal optimisation: pairs, shrinking, and the gradient computed anew in double before it may end. */
+/* Sequential minimal optimisation: steps, shrinking, and the final gradient in double precision. */
 #include "learners/shared/smo/smo.h"
+#include "base/layout.h"
 #include "learners/shared/smo/smo_passes.h"
 
 #include <math.h>
 
-#define SAFE                                                                                       \
-    0.97 /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
-#define LEAST_CURVATURE                                                                            \
-    1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
+/* Share of the tolerance that is aimed at with values in single precision: the final gradient, in
+ * double precision, has a slightly larger violation. */
+#define SAFE 0.97
+/* Smallest curvature of a pair; kernels that are not positive semidefinite have negative ones. */
+#define LEAST_CURVATURE 1e-12
 enum {
-    PERIOD = 1000, /* steps between looks at what can be left out, and reports */
-    ROUNDS = 20,   /* most times that the gradient is computed anew */
-    INEXACT = 3,   /* … with kernel values in single precision */
-    FINE_ROUNDS =
-        200, /* steps for each variable, at most, towards a finer solution than is asked for */
-    POLL_WORK = 1 << 22 /* variables looked at between two looks at the stop */
+    PERIOD = 1000,      /* most steps between two reviews (shrinking and progress) */
+    ROUNDS = 20,        /* most recomputations of the gradient */
+    INEXACT = 3,        /* recomputations after which rows are computed in double precision */
+    FINE_ROUNDS = 200,  /* most steps per variable beyond the tolerance */
+    POLL_WORK = 1 << 22 /* variables processed between two polls for cancellation */
 };
 
 struct state {
@@ -24,24 +25,35 @@ struct state {
     const dni_smo_listener *listener;
     uint32_t *active; /* [n_active] variables */
     size_t n_active;
-    size_t group_end[DNI_SMO_MAX_GROUPS];          /* among the active ones */
+    size_t group_end[DNI_SMO_MAX_GROUPS];          /* among the active variables */
     dni_smo_extremes extremes[DNI_SMO_MAX_GROUPS]; /* of each group */
-    double *up, *low;                              /* [n_active] */
+    double *up, *low;                              /* [n_active] see smo_passes.h */
     double *self;                                  /* [n_active] K_kk */
-    double *a;                                     /* [n] t α, for sums */
-    double aim;                                    /* the violation that is aimed at */
-    double limit;                                  /* steps */
-    size_t left;      /* steps until the next look at what can be left out */
-    size_t polled;    /* variables looked at since the last look at the stop */
-    bool shrunk_late; /* everything was brought back once near the end */
+    double *a;                                     /* [n] t α */
+    double aim;                                    /* violation at which the steps end */
+    double limit;                                  /* most steps */
+    size_t until_review;                           /* steps until the next review */
+    size_t polled;                                 /* variables processed since the last poll */
+    bool shrunk_late; /* all variables were activated once near the end */
 };
 
 double dni_smo_thousands(size_t n_rows) {
     return fmax(10000, ceil((double)n_rows / 10));
 }
 
+static void smo_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct state *s = work;
+    s->up = dni_layout_doubles(layout, n);
+    s->low = dni_layout_doubles(layout, n);
+    s->self = dni_layout_doubles(layout, n);
+    s->a = dni_layout_doubles(layout, n);
+    s->active = dni_layout_array(layout, n, sizeof *s->active);
+}
+
 double dni_smo_memory(size_t n) {
-    return (double)n * (4 * sizeof(double) + sizeof(uint32_t));
+    struct state scratch;
+    return dni_layout_bytes(smo_layout, &n, &scratch);
 }
 
 /* ---- one variable ---- */
@@ -53,12 +65,12 @@ static bool may_fall(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] > 0 : p->alpha[i] < p->upper[i];
 }
 
-/* How far a_i may rise, and fall. */
-static double room_up(const dni_smo *p, size_t i) {
+/* How far a_i can increase, and decrease. */
+static double distance_up(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->upper[i] - p->alpha[i] : p->alpha[i];
 }
 
-static double room_down(const dni_smo *p, size_t i) {
+static double distance_down(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] : p->upper[i] - p->alpha[i];
 }
 
@@ -66,13 +78,13 @@ static double gradient_at(const struct state *s, size_t k) {
     return isfinite(s->up[k]) ? s->up[k] : s->low[k];
 }
 
-static void place_gradient(struct state *s, size_t k, double g) {
+static void set_gradient(struct state *s, size_t k, double g) {
     const size_t i = s->active[k];
     s->up[k] = may_rise(s->p, i) ? g : -(double)INFINITY;
     s->low[k] = may_fall(s->p, i) ? g : (double)INFINITY;
 }
 
-/* a_i += step, exactly to the bound where it is one. */
+/* a_i += step; exactly to the bound if `to_bound`. */
 static void move(struct state *s, size_t k, double step, bool to_bound) {
     dni_smo *p = s->p;
     const size_t i = s->active[k];
@@ -88,7 +100,7 @@ static void move(struct state *s, size_t k, double step, bool to_bound) {
     if (p->alpha[i] > p->upper[i]) {
         p->alpha[i] = p->upper[i];
     }
-    place_gradient(s, k, g);
+    set_gradient(s, k, g);
 }
 
 /* ---- extremes ---- */
@@ -100,7 +112,7 @@ static size_t n_ranges(const struct state *s) {
     return s->p->n_groups == 0 ? 1 : s->p->n_groups;
 }
 
-/* up and low −= step (row_i − row_j), and the extremes of all groups. */
+/* up and low −= step (row_i − row_j); recomputes the extremes of all groups. */
 static void update(struct state *s, const double *row_i, const double *row_j, double step) {
     for (size_t group = 0; group < n_ranges(s); group++) {
         s->extremes[group] = dni_smo_update(s->up, s->low, row_i, row_j, step,
@@ -108,7 +120,8 @@ static void update(struct state *s, const double *row_i, const double *row_j, do
     }
 }
 
-/* The greatest violation and the group that has it. Without a constraint each variable's gradient is its own. */
+/* The largest violation and its group. Without a constraint the violation of a variable is its
+ * gradient. */
 static double violation_of(const struct state *s, size_t *out_group) {
     double worst = 0;
     *out_group = 0;
@@ -125,12 +138,12 @@ static double violation_of(const struct state *s, size_t *out_group) {
                : worst;
 }
 
-static bool vanished(const struct state *s) {
+static bool has_vanished(const struct state *s) {
     return s->p->relative && s->p->objective <= s->p->vanishes;
 }
 
 /* ---- steps ---- */
-/* Moves a_i up and a_j down along the best step that the box allows. */
+/* Increases a_i and decreases a_j by the best step within the box. */
 static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t ki = s->extremes[group].up_at, i = s->active[ki];
@@ -153,24 +166,26 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
     }
     const double b = g_i - s->low[kj],
                  curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], LEAST_CURVATURE);
-    const double most_i = room_up(p, i), most_j = room_down(p, j), free = b / curvature,
+    const double most_i = distance_up(p, i), most_j = distance_down(p, j), free = b / curvature,
                  step = fmin(free, fmin(most_i, most_j));
     if (!isfinite(step)) {
         return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values left the finite numbers",
+                            "after %.0f steps the kernel's values until_review the finite numbers",
                             p->iterations);
     }
     p->objective -= step * (b - 0.5 * step * curvature);
     move(s, ki, step,
          step ==
-             most_i); /* before the update: it looks for extremes among those that may move on */
+             /* Before the update, which looks for extremes among the variables that can move
+              * further. */
+             most_i);
     move(s, kj, -step, step == most_j);
     update(s, row_i, row_j, step);
     *out_moved = step > 0;
     return DN_OK;
 }
 
-/* Without a constraint: one variable to its own minimum. */
+/* Without a constraint: minimises over one variable. */
 static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t k = dni_smo_single(s->up, s->low, s->self, LEAST_CURVATURE, s->n_active);
@@ -186,11 +201,11 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     }
     const double g = gradient_at(s, k), curvature = fmax(s->self[k], LEAST_CURVATURE),
                  free = g / curvature;
-    const double most = free > 0 ? room_up(p, i) : room_down(p, i), length = fmin(fabs(free), most),
-                 step = free > 0 ? length : -length;
+    const double most = free > 0 ? distance_up(p, i) : distance_down(p, i),
+                 length = fmin(fabs(free), most), step = free > 0 ? length : -length;
     if (!isfinite(step)) {
         return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values left the finite numbers",
+                            "after %.0f steps the kernel's values until_review the finite numbers",
                             p->iterations);
     }
     p->objective -= step * (g - 0.5 * step * curvature);
@@ -200,9 +215,9 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- which variables take part ---- */
-/* At a bound, with a gradient that keeps it there whatever the others do until the end, as far as one can tell. */
-static bool is_settled(const struct state *s, size_t k, size_t group) {
+/* ---- shrinking ---- */
+/* Whether the variable is at a bound with a gradient that will probably keep it there. */
+static bool is_fixed(const struct state *s, size_t k, size_t group) {
     const dni_smo_extremes *e = &s->extremes[group];
     const bool rises = isfinite(s->up[k]), falls = isfinite(s->low[k]);
     if (rises && falls) {
@@ -215,21 +230,21 @@ static bool is_settled(const struct state *s, size_t k, size_t group) {
     return rises ? s->up[k] < e->low : s->low[k] > e->up;
 }
 
-/* Leaves out what is settled, when that is much. */
+/* Removes the variables that are fixed from the active ones, if they are at least 5 %. */
 static dn_status shrink(struct state *s, dn_error *err) {
     size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
-    size_t settled = 0;
+    size_t n_fixed = 0;
     for (size_t group = 0, k = 0; group < n_ranges(s); group++) {
         for (; k < s->group_end[group]; k++) {
-            settled += is_settled(s, k, group);
+            n_fixed += is_fixed(s, k, group);
         }
     }
-    if (settled * 20 < before || settled == before) {
+    if (n_fixed * 20 < before || n_fixed == before) {
         return DN_OK;
     }
     for (size_t group = 0, k = 0; group < n_ranges(s); group++) {
         for (; k < s->group_end[group]; k++) {
-            if (is_settled(s, k, group)) {
+            if (is_fixed(s, k, group)) {
                 continue;
             }
             s->active[kept] = s->active[k];
@@ -247,8 +262,9 @@ static dn_status shrink(struct state *s, dn_error *err) {
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
 }
 
-/* All variables with their gradient, from the kernel in double or from what is at hand. */
-static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
+/* Activates all variables and recomputes their gradient. `exact`: from kernel values in double
+ * precision. */
+static dn_status compute_all(struct state *s, bool exact, dn_error *err) {
     dni_smo *p = s->p;
     double objective = 0;
     for (size_t i = 0; i < p->n; i++) {
@@ -273,19 +289,19 @@ static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
         p->g[k] = p->linear[k] - p->g[k];
         objective -= 0.5 * s->a[k] * (p->g[k] + p->linear[k]);
         s->self[k] = dni_smo_rows_self(s->rows, k);
-        place_gradient(s, k, p->g[k]);
+        set_gradient(s, k, p->g[k]);
     }
     p->objective = objective;
     if (!isfinite(objective)) {
         return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values left the finite numbers",
+                            "after %.0f steps the kernel's values until_review the finite numbers",
                             p->iterations);
     }
     update(s, s->self, s->self, 0);
     return DN_OK;
 }
 
-/* ---- the loop ---- */
+/* ---- iteration ---- */
 static dn_status poll(struct state *s, dn_error *err) {
     s->polled += s->n_active;
     if (s->polled < POLL_WORK) {
@@ -295,15 +311,15 @@ static dn_status poll(struct state *s, dn_error *err) {
     return dn_run_stop(s->run, err);
 }
 
-/* Every so often: a report, and what is settled is left out; near the end once everything is looked at again. */
-static dn_status look_around(struct state *s, double violation, dn_error *err) {
-    s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
+/* Reports progress and shrinks. Near the end all variables are activated once. */
+static dn_status review(struct state *s, double violation, dn_error *err) {
+    s->until_review = s->p->n < PERIOD ? s->p->n : PERIOD;
     if (s->listener != NULL) {
         s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
     }
     if (!s->shrunk_late && violation <= 10 * s->aim && s->n_active < s->p->n) {
         s->shrunk_late = true;
-        dn_status status = look_at_all(s, false, err);
+        dn_status status = compute_all(s, false, err);
         if (status != DN_OK) {
             return status;
         }
@@ -311,17 +327,19 @@ static dn_status look_around(struct state *s, double violation, dn_error *err) {
     return shrink(s, err);
 }
 
-/* Steps until the active variables are within the aim, nothing moves any more, or the steps are used up. */
+/* Steps until the active variables satisfy the aim, no step makes progress, or the limit is
+ * reached. */
 static dn_status descend(struct state *s, dn_error *err) {
     for (;;) {
         size_t group;
         const double violation = violation_of(s, &group);
-        if (violation <= s->aim || s->p->iterations >= s->limit || vanished(s)) {
+        if (violation <= s->aim || s->p->iterations >= s->limit || has_vanished(s)) {
             return DN_OK;
         }
         dn_status status = poll(s, err);
-        if (status == DN_OK && s->left-- == 0) { /* the active variables may be others afterwards */
-            status = look_around(s, violation, err);
+        if (status == DN_OK &&
+            s->until_review-- == 0) { /* The active variables may have changed. */
+            status = review(s, violation, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -339,8 +357,8 @@ static dn_status descend(struct state *s, dn_error *err) {
     }
 }
 
-/* Until all variables are within the aim by the kernel in double. */
-static dn_status reach(struct state *s, double aim, double limit, dn_error *err) {
+/* Iterates until all variables satisfy the aim with kernel values in double precision. */
+static dn_status converge(struct state *s, double aim, double limit, dn_error *err) {
     size_t group;
     s->aim = dni_smo_rows_exact(s->rows) ? aim : SAFE * aim;
     s->limit = limit;
@@ -348,19 +366,19 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
     for (size_t round = 0; round < ROUNDS; round++) {
         dn_status status = DN_OK;
         s->p->violation = violation_of(s, &group);
-        if (s->p->violation <= aim || s->p->iterations >= limit || vanished(s)) {
+        if (s->p->violation <= aim || s->p->iterations >= limit || has_vanished(s)) {
             return DN_OK;
         }
         if (round == INEXACT && !dni_smo_rows_exact(s->rows)) {
             status = dni_smo_rows_make_exact(s->rows, err);
         }
-        s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
+        s->until_review = s->p->n < PERIOD ? s->p->n : PERIOD;
         const double before = s->p->iterations;
         if (status == DN_OK) {
             status = descend(s, err);
         }
         if (status == DN_OK) {
-            status = look_at_all(s, true, err);
+            status = compute_all(s, true, err);
         }
         if (status != DN_OK) {
             return status;
@@ -373,25 +391,7 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
     return DN_OK;
 }
 
-static dn_status get_memory(struct state *s, dn_error *err) {
-    const size_t n = s->p->n;
-    void *doubles = NULL, *list = NULL;
-    dn_status status =
-        dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", &doubles, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    s->up = doubles;
-    s->low = s->up + n;
-    s->self = s->low + n;
-    s->a = s->self + n;
-    status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual",
-                          &list, err);
-    s->active = list;
-    return status;
-}
-
-/* More than the way to the tolerance took, but not for long: where that way was long, the rest would be as well. */
+/* Step budget past the tolerance: 20 n + 3 × steps so far, the latter at most 200 n. */
 static double fine_steps(const dni_smo *p) {
     const double n = (double)p->n;
     return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);
@@ -400,23 +400,33 @@ static double fine_steps(const dni_smo *p) {
 dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run,
                         const dni_smo_listener *listener, dn_error *err) {
     struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
+    void *memory;
     p->iterations = 0;
-    dn_status status = get_memory(&s, err);
-    if (status == DN_OK) {
-        status = look_at_all(&s, true, err);
+    p->converged = false;
+    dn_status status =
+        dni_layout_take(run, smo_layout, &p->n, &s, "the gradient of the dual", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = reach(&s, p->tolerance, p->max_iterations, err);
+    status = compute_all(&s, true, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance &&
-        dni_smo_rows_exact(rows)) {
-        status = reach(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
+    status = converge(&s, p->tolerance, p->max_iterations, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
-    if (status == DN_OK && listener != NULL) {
+    if (p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows)) {
+        status = converge(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+    }
+    p->converged = p->violation <= p->tolerance && !has_vanished(&s);
+    if (listener != NULL) {
         listener->report(listener->ctx, p->iterations, p->violation, p->objective);
     }
-    dn_run_free(run, s.up);
-    dn_run_free(run, s.active);
+cleanup:
+    dn_run_free(run, memory);
     return status;
 }

@@ -1,4 +1,6 @@
-/* Passes without branches, in vectors of as many lanes as the processor has; which variable is meant is looked up in the best chunk afterwards. Lanes only take maxima: their number shows in no value. */
+/* Passes without branches, in vectors of the processor's width. The position of an extreme is then
+ * looked up in its chunk. The lanes take maxima only, so that the results do not depend on their
+ * number. */
 #include "learners/shared/smo/smo_passes.h"
 #include "base/cpu.h"
 
@@ -7,7 +9,7 @@
 
 enum { CHUNK = 512 };
 
-/* A row of a kernel, of two of them the difference, at place k. */
+/* The row of a kernel, or the difference of two rows. */
 struct rows {
     const double *i, *j; /* j NULL: i alone */
 };
@@ -21,15 +23,15 @@ static size_t find(const double *values, size_t first, size_t end, double value)
     return SIZE_MAX;
 }
 
-/* What the objective falls by, twice; 0 for what cannot be chosen. */
-static inline double fall(double low, double self, double row, double g_i, double self_i,
-                          double floor) {
+/* Twice the decrease of the objective; 0 for a variable that cannot be chosen. */
+static inline double decrease(double low, double self, double row, double g_i, double self_i,
+                              double floor) {
     const double b = g_i - low, curvature = self_i + self - 2 * row,
                  a = curvature > floor ? curvature : floor;
     return b > 0 ? b * b / a : 0;
 }
 
-/* ---- plainly ---- */
+/* ---- scalar ---- */
 DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, double step,
                                     size_t k, size_t n, double *most, double *least) {
     for (; k < n; k++) {
@@ -41,19 +43,20 @@ DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, d
     }
 }
 
-DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const double *row,
-                                    double g_i, double self_i, double floor, size_t k, size_t n,
-                                    double most) {
+DNI_ALWAYS_INLINE double decrease_plain(const double *low, const double *self, const double *row,
+                                        double g_i, double self_i, double floor, size_t k, size_t n,
+                                        double most) {
     for (; k < n; k++) {
-        const double gain = fall(low[k], self[k], row[k], g_i, self_i, floor);
+        const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);
         most = gain > most ? gain : most;
     }
     return most;
 }
 
-/* ---- in vectors ---- */
+/* ---- vectors ---- */
 #if DNI_HAVE_X86
-/* a where the mask is set, b elsewhere. A macro: vectors are no arguments of functions that are compiled for older processors too. */
+/* a where the mask is set, else b. A macro, since functions for older processors cannot take
+ * vectors as arguments. */
 #define SELECT(mask_type, vector_type, mask, a, b)                                                 \
     ((vector_type)(((mask_type)(mask) & (mask_type)(a)) | (~(mask_type)(mask) & (mask_type)(b))))
 
@@ -84,8 +87,9 @@ DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const
         }                                                                                          \
         update_plain(up, low, rows, step, k, n, most, least);                                      \
     }                                                                                              \
-    target static double fall_##suffix(const double *low, const double *self, const double *row,   \
-                                       double g_i, double self_i, double floor, size_t n) {        \
+    target static double decrease_##suffix(const double *low, const double *self,                  \
+                                           const double *row, double g_i, double self_i,           \
+                                           double floor, size_t n) {                               \
         const vector_##suffix zero = {0}, least = floor - zero;                                    \
         vector_##suffix best = {0};                                                                \
         double most = 0;                                                                           \
@@ -101,7 +105,7 @@ DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const
         }                                                                                          \
         for (size_t i = 0; i < lanes; i++)                                                         \
             most = best[i] > most ? best[i] : most;                                                \
-        return fall_plain(low, self, row, g_i, self_i, floor, k, n, most);                         \
+        return decrease_plain(low, self, row, g_i, self_i, floor, k, n, most);                     \
     }
 
 DEFINE_PASSES(avx2, DNI_FOR_AVX2, 4)
@@ -125,17 +129,17 @@ static void update_chunk(double *up, double *low, struct rows rows, double step,
     update_plain(up, low, rows, step, 0, n, most, least);
 }
 
-static double fall_chunk(const double *low, const double *self, const double *row, double g_i,
-                         double self_i, double floor, size_t n) {
+static double decrease_chunk(const double *low, const double *self, const double *row, double g_i,
+                             double self_i, double floor, size_t n) {
 #if DNI_HAVE_X86
     if (dni_cpu_is_avx512()) {
-        return fall_avx512(low, self, row, g_i, self_i, floor, n);
+        return decrease_avx512(low, self, row, g_i, self_i, floor, n);
     }
     if (dni_cpu_is_avx2()) {
-        return fall_avx2(low, self, row, g_i, self_i, floor, n);
+        return decrease_avx2(low, self, row, g_i, self_i, floor, n);
     }
 #endif
-    return fall_plain(low, self, row, g_i, self_i, floor, 0, n, 0);
+    return decrease_plain(low, self, row, g_i, self_i, floor, 0, n, 0);
 }
 
 /* ---- passes ---- */
@@ -172,17 +176,19 @@ size_t dni_smo_partner(const double *low, const double *self, const double *row,
     double best = 0;
     size_t chunk = SIZE_MAX, place = SIZE_MAX;
     for (size_t at = first; at < end; at += CHUNK) {
-        const double here = fall_chunk(low + at, self + at, row + at, g_i, self_i, floor,
-                                       end - at < CHUNK ? end - at : CHUNK);
+        const double here = decrease_chunk(low + at, self + at, row + at, g_i, self_i, floor,
+                                           end - at < CHUNK ? end - at : CHUNK);
         if (here > best) {
             best = here;
             chunk = at;
         }
     }
     best =
-        -1; /* a vector's division may differ from the plain one's in the last bit: the greatest of the chunk, not the equal one */
+        /* A vector's quotient may differ from the scalar one in the last bit, so the largest scalar
+         * value of the chunk is taken. */
+        -1;
     for (size_t k = chunk; chunk != SIZE_MAX && k < end && k < chunk + CHUNK; k++) {
-        const double gain = fall(low[k], self[k], row[k], g_i, self_i, floor);
+        const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);
         if (gain > best) {
             best = gain;
             place = k;

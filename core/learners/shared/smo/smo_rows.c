@@ -1,5 +1,7 @@
-/* Kernel rows of the active variables: a Gram matrix, or points and a cache of the rows used last. */
+/* Kernel rows of the active variables: copied from a Gram matrix, or computed from points and
+ * cached. */
 #include "learners/shared/smo/smo_rows.h"
+#include "base/layout.h"
 #include "base/tasks.h"
 #include "learners/shared/smo/row_cache.h"
 
@@ -7,32 +9,67 @@ enum { BUFFERS = 2 };
 
 struct dni_smo_rows {
     const dn_run *run;
+    void *memory, *cache_memory; /* the blocks of the arrays */
     dni_gram gram;
-    uint32_t *list;    /* [n] points of the variables */
+    uint32_t *list;    /* [n] the variables' points */
     uint32_t *active;  /* [n_active] variables */
     uint32_t *point;   /* [n_active] their points */
-    uint32_t *place;   /* [n] of variables that are active: where; DNI_NO_PLACE for the others */
-    uint32_t *support; /* [n] room for a list of variables */
+    uint32_t *place;   /* [n] the variable's position among the active ones, or DNI_NO_PLACE */
+    uint32_t *support; /* [n] scratch: a list of variables */
     size_t n, n_active;
     bool exact;
-    bool identity; /* variable k is point k, and there are no others */
-    /* rows of points: */
+    bool identity; /* variable k is point k, and these are all points */
+    /* Without a Gram matrix: */
     const dni_points *all;
-    dni_points *own;         /* those of the variables, unless they are all points; then NULL */
-    dni_points *part;        /* those that are active, unless all are; then NULL */
-    double *work;            /* for the points */
-    dni_row_cache cache;     /* of rows in single precision */
-    float *passing;          /* [n] a row that is not kept; NULL: there is always room for one */
-    uint32_t *slot_of;       /* [n] the cache's */
+    dni_points *own;         /* the variables' points; NULL: `all` */
+    dni_points *part;        /* the active points; NULL: all variables are active */
+    double *work;            /* scratch of the points */
+    dni_row_cache cache;     /* rows in single precision */
+    float *passing;          /* [n] a row that is not cached; NULL: the cache holds at least one */
     double *buffer[BUFFERS]; /* [n] */
     unsigned turn;           /* the buffer to fill next */
-    size_t since;            /* values computed since the last look at the stop */
+    size_t since;            /* values computed since the last poll for cancellation */
 };
 
-/* ---- life ---- */
+/* ---- memory ---- */
+struct rows_shape {
+    size_t n;
+};
+
+static void rows_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = ((const struct rows_shape *)shape)->n;
+    dni_smo_rows *rows = work;
+    rows->list = dni_layout_array(layout, n, sizeof *rows->list);
+    rows->active = dni_layout_array(layout, n, sizeof *rows->active);
+    rows->point = dni_layout_array(layout, n, sizeof *rows->point);
+    rows->place = dni_layout_array(layout, n, sizeof *rows->place);
+    rows->support = dni_layout_array(layout, n, sizeof *rows->support);
+    for (size_t b = 0; b < BUFFERS; b++) {
+        rows->buffer[b] = dni_layout_doubles(layout, n);
+    }
+}
+
+/* Without a Gram matrix: scratch of the points, cached rows, and a row that is not cached. */
+struct cache_shape {
+    size_t n, work; /* variables, doubles */
+    dni_row_cache_shape cache;
+    bool passing;
+};
+
+static void cache_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct cache_shape *s = shape;
+    dni_smo_rows *rows = work;
+    rows->work = dni_layout_doubles(layout, s->work + 1);
+    rows->passing = s->passing ? dni_layout_array(layout, s->n, sizeof *rows->passing) : NULL;
+    dni_row_cache_layout(layout, &s->cache, &rows->cache);
+}
+
 double dni_smo_rows_memory(size_t n, double cache_bytes) {
-    return dni_row_cache_memory(n, cache_bytes) +
-           (double)n * (5 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double));
+    const struct rows_shape shape = {n};
+    const struct cache_shape cache = {n, 0, dni_row_cache_shape_of(n, cache_bytes), true};
+    dni_smo_rows scratch;
+    return dni_layout_bytes(rows_layout, &shape, &scratch) +
+           dni_layout_bytes(cache_layout, &cache, &scratch);
 }
 
 void dni_smo_rows_free(dni_smo_rows *rows) {
@@ -42,69 +79,48 @@ void dni_smo_rows_free(dni_smo_rows *rows) {
     const dn_run *run = rows->run;
     dni_points_free(rows->own);
     dni_points_free(rows->part);
-    dn_run_free(run, rows->list);
-    dni_row_cache_done(&rows->cache);
-    dn_run_free(run, rows->work);
-    dn_run_free(run, rows->passing);
-    dn_run_free(run, rows->buffer[0]);
+    dn_run_free(run, rows->memory);
+    dn_run_free(run, rows->cache_memory);
     dn_run_free(run, rows);
 }
 
 static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
-    void *memory;
     const size_t n = rows->n;
-    dn_status status =
-        rows->identity ? DN_OK
-                       : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double),
-                              "the work of kernel rows", &memory, err);
+    const dni_row_cache_shape cache =
+        /* Rows in double precision are not cached. */
+        dni_row_cache_shape_of(n, rows->exact ? 0 : cache_bytes);
+    const struct cache_shape shape = {n, dni_points_work(rows->all), cache,
+                                      !rows->exact && cache.n_floats < n};
+    if (!rows->identity) {
+        dn_status status = dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
+    dn_status status =
+        dni_layout_take(rows->run, cache_layout, &shape, rows,
+                        "the cache of kernel rows (cache_mib)", &rows->cache_memory, err);
     if (status != DN_OK) {
         return status;
     }
-    rows->work = memory;
-    const double most = rows->exact ? 0 : cache_bytes; /* rows in double are not kept */
-    status = dni_row_cache_init(&rows->cache, n, rows->slot_of, most, rows->run, err);
-    if (status != DN_OK || rows->exact || rows->cache.room >= n) {
-        return status;
-    }
-    status = dn_run_alloc(rows->run, n, sizeof(float), "a row of the kernel", &memory, err);
-    if (status == DN_OK) {
-        rows->passing = memory;
-    }
-    return status;
+    dni_row_cache_init(&rows->cache, &cache);
+    return DN_OK;
 }
 
-static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cache_bytes,
-                            dn_error *err) {
-    void *memory;
-    const size_t n = rows->n;
-    dn_status status = dn_run_alloc(rows->run, 6 * n + 1, sizeof(uint32_t),
-                                    "the variables of a kernel", &memory, err);
+static dn_status set_up(dni_smo_rows *rows, const uint32_t *list, double cache_bytes,
+                        dn_error *err) {
+    const struct rows_shape shape = {rows->n};
+    dn_status status = dni_layout_take(rows->run, rows_layout, &shape, rows, "the rows of a kernel",
+                                       &rows->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    rows->list = memory;
-    rows->active = rows->list + n;
-    rows->point = rows->active + n;
-    rows->slot_of = rows->point + n;
-    rows->place = rows->slot_of + n;
-    rows->support = rows->place + n;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < rows->n; k++) {
         rows->identity = rows->identity && list[k] == k;
         rows->list[k] = rows->point[k] = list[k];
         rows->active[k] = rows->place[k] = (uint32_t)k;
     }
-    rows->n_active = n;
-    status = dn_run_alloc(rows->run, BUFFERS * n + 1, sizeof(double), "the rows of a kernel",
-                          &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    for (size_t b = 0; b < BUFFERS; b++) {
-        rows->buffer[b] = (double *)memory + b * n;
-    }
+    rows->n_active = rows->n;
     return rows->gram.single != NULL || rows->gram.exact != NULL
                ? DN_OK
                : get_cache(rows, cache_bytes, err);
@@ -126,13 +142,13 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
                            .all = points,
                            .exact = gram->exact != NULL || gram->exact_rows,
                            .identity = n == (points == NULL ? gram->n : dni_points_n(points))};
-    status = get_memory(rows, list, cache_bytes, err);
-    if (status == DN_OK) {
-        *out = rows;
-    } else {
+    status = set_up(rows, list, cache_bytes, err);
+    if (status != DN_OK) {
         dni_smo_rows_free(rows);
+        return status;
     }
-    return status;
+    *out = rows;
+    return DN_OK;
 }
 
 /* ---- values ---- */
@@ -159,7 +175,7 @@ dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err) {
     if (rows->gram.single == NULL || rows->work != NULL) {
         return DN_OK;
     }
-    rows->gram.single = NULL; /* points are looked at again, row by row */
+    rows->gram.single = NULL; /* Rows are computed from the points instead. */
     return get_cache(rows, 0, err);
 }
 
@@ -182,7 +198,7 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
     return to;
 }
 
-/* Computes the row of point i among the points, to one of the two; where that takes long, or many rows do, the stop is looked at. */
+/* Computes the row of point i in single or double precision; polls for cancellation. */
 static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single,
                              double *exact, dn_error *err) {
     const size_t step = dni_points_step(points), n_all = dni_points_n(points);
@@ -205,7 +221,7 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
     return DN_OK;
 }
 
-/* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest, where there is room for any. */
+/* The row of variable i in single precision, from the cache or computed. */
 static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     bool known = false;
     float *row = dni_row_cache_get(&rows->cache, i, &known);
@@ -234,8 +250,8 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
     return status;
 }
 
-/* ---- which variables are active ---- */
-/* Whether every variable of the list is active now. */
+/* ---- active variables ---- */
+/* Whether every variable of the list is active. */
 static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
     for (size_t k = 0; k < n_active; k++) {
         if (rows->place[active[k]] == DNI_NO_PLACE) {
@@ -261,7 +277,8 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
                                 dn_error *err) {
     const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
     dni_points *chosen = NULL;
-    dni_points_free(rows->part); /* before there are others: they are as large */
+    /* Freed before the next selection is made, which is as large. */
+    dni_points_free(rows->part);
     rows->part = NULL;
     if (of_points && n_active < rows->n) {
         dn_status status =
@@ -280,7 +297,7 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
     if (part) {
         dni_row_cache_drop(&rows->cache, rows->place);
     } else {
-        dni_row_cache_forget(&rows->cache, n_active);
+        dni_row_cache_clear(&rows->cache, n_active);
     }
     rows->part = chosen;
     return DN_OK;
@@ -291,7 +308,7 @@ enum { SUM_ROWS = 64 }; /* of a task */
 
 struct gram_sums {
     const dni_smo_rows *rows;
-    size_t n_list; /* of rows->support, the variables that are not 0 */
+    size_t n_list; /* length of rows->support: the variables with a[i] != 0 */
     const double *a;
     double *sums;
 };
@@ -321,7 +338,7 @@ static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
-/* Row after row: what sum_of makes of a Gram matrix, to the last bit. */
+/* Adds row after row; the result is bit-for-bit that of sum_of. */
 static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums,
                           dn_error *err) {
     double *exact = rows->buffer[0];
@@ -358,7 +375,8 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
     }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    if (rows->own == NULL && !rows->identity) { /* a Gram matrix stood for them so far */
+    /* A Gram matrix was used so far, so no points are selected. */
+    if (rows->own == NULL && !rows->identity) {
         status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
     }
     if (status == DN_OK) {

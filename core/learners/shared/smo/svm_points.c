@@ -1,5 +1,6 @@
-/* Different rows, class after class. */
+/* Gathers the distinct rows with a hash table, sorts them by class, and makes the points. */
 #include "learners/shared/smo/svm_points.h"
+#include "base/layout.h"
 #include "base/tasks.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { POLL_ROWS = 4096 };
 
-/* ---- rows and their numbers ---- */
+/* ---- rows ---- */
 static dn_matrix row_of(const dni_svm_points *p, size_t row) {
     return dn_matrix_rows(p->blocks[row / DN_BLOCK_ROWS].x, row % DN_BLOCK_ROWS, 1);
 }
@@ -36,7 +37,7 @@ static const double *values_of(dn_matrix row) {
     return row.kind == DN_CSR ? row.values + row.row_start[0] : row.values;
 }
 
-/* −0 and 0 are the same number. */
+/* The bits of a number; those of 0 for −0, which is equal. */
 static uint64_t bits_of(double value) {
     uint64_t bits;
     value += 0.0;
@@ -83,18 +84,61 @@ static bool same_row(const dni_svm_points *p, size_t i, size_t j) {
 }
 
 /* ---- gathering ---- */
-/* What is known while rows are gone through. */
+/* Scratch of the gathering. */
 struct gathering {
     dni_svm_points *p;
-    uint32_t *table; /* [size] hash table: different row + 1; NULL: none is merged */
-    size_t size;     /* a power of two */
-    double *weight, *count;
-    uint32_t *row; /* [n] in the order of the rows */
+    double *weight, *count; /* [n_rows] of the distinct rows, in the order of the rows */
+    uint32_t *row;          /* [n_rows] the first row of each */
+    uint32_t *table;        /* [size] hash table: number of a distinct row + 1, or 0 */
+    size_t size;            /* a power of two */
+    bool merge;
 };
 
-/* The different row that is like `row`; `n` itself when it is new. */
+static size_t table_size(size_t n_rows) {
+    size_t size = 16;
+    while (size < 2 * n_rows) {
+        size *= 2;
+    }
+    return size;
+}
+
+static void gathering_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n_rows = *(const size_t *)shape;
+    struct gathering *g = work;
+    g->weight = dni_layout_doubles(layout, n_rows);
+    g->count = dni_layout_doubles(layout, n_rows);
+    g->row = dni_layout_array(layout, n_rows, sizeof *g->row);
+    g->table = dni_layout_array(layout, table_size(n_rows), sizeof *g->table);
+}
+
+double dni_svm_points_gather_memory(size_t n_rows) {
+    struct gathering scratch;
+    return dni_layout_bytes(gathering_layout, &n_rows, &scratch);
+}
+
+struct points_shape {
+    size_t n_rows, n_blocks, n_classes;
+};
+
+static void points_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct points_shape *s = shape;
+    dni_svm_points *p = work;
+    p->weight = dni_layout_doubles(layout, s->n_rows);
+    p->count = dni_layout_doubles(layout, s->n_rows);
+    p->row = dni_layout_array(layout, s->n_rows, sizeof *p->row);
+    p->start = dni_layout_array(layout, s->n_classes + 1, sizeof *p->start);
+    p->blocks = dni_layout_array(layout, s->n_blocks, sizeof *p->blocks);
+}
+
+double dni_svm_points_memory(size_t n_rows, size_t n_classes) {
+    const struct points_shape shape = {n_rows, n_rows / DN_BLOCK_ROWS + 1, n_classes};
+    dni_svm_points scratch;
+    return dni_layout_bytes(points_layout, &shape, &scratch);
+}
+
+/* The number of the distinct row that is equal to `row`, or `n` if there is none. */
 static size_t find_or_add(struct gathering *g, size_t row, size_t n) {
-    if (g->table == NULL) {
+    if (!g->merge) {
         return n;
     }
     size_t at = hash_row(g->p, row) & (g->size - 1);
@@ -108,7 +152,7 @@ static size_t find_or_add(struct gathering *g, size_t row, size_t n) {
     return n;
 }
 
-static dn_status find_different(struct gathering *g, size_t n_rows, size_t *out_n, dn_error *err) {
+static dn_status find_distinct(struct gathering *g, size_t n_rows, size_t *out_n, dn_error *err) {
     size_t n = 0;
     for (size_t row = 0; row < n_rows; row++) {
         dn_status status = row % POLL_ROWS == 0 ? dn_run_stop(g->p->run, err) : DN_OK;
@@ -132,7 +176,7 @@ static dn_status find_different(struct gathering *g, size_t n_rows, size_t *out_
     return DN_OK;
 }
 
-/* By class, otherwise in their order. */
+/* Sorts the distinct rows by class, and within a class by row. */
 static void sort_by_class(const struct gathering *g, size_t n) {
     dni_svm_points *p = g->p;
     for (size_t i = 0; i < n; i++) {
@@ -155,114 +199,80 @@ static void sort_by_class(const struct gathering *g, size_t n) {
     p->n = n;
 }
 
-static dn_status look_at_blocks(const dn_fit_input *input, dni_svm_points *p, dn_error *err) {
-    void *memory;
-    dn_status status = dn_run_alloc(p->run, input->rows->n_blocks + 1, sizeof *p->blocks,
-                                    "the blocks of the rows", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->blocks = memory;
-    for (size_t b = 0; b < input->rows->n_blocks && status == DN_OK; b++) {
-        status = dn_rows_block(input->rows, b, 0, &p->blocks[b], err);
+static dn_status read_blocks(const dn_fit_input *input, dni_svm_points *p, dn_error *err) {
+    for (size_t b = 0; b < input->rows->n_blocks; b++) {
+        dn_status status = dn_rows_block(input->rows, b, 0, &p->blocks[b], err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
     p->sparse = input->rows->n_blocks > 0 && p->blocks[0].x.kind == DN_CSR;
-    return status;
+    p->n_classes = input->rows->n_rows > 0 && p->blocks[0].target != NULL ? input->n_classes : 1;
+    return DN_OK;
 }
 
-static dn_status get_lists(dni_svm_points *p, size_t n_rows, dn_error *err) {
-    void *start, *numbers, *rows;
-    dn_status status = dn_run_alloc(p->run, p->n_classes + 1, sizeof *p->start,
-                                    "the classes of the points", &start, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->start = start;
-    status = dn_run_alloc(p->run, 2 * n_rows + 1, sizeof(double), "the weights of the points",
-                          &numbers, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->weight = numbers;
-    p->count = p->weight + n_rows;
-    status = dn_run_alloc(p->run, n_rows + 1, sizeof *p->row, "the rows of the points", &rows, err);
-    if (status == DN_OK) {
-        p->row = rows;
-    }
-    return status;
-}
-
-static dn_status gather(const dn_fit_input *input, bool merge, dni_svm_points *p, dn_error *err) {
-    struct gathering g = {.p = p, .size = 16};
-    const size_t n_rows = input->rows->n_rows;
-    void *numbers = NULL, *rows = NULL, *table = NULL;
+static dn_status gather(dni_svm_points *p, size_t n_rows, bool merge, dn_error *err) {
+    struct gathering g = {.p = p, .size = table_size(n_rows), .merge = merge};
+    void *memory;
     size_t n = 0;
-    while (g.size < 2 * n_rows) {
-        g.size *= 2;
+    dn_status status =
+        dni_layout_take(p->run, gathering_layout, &n_rows, &g, "the distinct rows", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    dn_status status = dn_run_alloc(p->run, 2 * n_rows + 1, sizeof(double),
-                                    "the weights of different rows", &numbers, err);
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(p->run, n_rows + 1, sizeof(uint32_t), "the different rows", &rows, err);
-    }
-    if (status == DN_OK && merge) {
-        status = dn_run_alloc(p->run, g.size, sizeof(uint32_t), "the table of different rows",
-                              &table, err);
-    }
-    g.weight = numbers;
-    g.count = status == DN_OK ? g.weight + n_rows : NULL;
-    g.row = rows;
-    g.table = table;
-    if (status == DN_OK) {
-        status = find_different(&g, n_rows, &n, err);
-    }
+    status = find_distinct(&g, n_rows, &n, err);
     if (status == DN_OK) {
         sort_by_class(&g, n);
     }
-    dn_run_free(p->run, numbers);
-    dn_run_free(p->run, rows);
-    dn_run_free(p->run, table);
+    dn_run_free(p->run, memory);
     return status;
 }
 
 dn_status dni_svm_points_gather(const dn_fit_input *input, bool merge, const dn_run *run,
                                 dni_svm_points *out, dn_error *err) {
     const size_t n_rows = input->rows->n_rows;
+    const struct points_shape shape = {n_rows, input->rows->n_blocks,
+                                       input->n_classes > 0 ? input->n_classes : 1};
     dni_svm_points p = {.run = run};
     if (n_rows >= UINT32_MAX / 2) {
         return dn_error_set(err, DN_ERR_DATA, "a kernel takes at most %u rows (there are %zu)",
                             UINT32_MAX / 2, n_rows);
     }
-    dn_status status = look_at_blocks(input, &p, err);
-    p.n_classes =
-        n_rows > 0 && status == DN_OK && p.blocks[0].target != NULL ? input->n_classes : 1;
-    if (status == DN_OK) {
-        status = get_lists(&p, n_rows, err);
+    dn_status status = dni_layout_take(run, points_layout, &shape, &p,
+                                       "the points of the training rows", &p.memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = gather(input, merge, &p, err);
+    status = read_blocks(input, &p, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        *out = p;
-    } else {
-        dni_svm_points_done(&p);
+    status = gather(&p, n_rows, merge, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    *out = p;
+    return DN_OK;
+cleanup:
+    dni_svm_points_done(&p);
     return status;
 }
 
-void dni_svm_points_done(dni_svm_points *p) {
+void dni_svm_points_drop_values(dni_svm_points *p) {
     dni_points_free(p->points);
-    dn_run_free(p->run, p->start);
-    dn_run_free(p->run, p->weight);
-    dn_run_free(p->run, p->row);
-    dn_run_free(p->run, p->blocks);
     dn_run_free(p->run, p->given);
-    dn_run_free(p->run, p->place);
+    p->points = NULL;
+    p->given = NULL;
+}
+
+void dni_svm_points_done(dni_svm_points *p) {
+    dni_svm_points_drop_values(p);
+    dn_run_free(p->run, p->memory);
+    dn_run_free(p->run, p->column);
     *p = (dni_svm_points){0};
 }
 
-/* Row r of those that take part, as a row of the table. */
+/* The row of the table that is training row r. */
 static size_t origin_of(const dn_fit_input *input, size_t r) {
     if (input->role == NULL) {
         return r;
@@ -275,9 +285,9 @@ static size_t origin_of(const dn_fit_input *input, size_t r) {
     return r;
 }
 
-/* An error that names a point names the row instead. */
-static dn_status blame_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status,
-                           dn_error *err) {
+/* Replaces the point in an error by its row of the table. */
+static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status,
+                          dn_error *err) {
     if (status != DN_ERR_NUMERIC || err == NULL || err->row < 0) {
         return status;
     }
@@ -293,21 +303,25 @@ dn_status dni_svm_points_prepare(dni_svm_points *p, const dn_kernel *kernel,
                                  const dn_fit_input *input, dn_error *err) {
     dn_status status =
         dni_points_new(kernel, p->n, p->sparse ? p->n_entries : SIZE_MAX, p->run, &p->points, err);
-    for (size_t i = 0; i < p->n && status == DN_OK; i++) {
+    if (status != DN_OK) {
+        return name_row(p, input, status, err);
+    }
+    for (size_t i = 0; i < p->n; i++) {
         if (i % POLL_ROWS == 0) {
             status = dn_run_stop(p->run, err);
+            if (status != DN_OK) {
+                return status;
+            }
         }
         dni_points_add(p->points, dni_svm_point(p, i));
     }
-    if (status == DN_OK) {
-        status = dni_points_end(p->points, err);
-    }
-    return blame_row(p, input, status, err);
+    status = dni_points_end(p->points, err);
+    return name_row(p, input, status, err);
 }
 
-/* ---- a kernel that is given ---- */
-/* Row r of those that take part is row origin[r] of the table. */
-static dn_status find_places(dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
+/* ---- precomputed kernels ---- */
+/* column[i] ← the row of the table that point i is, which is also its column. */
+static dn_status find_columns(dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     const size_t n_rows = input->rows->n_rows,
                  n_source = input->role == NULL ? n_rows : input->n_source_rows,
                  d = input->rows->n_cols;
@@ -320,11 +334,11 @@ static dn_status find_places(dni_svm_points *p, const dn_fit_input *input, dn_er
                             n_source, d);
     }
     dn_status status =
-        dn_run_alloc(p->run, p->n + 1, sizeof *p->place, "the columns of the rows", &memory, err);
+        dn_run_alloc(p->run, p->n + 1, sizeof *p->column, "the columns of the rows", &memory, err);
     if (status != DN_OK) {
         return status;
     }
-    p->place = memory;
+    p->column = memory;
     status =
         dn_run_alloc(p->run, n_rows + 1, sizeof(uint32_t), "the rows of the table", &origins, err);
     if (status != DN_OK) {
@@ -337,13 +351,13 @@ static dn_status find_places(dni_svm_points *p, const dn_fit_input *input, dn_er
         }
     }
     for (size_t i = 0; i < p->n; i++) {
-        p->place[i] = origin[p->row[i]];
+        p->column[i] = origin[p->row[i]];
     }
     dn_run_free(p->run, origins);
     return DN_OK;
 }
 
-/* Entry `column` of a row. */
+/* Number `column` of a row. */
 static double value_at(dn_matrix row, size_t column) {
     if (row.kind == DN_DENSE) {
         return row.values[column];
@@ -364,19 +378,19 @@ static void name_column(const dn_fit_input *input, size_t j, char name[DN_FIELD_
     }
 }
 
-/* The error of a value K(x_i, x_j) that breaks a rule. */
-static dn_status blame_value(const dni_svm_points *p, const dn_fit_input *input, size_t i, size_t j,
-                             dn_status status, dn_error *err) {
+/* Adds the field and the row of K(x_i, x_j) to an error. */
+static dn_status name_value(const dni_svm_points *p, const dn_fit_input *input, size_t i, size_t j,
+                            dn_status status, dn_error *err) {
     char column[DN_FIELD_SIZE];
-    name_column(input, p->place[j], column);
+    name_column(input, p->column[j], column);
     if (input->encoder != NULL) {
         dn_error_set_field(err, column);
     }
-    dn_error_set_row(err, (int64_t)p->place[i]);
+    dn_error_set_row(err, (int64_t)p->column[i]);
     return status;
 }
 
-/* Sums of a few million values are to be numbers too. */
+/* Refuses values so large that sums of a few million of them could overflow. */
 static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     char column[DN_FIELD_SIZE];
     for (size_t i = 0; i < p->n; i++) {
@@ -389,12 +403,12 @@ static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input,
             if (fabs(value) <= DNI_GREATEST_SELF) {
                 continue;
             }
-            name_column(input, p->place[j], column);
+            name_column(input, p->column[j], column);
             status = dn_error_set(err, DN_ERR_DATA,
                                   "kernel precomputed needs values from -1e37 to 1e37: row %zu has "
                                   "%.10g in column \"%.64s\"; divide all of them by a number",
-                                  (size_t)p->place[i], value, column);
-            return blame_value(p, input, i, j, status, err);
+                                  (size_t)p->column[i], value, column);
+            return name_value(p, input, i, j, status, err);
         }
     }
     return DN_OK;
@@ -415,13 +429,13 @@ static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *in
             if (fabs(a - b) <= 1e-8 * size) {
                 continue;
             }
-            name_column(input, p->place[j], own);
-            name_column(input, p->place[i], other);
+            name_column(input, p->column[j], own);
+            name_column(input, p->column[i], other);
             status = dn_error_set(err, DN_ERR_DATA,
                                   "kernel precomputed needs a symmetric matrix: row %zu has %.10g "
                                   "in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
-                                  (size_t)p->place[i], a, own, (size_t)p->place[j], b, other);
-            return blame_value(p, input, i, j, status, err);
+                                  (size_t)p->column[i], a, own, (size_t)p->column[j], b, other);
+            return name_value(p, input, i, j, status, err);
         }
     }
     return DN_OK;
@@ -433,14 +447,14 @@ static dn_status take_row(void *arg, size_t i, size_t slot, dn_error *err) {
     (void)err;
     const dn_matrix row = dni_svm_point(p, i);
     for (size_t j = 0; j < p->n; j++) {
-        p->given[i * p->n + j] = value_at(row, p->place[j]);
+        p->given[i * p->n + j] = value_at(row, p->column[j]);
     }
     return DN_OK;
 }
 
 dn_status dni_svm_points_given(dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     void *memory;
-    dn_status status = find_places(p, input, err);
+    dn_status status = find_columns(p, input, err);
     if (status != DN_OK) {
         return status;
     }

@@ -1,35 +1,90 @@
-/* Machines with kernels: points once, a Gram matrix where it fits, the machines of a decision over them in the run's threads, and the support vectors that they share. */
+/* Support vector machines with kernels: the parts of a decision over one prepared problem, the dual
+ * of each part, its certificate, and the machines over shared support vectors.
+ *
+ * A part is one machine while it is trained. The hard margin is the problem of the nearest points
+ * of the two classes' hulls, in terms of the same dual variables. */
 #include "learners/svm/kernel/svm_kernel.h"
+#include "base/layout.h"
 #include "base/tasks.h"
+#include "learners/shared/kernel_params.h"
+#include "learners/shared/prepared.h"
 #include "learners/shared/smo/smo.h"
-#include "learners/svm/kernel/svm_part.h"
+#include "machine/machine_impl.h"
+#include "machine/support.h"
 
-/* ---- the parts ---- */
-static void add_class(const dni_svm_fit *f, dni_svm_part *part, size_t k) {
-    for (size_t i = f->points.start[k]; i < f->points.start[k + 1]; i++) {
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Violation that is aimed at beyond the tolerance, with kernel values in double precision. */
+#define FINE 1e-12
+/* A squared distance of hulls, relative to the largest K(x, x), that is not distinguished from 0:
+ * sums of kernel values in double precision have errors of this size. */
+#define VANISHING 1e-14
+
+typedef struct svm_part {
+    size_t negative, positive; /* classes; negative SIZE_MAX: all others */
+    void *memory;
+    uint32_t *list; /* [n] points, those of the negative side first */
+    size_t n, n_negative;
+    double *alpha; /* [n] dual variables; hard margin: of the scaled solution */
+    double *g;     /* [n] gradient of the dual */
+    double scale;  /* of α: 1; hard margin: 2/distance² */
+    dni_svm_solution solution;
+    double iterations;
+    bool converged;
+    dn_stop_reason stop_reason;
+} svm_part;
+
+typedef struct svm_fit {
+    const dn_fit_input *input;
+    const dni_svm_options *options;
+    const dn_run *run;
+    dn_decision decision;
+    dni_prepared *problem;
+    svm_part *parts; /* [n_parts] */
+    size_t n_parts;
+    atomic_size_t n_done; /* parts that are trained */
+} svm_fit;
+
+static bool is_hard(const svm_fit *f) {
+    return isinf(f->options->C);
+}
+
+/* ---- parts ---- */
+static void part_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    svm_part *part = work;
+    part->alpha = dni_layout_doubles(layout, n);
+    part->g = dni_layout_doubles(layout, n);
+    part->list = dni_layout_array(layout, n, sizeof *part->list);
+}
+
+static void add_class(const svm_fit *f, svm_part *part, size_t k) {
+    const size_t *start = f->problem->points.start;
+    for (size_t i = start[k]; i < start[k + 1]; i++) {
         part->list[part->n++] = (uint32_t)i;
     }
 }
 
-static dn_status make_part(const dni_svm_fit *f, size_t i, dni_svm_part *part, dn_error *err) {
-    const size_t K = f->points.n_classes;
-    void *list, *numbers;
+static dn_status make_part(const svm_fit *f, size_t i, svm_part *part, dn_error *err) {
+    const dni_svm_points *points = &f->problem->points;
+    const size_t K = points->n_classes, *start = points->start;
     dn_decision_machine(f->decision, K, i, &part->negative, &part->positive);
     if (part->positive == SIZE_MAX) {
         part->negative = 0;
         part->positive = 1;
     }
-    size_t n = f->points.n;
+    size_t n = points->n;
     if (part->negative != SIZE_MAX) {
-        n = f->points.start[part->negative + 1] - f->points.start[part->negative] +
-            f->points.start[part->positive + 1] - f->points.start[part->positive];
+        n = start[part->negative + 1] - start[part->negative] + start[part->positive + 1] -
+            start[part->positive];
     }
-    dn_status status =
-        dn_run_alloc(f->run, n + 1, sizeof *part->list, "the rows of a machine", &list, err);
+    dn_status status = dni_layout_take(f->run, part_layout, &n, part,
+                                       "the dual variables of a machine", &part->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    part->list = list;
     for (size_t k = 0; k < K; k++) {
         if (k == part->negative || (part->negative == SIZE_MAX && k != part->positive)) {
             add_class(f, part, k);
@@ -37,33 +92,268 @@ static dn_status make_part(const dni_svm_fit *f, size_t i, dni_svm_part *part, d
     }
     part->n_negative = part->n;
     add_class(f, part, part->positive);
-    status = dn_run_alloc(f->run, 2 * n + 1, sizeof(double), "the dual variables of a machine",
-                          &numbers, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    part->alpha = numbers;
-    part->g = part->alpha + n;
     return DN_OK;
 }
 
-static dn_status make_parts(dni_svm_fit *f, dn_error *err) {
+static dn_status make_parts(svm_fit *f, dn_error *err) {
+    const size_t n = dn_decision_n_machines(f->decision, f->problem->points.n_classes);
     void *memory;
-    f->n_parts = dn_decision_n_machines(f->decision, f->points.n_classes);
-    dn_status status =
-        dn_run_alloc(f->run, f->n_parts, sizeof *f->parts, "the machines", &memory, err);
+    dn_status status = dn_run_alloc(f->run, n, sizeof *f->parts, "the machines", &memory, err);
     if (status != DN_OK) {
         return status;
     }
     f->parts = memory;
-    for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
+    f->n_parts = n;
+    for (size_t i = 0; i < n; i++) {
         status = make_part(f, i, &f->parts[i], err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status;
+    return DN_OK;
+}
+
+/* ---- the dual of a part ---- */
+struct dual {
+    const svm_fit *fit;
+    signed char *t;  /* [n] signs */
+    double *upper;   /* [n] bounds of the boxes */
+    double *linear;  /* [n] linear part of the objective */
+    double first;    /* violation of the first report */
+    double fraction; /* of the progress; never decreases */
+};
+
+static void dual_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct dual *dual = work;
+    dual->upper = dni_layout_doubles(layout, n);
+    dual->linear = dni_layout_doubles(layout, n);
+    dual->t = dni_layout_array(layout, n, sizeof *dual->t);
+}
+
+/* Reports a progress that is linear in the logarithm of the violation. */
+static void report_progress(void *ctx, double iterations, double violation, double objective) {
+    struct dual *dual = ctx;
+    const svm_fit *f = dual->fit;
+    const double aim = f->options->tolerance;
+    if (dual->first == 0) {
+        dual->first = fmax(violation, 2 * aim);
+    }
+    const double fraction = log(dual->first / fmax(violation, aim)) / log(dual->first / aim);
+    dual->fraction = fmin(0.99, fmax(dual->fraction, fraction));
+    const size_t most = f->options->max_iterations;
+    const dn_progress progress = {.iteration =
+                                      (size_t)fmin(floor(iterations / 1000) + 1, (double)most),
+                                  .max_iterations = most,
+                                  .fraction = dual->fraction,
+                                  .loss = objective,
+                                  .gradient_norm = violation,
+                                  .train_error = (double)NAN};
+    if (f->run->progress != NULL) {
+        f->run->progress(f->run, &progress);
+    }
+}
+
+static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
+    return f->options->C * f->problem->points.weight[part->list[k]];
+}
+
+/* Fills in the boxes, the signs and the linear part. Each hull starts at its first point. */
+static void state_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
+    const bool hard = is_hard(f);
+    for (size_t k = 0; k < part->n; k++) {
+        dual->t[k] = k < part->n_negative ? -1 : 1;
+        dual->upper[k] = upper_of(f, part, k);
+        dual->linear[k] = hard ? 0 : dual->t[k];
+        part->alpha[k] = hard && (k == 0 || k == part->n_negative) ? 1 : 0;
+    }
+}
+
+static double largest_self(const svm_part *part, const dni_smo_rows *rows) {
+    double largest = 0;
+    for (size_t k = 0; k < part->n; k++) {
+        largest = fmax(largest, dni_smo_rows_self(rows, k));
+    }
+    return largest;
+}
+
+static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_smo_rows *rows,
+                       bool reports, dn_error *err) {
+    const bool hard = is_hard(f);
+    const double tolerance = f->options->tolerance;
+    struct dual dual = {.fit = f};
+    const dni_smo_listener listener = {report_progress, &dual};
+    void *memory;
+    dn_status status =
+        dni_layout_take(run, dual_layout, &part->n, &dual, "the boxes of the dual", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    state_problem(f, part, &dual);
+    dni_smo smo = {.n = part->n,
+                   .t = dual.t,
+                   .upper = dual.upper,
+                   .linear = dual.linear,
+                   .n_groups = hard                                    ? 2
+                               : f->options->intercept == DNI_SVM_NONE ? 0
+                                                                       : 1,
+                   .group_end = {hard ? part->n_negative : part->n, part->n},
+                   .relative = hard,
+                   .unit = 1,
+                   .vanishes = hard ? VANISHING * largest_self(part, rows) / 2 : 0,
+                   .tolerance = tolerance,
+                   .fine = f->problem->definite ? fmin(FINE, tolerance) : tolerance,
+                   .max_iterations = 1000 * (double)f->options->max_iterations,
+                   .alpha = part->alpha,
+                   .g = part->g};
+    status = dni_smo_solve(&smo, rows, run, reports ? &listener : NULL, err);
+    dn_run_free(run, memory);
+    if (status != DN_OK) {
+        return status;
+    }
+    part->iterations = smo.iterations;
+    part->converged = smo.converged;
+    part->stop_reason = smo.converged                          ? DN_STOP_TOLERANCE
+                        : smo.iterations >= smo.max_iterations ? DN_STOP_MAX_ITERATIONS
+                                                               : DN_STOP_NO_PROGRESS;
+    part->solution = (dni_svm_solution){.kkt_violation = smo.violation};
+    if (hard && !(smo.objective > smo.vanishes)) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "the classes cannot be separated in the kernel's space (their "
+                            "hulls touch): give a C, or a narrower kernel");
+    }
+    return DN_OK;
+}
+
+/* ---- the solution of a part ---- */
+static bool is_free(const svm_fit *f, const svm_part *part, size_t k) {
+    return part->alpha[k] > 0 && part->alpha[k] < upper_of(f, part, k);
+}
+
+/* w0 is the mean over the free support vectors; without any, the middle of the optimal interval. */
+static void find_intercept(const svm_fit *f, const svm_part *part, dni_svm_solution *s) {
+    double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
+    for (size_t k = 0; k < part->n; k++) {
+        const bool positive = k >= part->n_negative, at_zero = part->alpha[k] <= 0;
+        if (is_free(f, part, k)) {
+            sum += part->g[k];
+            n++;
+        } else if (positive == at_zero) {
+            low = fmax(low, part->g[k]);
+        } else {
+            high = fmin(high, part->g[k]);
+        }
+    }
+    low = isfinite(low) ? low : high;
+    high = isfinite(high) ? high : low;
+    s->w0 = n > 0 ? sum / n : 0.5 * (low + high);
+    s->w0_low = n > 0 ? s->w0 : low;
+    s->w0_high = n > 0 ? s->w0 : high;
+}
+
+/* The boundary halfway between the hulls, scaled so that f is ±1 on them; g is −⟨p₊ − p₋, x⟩. */
+static void scale_hulls(svm_part *part, dni_svm_solution *s) {
+    double square = 0, near_positive = 0, near_negative = 0;
+    for (size_t k = 0; k < part->n; k++) {
+        const double h = -part->g[k] * part->alpha[k];
+        near_positive += k >= part->n_negative ? h : 0;
+        near_negative += k < part->n_negative ? h : 0;
+    }
+    square = near_positive - near_negative; /* ‖p₊ − p₋‖² */
+    part->scale = 2 / square;
+    s->w0 = s->w0_low = s->w0_high = -0.5 * part->scale * (near_positive + near_negative);
+    s->norm = 2 / sqrt(square);
+    s->dual = 2 / square;
+    for (size_t k = 0; k < part->n; k++) {
+        part->alpha[k] *= part->scale;
+    }
+}
+
+/* f(x) of point k. */
+static double value_of(const svm_fit *f, const svm_part *part, size_t k) {
+    const double t = k < part->n_negative ? -1 : 1;
+    return (is_hard(f) ? -part->scale * part->g[k] : t - part->g[k]) + part->solution.w0;
+}
+
+static void count_slack(const svm_fit *f, const svm_part *part, dni_svm_solution *s) {
+    const double exact_to = fmax(1e-9, s->kkt_violation);
+    for (size_t k = 0; k < part->n; k++) {
+        const double t = k < part->n_negative ? -1 : 1,
+                     count = f->problem->points.count[part->list[k]],
+                     v = f->problem->points.weight[part->list[k]];
+        const double margin = t * value_of(f, part, k), slack = fmax(0, 1 - margin);
+        const bool bounded = !is_hard(f) && part->alpha[k] >= upper_of(f, part, k);
+        s->n_support += part->alpha[k] > 0 ? count : 0;
+        s->n_bounded += bounded ? count : 0;
+        s->slack_sum += is_hard(f) ? 0 : v * slack;
+        s->n_slack_positive += bounded && slack > exact_to ? count : 0;
+        s->n_slack_over_one += margin < 0 ? count : 0;
+    }
+}
+
+static void certify(const svm_fit *f, svm_part *part) {
+    dni_svm_solution *s = &part->solution;
+    double square = 0, sum = 0, least = (double)INFINITY, low = least, high = -least;
+    part->scale = 1;
+    if (is_hard(f)) {
+        scale_hulls(part, s);
+    } else {
+        for (size_t k = 0; k < part->n; k++) {
+            const double t = k < part->n_negative ? -1 : 1;
+            square += t * part->alpha[k] * (t - part->g[k]);
+            sum += part->alpha[k];
+        }
+        if (f->options->intercept == DNI_SVM_FREE) {
+            find_intercept(f, part, s);
+        }
+        s->norm = square >= 0 ? sqrt(square) : (double)NAN;
+        s->dual = sum - 0.5 * square;
+    }
+    count_slack(f, part, s);
+    for (size_t k = 0; k < part->n; k++) {
+        const double value = value_of(f, part, k);
+        least = fmin(least, k < part->n_negative ? -value : value);
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    s->spread = high - low;
+    s->primal = is_hard(f)
+                    ? (least > 0 ? 0.5 * s->norm * s->norm / (least * least) : (double)INFINITY)
+                    : 0.5 * square + f->options->C * s->slack_sum;
+    s->dual = f->problem->definite ? s->dual : (double)NAN;
+    s->gap = (s->primal - s->dual) / fmax(fabs(s->primal), 1e-300);
+    /* the tolerance is of t f, and every row may use it up */
+    s->certified = s->gap <= 10 * f->options->tolerance;
+    s->margin = 1 / s->norm;
+    s->margin_raw = (double)NAN;
 }
 
 /* ---- training ---- */
-static void tell(const dni_svm_fit *f, size_t done) {
+/* Bytes of cached kernel rows for each of the parts that are trained in parallel. */
+static double cache_of(const svm_fit *f) {
+    const size_t at_once = f->n_parts < f->run->n_slots ? f->n_parts : f->run->n_slots;
+    return f->options->cache_bytes / (double)at_once;
+}
+
+/* Trains part i; `reports`: with progress reports, on the caller's thread. */
+static dn_status train_part(const svm_fit *f, size_t i, const dn_run *run, bool reports,
+                            dn_error *err) {
+    svm_part *part = &f->parts[i];
+    dni_smo_rows *rows;
+    dn_status status = dni_smo_rows_new(f->problem->points.points, &f->problem->gram, part->list,
+                                        part->n, cache_of(f), run, &rows, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = solve(f, part, run, rows, reports, err);
+    if (status == DN_OK) {
+        certify(f, part);
+    }
+    dni_smo_rows_free(rows);
+    return status;
+}
+
+static void report_parts(const svm_fit *f, size_t done) {
     const dn_progress progress = {.iteration = done,
                                   .max_iterations = f->n_parts,
                                   .fraction = (double)done / (double)f->n_parts,
@@ -76,100 +366,272 @@ static void tell(const dni_svm_fit *f, size_t done) {
 }
 
 static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
-    dni_svm_fit *f = arg;
+    svm_fit *f = arg;
     const dn_run run = dni_task_run(f->run);
-    dn_status status = dni_svm_part_train(f, i, &run, false, err);
+    dn_status status = train_part(f, i, &run, false, err);
     if (status != DN_OK) {
         return status;
     }
     const size_t done = atomic_fetch_add(&f->n_done, 1) + 1;
-    if (slot == 0) { /* parts end in any order, and progress is told by one thread */
-        tell(f, done);
+    if (slot == 0) { /* only the caller's thread reports progress */
+        report_parts(f, done);
     }
     return DN_OK;
 }
 
-static dn_status train(dni_svm_fit *f, dn_error *err) {
+static dn_status train(svm_fit *f, dn_error *err) {
     if (f->n_parts == 1) {
-        return dni_svm_part_train(f, 0, f->run, true, err);
+        return train_part(f, 0, f->run, true, err);
     }
     dn_status status = dni_tasks_run(f->run, f->n_parts, train_task, f, err);
-    if (status == DN_OK) {
-        tell(f, f->n_parts);
+    if (status != DN_OK) {
+        return status;
     }
+    report_parts(f, f->n_parts);
+    return DN_OK;
+}
+
+/* ---- machines ---- */
+/* number[i] ← the number of point i among the support vectors, or UINT32_MAX. Returns how many
+ * there are. */
+static size_t number_support(const svm_fit *f, uint32_t *number) {
+    size_t n = 0;
+    memset(number, 0, f->problem->points.n * sizeof *number);
+    for (size_t p = 0; p < f->n_parts; p++) {
+        for (size_t k = 0; k < f->parts[p].n; k++) {
+            if (f->parts[p].alpha[k] > 0) {
+                number[f->parts[p].list[k]] = 1;
+            }
+        }
+    }
+    for (size_t i = 0; i < f->problem->points.n; i++) {
+        number[i] = number[i] ? (uint32_t)n++ : UINT32_MAX;
+    }
+    return n;
+}
+
+/* Orders indices of support vectors; a part has them class by class. */
+static int by_index(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t count_support(const svm_part *part) {
+    size_t n = 0;
+    for (size_t k = 0; k < part->n; k++) {
+        n += part->alpha[k] > 0;
+    }
+    return n;
+}
+
+/* coef [n_support] is scratch. */
+static dn_status make_kernel_machine(const svm_part *part, const uint32_t *number,
+                                     dn_support *support, double *coef, dn_machine **out,
+                                     dn_error *err) {
+    size_t n = count_support(part);
+    dn_status status = dni_kernel_machine_new(support, n, out, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dn_kernel_machine *machine = dni_kernel_machine_of(*out);
+    n = 0;
+    for (size_t k = 0; k < part->n; k++) {
+        if (!(part->alpha[k] > 0)) {
+            continue;
+        }
+        const uint32_t i = number[part->list[k]];
+        machine->index[n++] = i;
+        coef[i] = (k < part->n_negative ? -1 : 1) * part->alpha[k];
+    }
+    qsort(machine->index, n, sizeof *machine->index, by_index);
+    for (size_t k = 0; k < n; k++) {
+        machine->coef[k] = coef[machine->index[k]];
+    }
+    machine->w0 = part->solution.w0;
+    machine->norm = part->solution.norm;
+    return DN_OK;
+}
+
+struct support_lists {
+    double *coef;     /* [n] by support vector */
+    uint32_t *number; /* [n] by point */
+};
+
+static void support_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct support_lists *lists = work;
+    lists->coef = dni_layout_doubles(layout, n);
+    lists->number = dni_layout_array(layout, n, sizeof *lists->number);
+}
+
+static dn_status make_kernel_machines(const svm_fit *f, dn_machine **machines, size_t *out_support,
+                                      dn_error *err) {
+    struct support_lists lists;
+    dn_support *support = NULL;
+    void *memory;
+    dn_status status = dni_layout_take(f->run, support_layout, &f->problem->points.n, &lists,
+                                       "the numbers of the support vectors", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const size_t n = number_support(f, lists.number);
+    status = dni_prepared_support(f->problem, lists.number, n, &support, err);
+    for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
+        status =
+            make_kernel_machine(&f->parts[i], lists.number, support, lists.coef, &machines[i], err);
+    }
+    *out_support = n;
+    dni_support_unref(support);
+    dn_run_free(f->run, memory);
     return status;
 }
 
-/* ---- the whole ---- */
-static dn_status check_boxes(const dni_svm_fit *f, dn_error *err) {
-    for (size_t i = 0; !dni_svm_is_hard(f) && i < f->points.n; i++) {
-        if (!isfinite(f->options->C * f->points.weight[i])) {
-            return dn_error_set(
-                err, DN_ERR_NUMERIC,
-                "C times the weights of the rows leaves the finite numbers (C is %g, a weight %g)",
-                f->options->C, f->points.weight[i]);
+static void add_row(dn_matrix x, double s, double *w) {
+    const size_t first = x.kind == DN_CSR ? x.row_start[0] : 0,
+                 n = x.kind == DN_CSR ? x.row_start[1] - first : x.n_cols;
+    for (size_t e = 0; e < n; e++) {
+        w[x.kind == DN_CSR ? x.cols[first + e] : e] += s * x.values[first + e];
+    }
+}
+
+/* The machines of a linear kernel are weights: w = Σ c_i x_i. They determine margin_raw. */
+static dn_status make_linear_machines(const svm_fit *f, dn_machine **machines, dn_error *err) {
+    const size_t d = f->input->rows->n_cols;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        svm_part *part = &f->parts[i];
+        dn_status status = dni_linear_machine_new(2, d, false, &machines[i], err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_linear_machine *machine = dni_linear_machine_of(machines[i]);
+        for (size_t k = 0; k < part->n; k++) {
+            const double coef = (k < part->n_negative ? -1 : 1) * part->alpha[k];
+            if (coef != 0) {
+                add_row(dni_svm_point(&f->problem->points, part->list[k]), coef, machine->w);
+            }
+        }
+        machine->w0[0] = part->solution.w0;
+        part->solution.margin_raw = dni_svm_raw_margin(machine->w, f->input->scale, d);
+    }
+    return DN_OK;
+}
+
+static dn_status make_machines(const svm_fit *f, dn_machine **machines, size_t *out_n_support,
+                               dn_error *err) {
+    const dn_kernel *kernel = &f->problem->kernel;
+    *out_n_support = 0;
+    return kernel->type == DN_KERNEL_LINEAR && !kernel->normalize
+               ? make_linear_machines(f, machines, err)
+               : make_kernel_machines(f, machines, out_n_support, err);
+}
+
+/* ---- reports ---- */
+static void write_report(const svm_fit *f, const svm_part *part, size_t n_support,
+                         dn_report *report) {
+    dn_report fresh = {.converged = part->converged,
+                       .stop_reason = part->stop_reason,
+                       .iterations = (size_t)part->iterations,
+                       .objective = part->solution.primal,
+                       .gradient_norm = (double)NAN};
+    dn_report_text(&fresh, "solver", "smo");
+    dn_report_number(&fresh, "tolerance", f->options->tolerance);
+    dni_svm_report(&part->solution, f->options->C, dni_kernel_advice(&f->problem->kernel), &fresh);
+    dni_prepared_report(f->problem, &fresh);
+    dn_report_number(&fresh, "distinct_rows", (double)part->n);
+    dn_report_number(&fresh, "distinct_support_vectors", (double)count_support(part));
+    if (f->n_parts > 1) {
+        dn_report_number(&fresh, "shared_support_vectors", (double)n_support);
+    }
+    if (!f->problem->definite) {
+        dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
+        dn_report_warn(
+            &fresh,
+            "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): "
+            "the solution satisfies the optimality "
+            "conditions, but nothing certifies that it is the best; there is no duality gap",
+            f->problem->least);
+    }
+    if (!part->converged) {
+        dn_report_warn(&fresh,
+                       "after %.0f steps the optimality conditions are violated by %.3g (tolerance "
+                       "%g)%s, a smaller C%s",
+                       part->iterations, part->solution.kkt_violation, f->options->tolerance,
+                       dni_prepared_remedy(part->stop_reason),
+                       dni_kernel_takes_scale(&f->problem->kernel) ? ", or features.standardize"
+                                                                   : "");
+    }
+    *report = fresh;
+}
+
+/* Makes and passes on one report after the other: a report is large, and there may be thousands. */
+static dn_status take_reports(const svm_fit *f, size_t n_support, const dn_report_taker *taker,
+                              dn_error *err) {
+    for (size_t i = 0; i < f->n_parts; i++) {
+        dn_report report = {0};
+        write_report(f, &f->parts[i], n_support, &report);
+        dn_status status = taker->take(taker->ctx, i, &report, err);
+        dn_report_done(&report);
+        if (status != DN_OK) {
+            return status;
         }
     }
     return DN_OK;
 }
 
-static dn_status prepare(dni_svm_fit *f, dn_error *err) {
-    dn_status status = dni_kernel_fit_prepare(f->input, f->options->cache_bytes, f->run,
-                                              &f->prepared, &f->kernel, &f->points, &f->gram, err);
-    if (status == DN_OK) {
-        status = check_boxes(f, err);
+/* ---- the fit ---- */
+static dn_status check_boxes(const svm_fit *f, dn_error *err) {
+    const dni_svm_points *points = &f->problem->points;
+    for (size_t i = 0; !is_hard(f) && i < points->n; i++) {
+        if (!isfinite(f->options->C * points->weight[i])) {
+            return dn_error_set(
+                err, DN_ERR_NUMERIC,
+                "C times the weights of the rows leaves the finite numbers (C is %g, a weight %g)",
+                f->options->C, points->weight[i]);
+        }
     }
-    if (status == DN_OK) {
-        status =
-            dni_kernel_fit_definite(&f->points, &f->kernel, f->run, &f->definite, &f->least, err);
-    }
-    return status == DN_OK ? make_parts(f, err) : status;
+    return DN_OK;
 }
 
-static void done(dni_svm_fit *f) {
-    for (size_t i = 0; f->parts != NULL && i < f->n_parts; i++) {
-        dn_run_free(f->run, f->parts[i].list);
-        dn_run_free(f->run, f->parts[i].alpha);
+static void free_fit(svm_fit *f) {
+    for (size_t i = 0; i < f->n_parts; i++) {
+        dn_run_free(f->run, f->parts[i].memory);
     }
     dn_run_free(f->run, f->parts);
-    dni_kernel_fit_done(&f->prepared);
-    dni_svm_points_done(&f->points);
-}
-
-/* The reports, one after the other: each of thousands is long. */
-static dn_status tell_of_parts(const dni_svm_fit *f, dn_machine **machines, size_t n_support,
-                               const dn_report_taker *taker, dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
-        dn_report report = {0};
-        dni_svm_part_report(f, &f->parts[i], n_support, &report);
-        status = taker->take(taker->ctx, i, &report, err);
-        dn_report_done(&report);
-    }
-    for (size_t i = 0; i < f->n_parts && status != DN_OK; i++) {
-        dn_machine_free(machines[i]);
-        machines[i] = NULL;
-    }
-    return status;
+    dni_prepared_release(f->problem);
 }
 
 dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
                              const dni_svm_options *options, const dn_run *run,
                              dn_machine **machines, const dn_report_taker *taker, dn_error *err) {
-    dni_svm_fit f = {.input = input, .options = options, .run = run, .decision = decision};
+    svm_fit f = {.input = input, .options = options, .run = run, .decision = decision};
     size_t n_support = 0;
-    dn_status status = prepare(&f, err);
-    if (status == DN_OK) {
-        status = train(&f, err);
+    dn_status status = dni_prepared_get(input, options->cache_bytes, run, &f.problem, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
-        status = dni_svm_machines(&f, machines, &n_support, err);
+    status = check_boxes(&f, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = tell_of_parts(&f, machines, n_support, taker, err);
+    status = make_parts(&f, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    done(&f);
+    status = train(&f, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    dni_prepared_drop_values(f.problem);
+    status = make_machines(&f, machines, &n_support, err);
+    if (status == DN_OK) {
+        status = take_reports(&f, n_support, taker, err);
+    }
+    for (size_t i = 0; i < f.n_parts && status != DN_OK; i++) {
+        dn_machine_free(machines[i]);
+        machines[i] = NULL;
+    }
+cleanup:
+    free_fit(&f);
     return status;
 }
 
@@ -181,5 +643,5 @@ double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *ke
     const dni_kernel_machines machines = {.n = n,
                                           .per_row = n > 1 && pairs ? K - 1 : n,
                                           .at_once = n < shape->n_slots ? n : shape->n_slots};
-    return dni_kernel_fit_memory(kernel, shape, options->cache_bytes, &machines);
+    return dni_prepared_memory(kernel, shape, options->cache_bytes, &machines);
 }

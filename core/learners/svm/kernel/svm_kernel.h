@@ -1,4 +1,5 @@
-/* Support vector machines with kernels: all machines of a decision over one set of points. */
+/* Support vector machines with kernels, by sequential minimal optimisation: all machines of a
+ * decision over one prepared problem (learners/shared/prepared.h). */
 #ifndef DNI_SVM_KERNEL_H
 #define DNI_SVM_KERNEL_H
 
@@ -6,12 +7,20 @@
 #include <discern/decision.h>
 #include <discern/kernel.h>
 
-/* By sequential minimal optimisation: machines [n] of the decision, and their reports (DN_DECISION_NATIVE: two classes, one machine). They share their support vectors. Pairs are trained in the
- * run's threads at once. Kernels that are not positive semidefinite end on the optimality conditions and warn. */
+/* Fits the machines of the decision; DN_DECISION_NATIVE: two classes, one machine. The machines
+ * share their support vectors and are trained in parallel. If the kernel is not positive
+ * semidefinite, a solution satisfies the optimality conditions, and its report has a warning.
+ *
+ *   machines  [n], filled in on success
+ *   taker     receives the report of each machine
+ *
+ * Errors: those of dni_prepared_get; DN_ERR_DATA if the hard margin does not exist; DN_ERR_NUMERIC
+ * if C times a weight, or a kernel value, overflows. */
 DN_MUST_USE dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
                                          const dni_svm_options *options, const dn_run *run,
                                          dn_machine **machines, const dn_report_taker *taker,
                                          dn_error *err);
+/* Bytes of working memory and of the result. */
 double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel,
                              dn_decision decision, const dn_fit_shape *shape);
 

@@ -1,0 +1,390 @@
+/* Prepares a kernel problem: completes the kernel, gathers the points, computes the Gram matrix. */
+#include "learners/shared/prepared.h"
+#include "base/tasks.h"
+#include "kernels/kernel_definite.h"
+#include "kernels/width.h"
+#include "learners/shared/kernel_factor.h"
+#include "learners/shared/kernel_params.h"
+#include "learners/shared/smo/smo.h"
+#include "machine/support.h"
+
+#include <math.h>
+
+enum {
+    EXACT_POINTS = 2000, /* most points whose Gram matrix is in double precision */
+    DUAL_BYTES = 512     /* of a machine's state, without its rows */
+};
+
+/* ---- the kernel ---- */
+static bool needs_width(const dn_kernel *kernel) {
+    return (kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE) &&
+           kernel->width == 0;
+}
+
+/* Estimates the width, and the factor of a mahalanobis kernel. */
+static dn_status complete(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
+    const size_t d = input->rows->n_cols;
+    size_t n = 0;
+    void *memory;
+    if (needs_width(&p->kernel)) {
+        return dni_kernel_width(&p->kernel, input->rows, p->run, &p->kernel.width, err);
+    }
+    if (p->kernel.type != DN_KERNEL_MAHALANOBIS) {
+        return DN_OK;
+    }
+    const double *given = dn_params_list(input->params, "kernel.covariance", &n);
+    dn_status status = dn_run_alloc(p->run, d * d + 1, sizeof(double),
+                                    "the factor of the covariance", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    p->factor = p->kernel.factor = memory;
+    return dni_kernel_factor(input, given, p->run, p->factor, err);
+}
+
+/* ---- the Gram matrix ---- */
+struct exact_rows {
+    const dn_run *run;
+    const dni_points *points;
+    double *gram;     /* [n × n] */
+    double *work;     /* [n_slots × work_size] */
+    size_t work_size; /* doubles of a slot */
+};
+
+static dn_status exact_row(void *arg, size_t i, size_t slot, dn_error *err) {
+    const struct exact_rows *e = arg;
+    const size_t n = dni_points_n(e->points), step = dni_points_step(e->points);
+    dn_status status = DN_OK;
+    for (size_t first = 0; first < n && status == DN_OK; first += step < n ? step : n) {
+        dni_points_row_exact(e->points, i, first, n - first < step ? n - first : step,
+                             e->gram + i * n + first, e->work + slot * e->work_size);
+        status = dn_run_stop(e->run, err);
+    }
+    return status;
+}
+
+static dn_status make_exact(const dni_points *points, const dn_run *run, double *gram,
+                            dn_error *err) {
+    struct exact_rows e = {.run = run,
+                           .points = points,
+                           .gram = gram,
+                           .work_size = dni_points_work(points)};
+    void *work;
+    dn_status status = dn_run_alloc(run, run->n_slots * e.work_size + 1, sizeof(double),
+                                    "the work of kernel rows", &work, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    e.work = work;
+    status = dni_tasks_run(run, dni_points_n(points), exact_row, &e, err);
+    dn_run_free(run, work);
+    return status;
+}
+
+/* Bytes of a Gram matrix of n points; 0: there is none. */
+static double gram_bytes(size_t n, double cache_bytes) {
+    const double square = (double)n * (double)n,
+                 bytes = square * (n <= EXACT_POINTS ? sizeof(double) : sizeof(float));
+    return bytes <= cache_bytes ? bytes : 0;
+}
+
+static dn_status make_gram(dni_prepared *p, double cache_bytes, dn_error *err) {
+    const size_t n = p->points.n;
+    const bool exact = n <= EXACT_POINTS;
+    p->gram = (dni_gram){.n = n, .exact = p->points.given, .exact_rows = exact};
+    if (p->points.given != NULL || gram_bytes(n, cache_bytes) == 0) {
+        return DN_OK;
+    }
+    dn_status status = dn_run_alloc(p->run, n * n + 1, exact ? sizeof(double) : sizeof(float),
+                                    "the kernel's values (cache_mib)", &p->gram_memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (exact) {
+        p->gram.exact = p->gram_memory;
+        return make_exact(p->points.points, p->run, p->gram_memory, err);
+    }
+    p->gram.single = p->gram_memory;
+    return dni_points_gram(p->points.points, p->run, p->gram_memory, err);
+}
+
+static void count_zero(dni_prepared *p) {
+    for (size_t i = 0; p->kernel.normalize && i < p->points.n; i++) {
+        p->n_rows += p->points.count[i];
+        p->n_zero += dni_points_self(p->points.points, i) > 0 ? 0 : p->points.count[i];
+    }
+}
+
+static dn_status check_definite(dni_prepared *p, dn_error *err) {
+    double greatest = 0;
+    size_t rows = 0;
+    p->definite = true;
+    p->least = (double)NAN;
+    if (dni_kernel_is_definite(&p->kernel, p->kernel.n_features)) {
+        return DN_OK;
+    }
+    dn_status status = p->points.given != NULL
+                           ? dni_matrix_least_eigenvalue(p->points.given, p->points.n, p->run,
+                                                         &p->least, &greatest, err)
+                           : dni_kernel_least_eigenvalue(p->points.points, p->run, &p->least,
+                                                         &greatest, &rows, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    p->definite = p->least >= -1e-8 * greatest;
+    return DN_OK;
+}
+
+/* ---- the problem ---- */
+static bool same_kernel(const dn_kernel *a, const dn_kernel *b) {
+    return a->type == b->type && a->metric == b->metric && a->gamma == b->gamma &&
+           a->coef0 == b->coef0 && a->scale == b->scale && a->width == b->width &&
+           a->degree == b->degree && a->length == b->length && a->normalize == b->normalize &&
+           a->n_features == b->n_features;
+}
+
+/* A given covariance is not compared: its problem is never reused. */
+static bool fits_key(const dni_prepared *p, const dni_prepared_key *key,
+                     const dn_fit_input *input) {
+    size_t n = 0;
+    return p->key.rows == key->rows && p->key.role == key->role && p->key.seed == key->seed &&
+           p->key.cache_bytes == key->cache_bytes && same_kernel(&p->key.kernel, &key->kernel) &&
+           (key->kernel.type != DN_KERNEL_MAHALANOBIS ||
+            dn_params_list(input->params, "kernel.covariance", &n) == NULL);
+}
+
+static dn_status prepare(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
+    const bool given = p->kernel.type == DN_KERNEL_PRECOMPUTED;
+    dn_status status = complete(p, input, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_svm_points_gather(input, !given, p->run, &p->points, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = given ? dni_svm_points_given(&p->points, input, err)
+                   : dni_svm_points_prepare(&p->points, &p->kernel, input, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = make_gram(p, p->key.cache_bytes, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    count_zero(p);
+    return check_definite(p, err);
+}
+
+dn_status dni_prepared_get(const dn_fit_input *input, double cache_bytes, const dn_run *run,
+                           dni_prepared **out, dn_error *err) {
+    const dn_kernel kernel = dni_kernel_of(input->params, input->rows->n_cols);
+    const dni_prepared_key key = {input->rows, input->role, run->seed, cache_bytes, kernel};
+    void *memory;
+    if (input->prepared != NULL && *input->prepared != NULL) {
+        if (fits_key(*input->prepared, &key, input)) {
+            *out = *input->prepared;
+            return DN_OK;
+        }
+        dn_prepared_free(*input->prepared);
+        *input->prepared = NULL;
+    }
+    dn_status status =
+        dn_run_alloc(run, 1, sizeof(dni_prepared), "the prepared problem", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_prepared *p = memory;
+    *p = (dni_prepared){.run = run, .key = key, .kernel = kernel};
+    status = prepare(p, input, err);
+    if (status != DN_OK) {
+        dn_prepared_free(p);
+        return status;
+    }
+    p->shared = input->prepared != NULL;
+    if (p->shared) {
+        *input->prepared = p;
+    }
+    *out = p;
+    return DN_OK;
+}
+
+static void free_values(dni_prepared *p) {
+    dni_svm_points_drop_values(&p->points);
+    dn_run_free(p->run, p->gram_memory);
+    p->gram_memory = NULL;
+    p->gram = (dni_gram){0};
+}
+
+void dni_prepared_drop_values(dni_prepared *p) {
+    if (!p->shared) {
+        free_values(p);
+    }
+}
+
+void dni_prepared_release(dni_prepared *p) {
+    if (p != NULL && !p->shared) {
+        dn_prepared_free(p);
+    }
+}
+
+void dn_prepared_free(dn_prepared *p) {
+    if (p == NULL) {
+        return;
+    }
+    const dn_run *run = p->run;
+    free_values(p);
+    dni_svm_points_done(&p->points);
+    dn_run_free(run, p->factor);
+    dn_run_free(run, p);
+}
+
+/* ---- memory ---- */
+/* While the kernel is completed and the points are gathered. */
+static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
+    const double gathering = dni_svm_points_gather_memory(shape->n_rows);
+    if (needs_width(kernel)) {
+        return fmax(gathering, dni_kernel_width_memory(kernel, shape->n_rows, shape->n_features,
+                                                       shape->n_entries));
+    }
+    if (kernel->type == DN_KERNEL_MAHALANOBIS) {
+        return fmax(gathering,
+                    dni_kernel_factor_memory(shape->n_rows, shape->n_features, shape->n_slots));
+    }
+    return gathering;
+}
+
+/* Duals with their kernel rows while they are solved, and selections of the points: the active
+ * ones, and those of a machine that does not have all points. */
+static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machines *m,
+                             double selection) {
+    const size_t n = shape->n_rows;
+    const double own =
+        dni_smo_memory(n) + dni_smo_rows_memory(n, 0) + (double)n * (2 * sizeof(double) + 1);
+    return (double)(m->at_once < m->per_row ? m->at_once : m->per_row) *
+           (own + (m->n > 1 ? 2 : 1) * selection);
+}
+
+/* The kernel's values and the duals. With all values in double precision, no points are
+ * selected. */
+static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,
+                            const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows, gram = gram_bytes(shape->n_rows, cache_bytes),
+                 few = EXACT_POINTS;
+    const double points =
+        dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
+    const double work =
+        (double)shape->n_slots *
+        dni_points_work_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
+    const double sums = (double)shape->n_slots * DNI_POINTS_SUMS * sizeof(double);
+    if (gram > 0 && shape->n_rows <= EXACT_POINTS) {
+        return points + gram + work + solving_memory(shape, m, 0);
+    }
+    /* equal rows may leave few enough points for double precision */
+    const double exact = fmin(cache_bytes, sizeof(double) * few * few);
+    const double kept = gram > 0 ? fmax(gram, exact)
+                                 : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
+    return points + kept + work + sums + solving_memory(shape, m, points);
+}
+
+/* The result: support vectors and the coefficients of each machine; for a linear kernel the
+ * weights, also those of the raw columns. */
+static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
+                              const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows;
+    if (kernel->type == DN_KERNEL_LINEAR && !kernel->normalize) {
+        return 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
+    }
+    const double support =
+        dni_support_foretold(kernel, shape->n_rows,
+                             kernel->type == DN_KERNEL_PRECOMPUTED ? n : shape->n_entries);
+    return support + n * (sizeof(double) + sizeof(uint32_t)) +
+           dni_kernel_machines_foretold(m->n, (double)m->per_row * n);
+}
+
+double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,
+                           const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows, d = (double)shape->n_features,
+                 sample = fmin(n, DNI_DEFINITE_ROWS);
+    const double lists = dni_svm_points_memory(shape->n_rows, shape->n_classes);
+    const double factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d * sizeof(double) : 0;
+    const double duals = (double)m->per_row * n * (2 * sizeof(double) + sizeof(uint32_t)) +
+                         (double)m->n * DUAL_BYTES;
+    const double given = sizeof(double) * n * n + n * sizeof(uint32_t);
+    double values = kernel->type == DN_KERNEL_PRECOMPUTED
+                        ? given + solving_memory(shape, m, 0)
+                        : values_memory(kernel, shape, cache_bytes, m);
+    if (!dni_kernel_is_definite(kernel, shape->n_features)) { /* the matrix of a sample */
+        values += sizeof(double) * sample * sample;
+    }
+    return lists + factor +
+           fmax(gathering_memory(kernel, shape),
+                duals + fmax(values, machines_memory(kernel, shape, m)));
+}
+
+/* ---- support vectors ---- */
+/* A precomputed kernel: each support vector has a 1 in the column of its point. */
+static void add_columns(const dni_svm_points *points, const uint32_t *number, dn_support *support) {
+    static const double one = 1;
+    const size_t row_start[2] = {0, 1};
+    for (size_t i = 0; i < points->n; i++) {
+        if (number[i] < UINT32_MAX) {
+            dni_support_add(support, dn_matrix_csr(row_start, &points->column[i], &one, 1,
+                                                   support->kernel.n_features));
+        }
+    }
+}
+
+static void add_points(const dni_svm_points *points, const uint32_t *number, dn_support *support) {
+    for (size_t i = 0; i < points->n; i++) {
+        if (number[i] < UINT32_MAX) {
+            dni_support_add(support, dni_svm_point(points, i));
+        }
+    }
+}
+
+dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *number, size_t n,
+                               dn_support **out, dn_error *err) {
+    const dni_svm_points *points = &problem->points;
+    const bool given = points->column != NULL;
+    dn_support *support;
+    size_t n_entries = 0;
+    for (size_t i = 0; points->sparse && i < points->n; i++) {
+        const dn_matrix row = dni_svm_point(points, i);
+        n_entries += number[i] < UINT32_MAX ? row.row_start[1] - row.row_start[0] : 0;
+    }
+    const size_t capacity = given ? n : points->sparse ? n_entries : SIZE_MAX;
+    dn_status status = dni_support_new(&problem->kernel, n, capacity, problem->run, &support, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (given) {
+        add_columns(points, number, support);
+    } else {
+        add_points(points, number, support);
+    }
+    status = dni_support_end(support, err);
+    if (status != DN_OK) {
+        dni_support_unref(support);
+        return status;
+    }
+    *out = support;
+    return DN_OK;
+}
+
+void dni_prepared_report(const dni_prepared *p, dn_report *report) {
+    if (p->kernel.type == DN_KERNEL_RBF || p->kernel.type == DN_KERNEL_DISTANCE) {
+        dn_report_number(report, "kernel_width", p->kernel.width);
+    }
+    if (p->n_zero > 0) {
+        dn_report_warn(
+            report, "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0",
+            p->n_zero, p->n_rows);
+    }
+}
+
+const char *dni_prepared_remedy(dn_stop_reason stop_reason) {
+    return stop_reason == DN_STOP_MAX_ITERATIONS
+               ? ": try more max_iterations"
+               : ", and further steps do not make it less: try a larger tolerance";
+}
