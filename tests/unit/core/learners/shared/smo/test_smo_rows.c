@@ -1,4 +1,5 @@
 /* Rows of a kernel for the solver: the same whatever is kept of them, which is never more than was allowed. */
+#include "base/layout.h"
 #include "base/random.h"
 #include "learners/shared/smo/smo_rows.h"
 #include "unit/core/support.h"
