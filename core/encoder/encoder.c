@@ -1,4 +1,4 @@
-/* A fitted encoder: its life and its questions. */
+/* The fitted encoder: creation, reference counting, layout of the features, properties. */
 #include "encoder/encoder_impl.h"
 
 #include "encoder/encoder_bytes.h"
@@ -111,8 +111,9 @@ dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
     return DN_OK;
 }
 
-/* ---- the features ---- */
-/* Which inputs bases have, and which are no features themselves: a column that a polynomial holds, or that no basis keeps. */
+/* ---- the layout of the features ---- */
+/* Lists the inputs of bases, and marks those without a feature for the number itself: inputs of
+ * a polynomial, whose first monomials they are, and inputs that no basis keeps. */
 static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     enum { HAD = 1, KEPT = 2, HELD = 4 };
     unsigned char *what = calloc(encoder->n_inputs + 1, 1);
@@ -138,7 +139,7 @@ static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     return DN_OK;
 }
 
-/* What an input becomes; its place is known. */
+/* Computes the number of features of input i. The caller sets first_feature. */
 static void finish_input(dn_encoder *encoder, size_t i) {
     dn_input *input = &encoder->inputs[i];
     size_t n = 0;
@@ -185,7 +186,7 @@ static dn_status count_basis_features(dn_encoder *encoder, dn_error *err) {
     return DN_OK;
 }
 
-/* dn_encoder_is_sparse */
+/* The rule is that of dn_encoder_is_sparse. */
 static bool choose_sparse(const dn_encoder *encoder) {
     size_t listed = 0;
     for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
@@ -212,7 +213,7 @@ dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
     return DN_OK;
 }
 
-/* Whether there is something to standardise. */
+/* Returns whether any feature is standardised. */
 static bool standardizes(const dn_encoder *encoder) {
     bool any = encoder->n_bases > 0;
     for (size_t i = 0; i < encoder->n_inputs && !any; i++) {
@@ -249,7 +250,7 @@ dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     return standardizes(encoder) ? dni_encoder_set_scales(encoder, err) : DN_OK;
 }
 
-/* ---- questions ---- */
+/* ---- properties ---- */
 size_t dn_encoder_n_inputs(const dn_encoder *encoder) {
     return encoder->n_inputs;
 }

@@ -1,11 +1,13 @@
-/* Raw rows to features, and what of a raw row text and places make. */
+/* Raw rows to features: dense, or sparse without zeros; and single values of raw rows to
+ * features. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* A raw value as a level: NaN is missing; what is no index of a level (DN_UNSEEN, a caller's nonsense) is unseen. */
+/* Returns the level of a raw value. NaN is a missing value. DN_UNSEEN and every other number
+ * that is not the index of a level is an unseen category. */
 static uint32_t raw_level(const dn_input *input, double raw) {
     if (isnan(raw)) {
         return DN_CODE_MISSING;
@@ -39,7 +41,8 @@ void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standar
     }
 }
 
-/* Standardised, or in the raw space. */
+/* Encodes the scalar inputs and the bases of one row; the features of vector inputs are those of
+ * a row without entries. */
 static void encode_values(const dn_encoder *encoder, const double *value, bool standardize,
                           double *out) {
     for (size_t k = 0; k < encoder->n_inputs; k++) {
@@ -90,7 +93,7 @@ void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out
     encode_rows(encoder, rows, false, out);
 }
 
-/* ---- entries ---- */
+/* ---- vector inputs ---- */
 void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool standardize,
                       double *out) {
     memset(out, 0, input->n_features * sizeof *out);
@@ -124,15 +127,15 @@ uint32_t dn_encoder_sparse_index(const dn_encoder *encoder, size_t input, size_t
     return (uint32_t)dni_index_set_at(&encoder->index_sets[input], k);
 }
 
-/* ---- raw rows to rows without zeros ---- */
-/* The row that is being made. */
+/* ---- sparse rows ---- */
+/* The row that is being written. */
 struct writing {
     uint32_t *cols;
     double *values;
     size_t n;
 };
 
-/* One more entry, unless it is 0: then the next is written over it. */
+/* Appends an entry. A zero is not kept: the next entry overwrites it. */
 static inline void put(struct writing *w, size_t feature, double value) {
     w->cols[w->n] = (uint32_t)feature;
     w->values[w->n] = value;
@@ -152,7 +155,8 @@ static void put_number(struct writing *w, const dn_encoder *encoder, const dn_in
     }
 }
 
-/* Entries from *e on that are the input's. Of a standardised one the places without an entry are no zeros. */
+/* Appends the entries of one input, from entry *e on. Features of a standardised input are
+ * nonzero without an entry. */
 static void put_vector(struct writing *w, const dn_encoder *encoder, const dn_input *input,
                        dn_raw_rows rows, size_t *e, size_t end) {
     const size_t stop = input->first_feature + input->n_features;

@@ -1,20 +1,30 @@
-/* Raw rows to features, for predictions: what the model needs beside dn_encoder_apply. */
+/* Encoding of raw rows for predictions, in addition to dn_encoder_apply. */
 #ifndef DNI_ENCODER_APPLY_H
 #define DNI_ENCODER_APPLY_H
 
 #include <discern/encoder.h>
 
-/* The features of raw rows in the raw space: encoded (fill for missing, 1-of-K, bases) but never standardised.
- * out [rows.n × n_features]. What weights of the raw feature space are multiplied with. No allocation, cannot fail. */
+/* Encodes raw rows without standardisation. The weights of a model in the raw feature space
+ * refer to these features.
+ *
+ *   out  [rows.n × n_features]
+ *
+ * Does not allocate and cannot fail. */
 void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out);
 
-/* The feature of a categorical input that is 1 for a raw value; SIZE_MAX: none. */
+/* Returns the feature of a categorical input that is 1 for a raw value. SIZE_MAX: all are 0. */
 size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw);
 
-/* Numbers that the bases of the encoder need for dni_encode_raw_entries. */
+/* Returns the number of doubles that dni_encode_raw_entries needs in `work`. */
 size_t dni_raw_entries_work(const dn_encoder *encoder);
-/* Row i of raw rows, standardised where the encoder standardises, its features ascending and none 0: to cols and values, each with room for n_features + 1. Returns how many. work
- * [dni_raw_entries_work]. The same numbers as dn_encoder_apply's, bit for bit. O(inputs + entries + features of bases). No allocation, cannot fail. */
+/* Encodes row i of raw rows to its nonzero features in ascending order, standardised if the
+ * encoder standardises. The numbers are those of dn_encoder_apply, bit for bit.
+ *
+ *   cols, values  each [n_features + 1]
+ *   work          [dni_raw_entries_work(encoder)]
+ *
+ * Returns the number of entries. O(inputs + entries + features of bases). Does not allocate and
+ * cannot fail. */
 size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_t i, uint32_t *cols,
                               double *values, double *work);
 

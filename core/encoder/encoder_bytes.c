@@ -1,16 +1,21 @@
-/* An encoder as bytes and back.
+/* The bytes of an encoder.
  *
- *   u8 version, u8 flags (1 standardize, 2 drop_first, 4 refuse_unseen, 8 standardize_sparse, 16 places), u64 n_inputs, then for each input
- *     text name, u8 type,
+ *   u8 version
+ *   u8 flags: 1 standardize, 2 drop_first, 4 refuse_unseen, 8 standardize_sparse, 16 index sets
+ *   u64 n_inputs, then for each input
+ *     text name, u8 type
  *     numeric, boolean: u8 indicator, f64 fill
- *     categorical:      u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none), u64 n_levels, text level[n_levels] ascending by bytes
- *     text:             the vocabulary (vocabulary.h)
- *     sparse:           u32 first_place, u64 width; with flag 16 which places are features (index_set.h)
- *   with text or sparse inputs f64 vector_entries
+ *     categorical: u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none),
+ *                  u64 n_levels, text level[n_levels] in byte order
+ *     text: the vocabulary (text/vocabulary.h)
+ *     sparse: u32 first_index, u64 width; with flag 16 the index set (index_set.h)
+ *   with text or sparse inputs: f64 vector_entries
  *   u32 n_bases, the bases (basis_bytes.c)
- *   f64 mean, f64 scale of every number that is a feature, and of every place that is standardised, in the inputs' order, then of every feature of the bases
+ *   f64 mean, f64 scale of each numeric input with a feature of its own and of each feature of a
+ *     standardised sparse input, in the order of the inputs; then of each feature of the bases
  *
- * Version 3 is the same without DN_TEXT_SET and what follows it, version 2 without text and sparse inputs. */
+ * Version 3 is the same without DN_TEXT_SET and the weightings after it. Version 2 has no text
+ * and sparse inputs. */
 #include "encoder/encoder_bytes.h"
 
 #include "encoder/basis/basis_bytes.h"
@@ -19,17 +24,17 @@
 #include <string.h>
 
 #define ENCODER_VERSION 4
-#define VECTORS_VERSION 3                /* the first with text and sparse inputs */
-#define LEAST_INPUT_SIZE (8 + 1 + 1 + 8) /* an input without name, levels or numbers */
+#define VECTORS_VERSION 3                /* the first version with text and sparse inputs */
+#define LEAST_INPUT_SIZE (8 + 1 + 1 + 8) /* bytes of an input without name, levels and numbers */
 #define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
 
 enum { STANDARDIZE = 1, DROP_FIRST = 2, REFUSE_UNSEEN = 4, STANDARDIZE_SPARSE = 8, PLACES = 16 };
 
-/* The features that have a mean and a scale, range after range. */
+/* Iterates over the ranges of features that have a mean and a scale. */
 struct scaled {
-    size_t input;    /* next one; n_inputs: the bases, beyond: no more */
-    size_t first, n; /* the range found */
+    size_t input;    /* the next input; n_inputs: the bases; larger: the end */
+    size_t first, n; /* the present range */
 };
 
 static bool next_scaled(const dn_encoder *encoder, struct scaled *at) {
@@ -52,7 +57,7 @@ static uint32_t level_number(size_t level) {
     return level == DN_NO_LEVEL ? NO_LEVEL : (uint32_t)level;
 }
 
-/* Whether some place of a sparse input is no feature. */
+/* Returns whether some index of a sparse input is not a feature. */
 static bool has_index_filter(const dn_encoder *encoder) {
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         if (encoder->inputs[i].type == DN_SPARSE &&
@@ -63,7 +68,7 @@ static bool has_index_filter(const dn_encoder *encoder) {
     return false;
 }
 
-/* What follows its type. */
+/* Writes what follows the type of input i. */
 static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer) {
     const dn_input *input = &encoder->inputs[i];
     switch (input->type) {
@@ -129,17 +134,17 @@ static dn_status corrupt(dn_error *err, const char *what) {
 }
 
 /* ---- inputs ---- */
-/* What is read of the inputs before the encoder is finished. */
+/* What is known of the inputs before dni_encoder_finish. */
 struct draft {
     const char **names; /* [n_inputs] in the reader's memory */
     size_t *lengths;    /* [n_inputs] */
     uint32_t *as;       /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
-    bool places;     /* of sparse inputs it is told which are features */
-    double n_chosen; /* such features so far */
+    bool places;     /* sparse inputs have index sets */
+    double n_chosen; /* features of the index sets read so far */
 };
 
-/* Levels must ascend: found by hash and written out in this order. */
+/* Reads the levels, which must be in strict byte order. */
 static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, uint32_t as[2],
                              dn_error *err) {
     unsigned missing = dni_read_u8(reader);
@@ -186,7 +191,7 @@ static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *
     input->first_index = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
     if (reader->failed || width > UINT32_MAX) {
-        return corrupt(err, "a sparse input has more places than can be");
+        return corrupt(err, "a sparse input is too wide");
     }
     input->width = (size_t)width;
     return draft->places ? dni_index_set_read(reader, input->width, &draft->n_chosen, set, err)
@@ -239,7 +244,7 @@ static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct dra
                            : status;
 }
 
-/* ---- all ---- */
+/* ---- the encoder ---- */
 static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     size_t n = dni_read_u32(reader);
     if (reader->failed || n > reader->left / LEAST_BASIS_SIZE) {
@@ -278,7 +283,9 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
     return DN_OK;
 }
 
-/* How many entries rows have; and features of which the bytes hold empty (places, buckets, not words) must be no more than the machines that follow tell of, before memory is taken for them. */
+/* Reads the mean number of entries. Indices and hash buckets take no bytes in an encoder. To
+ * prevent a small input from requesting much memory, more than DN_MAX_DENSE_FEATURES of them
+ * must be followed by as many bytes, which the machines of the model have. */
 static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     double features = 0;
     bool any = false;
@@ -327,7 +334,7 @@ static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft
 
 dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) {
     unsigned version = dni_read_u8(reader), flags = dni_read_u8(reader);
-    if (!reader->failed && version == 1) { /* a development version's, never released */
+    if (!reader->failed && version == 1) { /* Version 1 was never released. */
         return dn_error_set(
             err, DN_ERR_VERSION,
             "an encoder has version 1, which this library does not read: train the model again");

@@ -1,18 +1,22 @@
-/* What the model needs of an encoder beside its public face: its bytes, and features that are encoded but not standardised. */
+/* The bytes of an encoder. */
 #ifndef DNI_ENCODER_BYTES_H
 #define DNI_ENCODER_BYTES_H
 
 #include "base/bytes.h"
 #include <discern/encoder.h>
 
-/* Appends the encoder to the writer (whose sticky failure reports a lack of memory). The same encoder gives the same bytes. */
+/* Appends the encoder to the writer, which reports a lack of memory when it is closed. Equal
+ * encoders give equal bytes. */
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer);
 
-/* Reads one back; the reader stands behind it afterwards. DN_ERR_CORRUPT, DN_ERR_MEMORY. Never allocates more than a small multiple of the bytes left: with more than DN_MAX_DENSE_FEATURES features
- * of sparse inputs and hashed texts, a byte of each must follow (the machines' numbers). */
+/* Reads an encoder; the reader is left after its last byte. The memory it allocates is a small
+ * multiple of the bytes that are left: more than DN_MAX_DENSE_FEATURES features of sparse inputs
+ * and hashed texts must be followed by a byte each.
+ *
+ * Errors: DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err);
 
-/* Bytes it holds, about. */
+/* Returns the approximate bytes of memory that the encoder uses. */
 size_t dni_encoder_memory(const dn_encoder *encoder);
 
 #endif

@@ -1,10 +1,10 @@
-/* What can be said of an encoder's spec before the table is read: the rules of the bases, and the memory their fit takes. */
+/* Checks of an encoder spec that need the table's columns but not its rows. */
 #include "encoder/basis/basis_fit.h"
 
 #include "linalg/tile.h"
 #include <stdlib.h>
 
-enum { MOST_FISHER_COLUMNS = 8192 }; /* 512 MiB for one matrix of them */
+enum { MOST_FISHER_COLUMNS = 8192 }; /* a matrix of them has 512 MiB */
 
 static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
     dn_status status = dn_error_set(err, code, "column \"%s\" %s", name, why);
@@ -22,13 +22,14 @@ static bool is_number(dn_column_type type) {
     return type == DN_NUMERIC || type == DN_BOOLEAN;
 }
 
-/* What is checked: the table's columns and what the bases before have of the spec's. */
+/* The columns of the table, and what the bases checked so far use of the spec's columns. */
 struct check {
     const dn_table_column *columns;
     const dn_encoder_spec *spec;
-    size_t n_numbers;         /* of the spec's columns */
-    size_t *basis;            /* [spec->n_columns] the basis that has it, from 1; 0: none yet */
-    unsigned char *monomials; /* [spec->n_columns] a polynomial holds it */
+    size_t n_numbers; /* numeric and boolean columns of the spec */
+    /* [spec->n_columns] the last basis that uses the column, counted from 1; 0: none */
+    size_t *basis;
+    unsigned char *monomials; /* [spec->n_columns] 1: a polynomial uses the column */
 };
 
 static const dn_table_column *column_at(const struct check *check, size_t position) {
@@ -73,7 +74,8 @@ static dn_status check_points(const dn_basis_spec *basis, size_t n_columns, dn_e
                    ? DN_OK
                    : refuse_basis(err, "a distance basis needs points");
     }
-    if (basis->n_points > DN_MAX_BASIS_FEATURES) { /* reported by whoever counts the features */
+    /* The check of the number of features reports it. */
+    if (basis->n_points > DN_MAX_BASIS_FEATURES) {
         return DN_OK;
     }
     for (size_t i = 0; i < basis->n_points * n_columns; i++) {
@@ -84,7 +86,7 @@ static dn_status check_points(const dn_basis_spec *basis, size_t n_columns, dn_e
     return DN_OK;
 }
 
-/* The numbers of a basis, by its kind. */
+/* Checks the parameters of a basis of the given kind. */
 static dn_status check_numbers(const struct check *check, const dn_basis_spec *basis,
                                size_t n_columns, dn_error *err) {
     size_t K = check->spec->n_classes;
@@ -218,12 +220,13 @@ static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_ta
                               dn_error *err) {
     if (column->width > UINT32_MAX) {
         return refuse_column(err, column->name, DN_ERR_DATA,
-                             "has more places than can be features");
+                             "has more indices than can be features");
     }
     if (spec->index_filters != NULL &&
         !dn_index_filter_is_valid(&spec->index_filters[i], column->width)) {
-        return refuse_column(err, column->name, DN_ERR_ARGUMENT,
-                             "has other places than those chosen, which must ascend and leave one");
+        return refuse_column(
+            err, column->name, DN_ERR_ARGUMENT,
+            "has a list of indices that does not ascend, is out of range or leaves none");
     }
     const size_t n = spec->index_filters == NULL
                          ? column->width
@@ -232,9 +235,8 @@ static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_ta
         return DN_OK;
     }
     dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "column \"%s\" has %zu places, and standardised no row of it "
-                                    "is sparse any more: that is done for at most "
-                                    "%d; leave its features as they are",
+                                    "column \"%s\" has too many indices to be standardised (got "
+                                    "%zu, at most %d)",
                                     column->name, n, DN_MAX_DENSE_FEATURES);
     dn_error_set_field(err, column->name);
     return status;
@@ -299,7 +301,7 @@ double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_
         }
         most = fmax(most, bytes + work);
         kept += 8 * n *
-                (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : p + 3); /* what stays in the encoder */
+                (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : p + 3); /* memory of the fitted basis */
     }
     return most + kept;
 }

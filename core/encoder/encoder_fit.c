@@ -1,13 +1,25 @@
-/* Fitting an encoder to the training rows.
+/* Fits an encoder to the training rows.
  *
- * A number's feature is its value with the mean, or the most frequent value, in place of a missing one; standardised by the mean m and deviation s of that feature over the training rows,
- *   m = Σ v x / Σ v over rows that have x,   s² = Σ v (x - m)² / Σ v, the sum above over rows that have x and the one below over all rows,
- * since a missing value, being m, deviates by empty. Computed in two passes: m' in the first, then the moments about m' (D and Q), which correct
- * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V. With the most frequent value f for the missing ones, V - W of them, the moments are those of all rows:
- * D + (V - W)(f - m'), Q + (V - W)(f - m')², divided by V.
- * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-14 of the greater of their magnitudes (noise of the last digits).
- * A column without any value has m = 0, s = 1.
- * Text and sparse columns are fitted one by one (vocabulary.h, encoder_sparse.h), a standardised place of a sparse column like a number whose missing values are 0. */
+ * A missing number is replaced by the mean m of its column or by the most frequent value f. The
+ * deviation s is that of the feature after the replacement. With the mean, missing values do not
+ * deviate:
+ *
+ *   m   = sum(v x) / W           W: sum of v over the rows that have x
+ *   s^2 = sum(v (x - m)^2) / V   V: sum of v over all rows
+ *
+ * Two passes compute them. The first gives m'; the second gives the moments about m', D and Q,
+ * which correct the rounding error of m':
+ *
+ *   D = sum(v (x - m')),  Q = sum(v (x - m')^2),  m = m' + D/W,  s^2 = (Q - D^2/W)/V
+ *
+ * With the most frequent value f, D and Q include the missing values, D + (V - W)(f - m') and Q
+ * + (V - W)(f - m')^2, and all divisors are V.
+ *
+ * A column is constant, s = 1, if its extremes are equal or s is at most 1e-14 of the larger of
+ * their magnitudes (rounding errors). Without any value, m = 0 and s = 1.
+ *
+ * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
+ * standardised index of a sparse column is like a number whose missing values are 0. */
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
 #include "encoder/encoder_impl.h"
@@ -67,8 +79,8 @@ struct fit {
     const dn_run *run;
     dni_scan scan;
     dn_encoder *encoder;
-    double *mean, *scale; /* [n_inputs] of the number inputs that something is standardised by */
-    bool *wanted;         /* [n_inputs] which those are */
+    double *mean, *scale; /* [n_inputs] of the inputs in needs_moments */
+    bool *wanted;         /* [n_inputs] the inputs whose mean and deviation are needed */
 };
 
 static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *input) {
@@ -98,7 +110,8 @@ static dn_status fit_text(const struct fit *fit, size_t i, dn_error *err) {
     return DN_OK;
 }
 
-/* A sparse column as it is; what is to be standardised waits until the encoder has room for it. */
+/* Fits a sparse column. A standardised one is fitted by standardize_sparse_inputs, after the
+ * features are counted. */
 static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
     const dn_table_column *column = &fit->source->columns[fit->scan.columns[i]];
     dn_input *input = &fit->encoder->inputs[i];
@@ -155,7 +168,7 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (input->type == DN_NUMERIC) {
         return dni_frequent_number(scan, i, &input->fill, err);
     }
-    input->fill = input->fill > 0.5; /* of 0 and 1: the mean tells */
+    input->fill = input->fill > 0.5; /* values are 0 and 1, so that the mean decides */
     return DN_OK;
 }
 
@@ -181,7 +194,7 @@ static dn_status fit_columns(const struct fit *fit, dn_error *err) {
     return status;
 }
 
-/* What categories become that are missing or were never seen, when that is the most frequent one. */
+/* Sets the levels of missing and unseen categories where these are the most frequent ones. */
 static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL,
          unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;
@@ -207,7 +220,7 @@ static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     return status;
 }
 
-/* ---- standardising ---- */
+/* ---- standardisation ---- */
 static dn_status select_moments(struct fit *fit, bool *out_any, dn_error *err) {
     void *numbers = NULL, *wanted = NULL;
     size_t n = fit->scan.n;
@@ -286,7 +299,7 @@ static dn_status standardize(struct fit *fit, dn_error *err) {
     return status;
 }
 
-/* The places of the sparse inputs that are standardised. */
+/* Fits the sparse inputs that are standardised. */
 static dn_status standardize_sparse_inputs(const struct fit *fit, dn_error *err) {
     dn_encoder *encoder = fit->encoder;
     dn_status status = DN_OK;

@@ -1,4 +1,5 @@
-/* Most frequent values. Numbers are counted in a hash table, row after row; levels in a sum over blocks: in both the additions have the rows' order. */
+/* The most frequent numbers and levels. Numbers are counted serially in a hash table, levels by
+ * a sum over blocks; both add the weights in the order of the rows. */
 #include "encoder/encoder_frequent.h"
 
 #include "base/tasks.h"
@@ -9,15 +10,16 @@ enum { FIRST_SLOTS = 1024, TILES_A_POLL = 64 };
 
 /* ---- numbers ---- */
 struct count {
-    double value, weight; /* weight 0: empty */
+    double value, weight; /* 0: the slot is empty */
 };
 
-/* Open addressing, at most half full. */
+/* A hash table with open addressing, at most half full. */
 struct counts {
     struct count *slots;
-    size_t n_slots, n; /* a power of two; values */
+    size_t n_slots, n; /* a power of two; number of values */
     uint64_t
-        seed; /* of the hash: no client can know which values collide. Never shows in a result */
+        /* random, so that no client can choose values that collide; results do not depend on it */
+        seed;
 };
 
 static struct count *find(const struct counts *counts, double value) {
@@ -72,7 +74,7 @@ static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni
                 return status;
             }
         }
-        struct count *count = find(counts, x[k] + 0.0); /* -0 is 0 */
+        struct count *count = find(counts, x[k] + 0.0); /* -0 becomes 0 */
         counts->n += !(count->weight > 0);
         count->value = x[k] + 0.0;
         count->weight += weight;
@@ -128,7 +130,7 @@ dn_status dni_frequent_number(const dni_scan *scan, size_t i, double *out, dn_er
 struct level_count {
     const dni_scan *scan;
     const dn_encoder *encoder;
-    size_t *first;            /* [n_inputs] place of an input's first level among the counts */
+    size_t *first;            /* [n_inputs] index of an input's first level in the counts */
     dni_encoding_slot *slots; /* [scan->n_slots] */
 };
 
@@ -170,7 +172,7 @@ static dn_status count_block(const void *arg, const dn_block *block, size_t slot
     return DN_OK;
 }
 
-/* The greatest of each input's counts. */
+/* Finds the level with the largest count of each input. */
 static void choose(const struct level_count *self, const double *counts, size_t *out) {
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
         size_t n = self->encoder->inputs[i].levels.n, best = 0;

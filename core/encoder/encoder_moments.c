@@ -1,4 +1,4 @@
-/* Mean and deviation from two passes: the formulas are in encoder_fit.c. */
+/* Mean and deviation from the sums of two passes. The formulas are in encoder_fit.c. */
 #include "encoder/encoder_moments.h"
 
 #include <math.h>
@@ -8,13 +8,14 @@
 bool dni_moments_mean(const dni_scan_column *column, double *out) {
     double mean = column->weight > 0 ? column->sum / column->weight : 0;
     if (column->minimum == column->maximum) {
-        mean = column->minimum + 0.0; /* of 0 and -0 always 0 */
+        mean = column->minimum + 0.0; /* converts -0 to 0 */
     }
     *out = mean;
     return isfinite(mean);
 }
 
-/* Deviations are scaled by a power of two near their greatest, so that no square leaves the range of doubles. */
+/* The factor is a power of two that scales the largest deviation to about 1, so that squares
+ * cannot overflow or underflow. */
 void dni_moments_prepare(dni_scan_column *column, double mean) {
     column->shift = mean;
     column->factor = 0;

@@ -1,15 +1,22 @@
-/* Mean and deviation of a feature from two passes: what encoder_fit.c says of columns, for whoever has the sums. */
+/* Mean and deviation of a feature from the sums of two passes over the rows; see encoder_fit.c. */
 #ifndef DNI_ENCODER_MOMENTS_H
 #define DNI_ENCODER_MOMENTS_H
 
 #include "encoder/encoder_scan.h"
 #include <stdbool.h>
 
-/* From weight, sum and extremes: the mean of the first pass; of a constant column exactly its value, 0 without rows. false: not finite. */
+/* Computes the mean from weight, sum and extremes: of a constant column exactly its value,
+ * without rows 0. Returns false if it is not finite. */
 bool dni_moments_mean(const dni_scan_column *column, double *out);
-/* What the second pass is told: shift and factor. The factor of a constant column is 0: it needs none. */
+/* Sets shift and factor for the second pass. A constant column has factor 0 and needs no second
+ * pass. */
 void dni_moments_prepare(dni_scan_column *column, double mean);
-/* From first and second: mean and deviation (1 for one of the last digits' noise). Rows where the column is missing stand at the mean itself, or at *fill. false: not finite. */
+/* Computes mean and deviation from `first` and `second`; the deviation is 1 if it is only a
+ * rounding error.
+ *
+ *   fill  the value of missing numbers; NULL: the mean
+ *
+ * Returns false if one of them is not finite. */
 bool dni_moments_finish(const dni_scan_column *column, double total_weight, const double *fill,
                         double *mean, double *scale);
 

@@ -1,4 +1,5 @@
-/* What features are called. A name says how the feature comes about, and no two features have the same: what a column's name could be mistaken for is quoted. */
+/* Names of features (dn_encoder_feature_name). No two features have the same name: a column,
+ * level or word that could be mistaken for something else is quoted. */
 #include "encoder/encoder_impl.h"
 
 #include <assert.h>
@@ -8,7 +9,8 @@
 static const char missing[] = "(missing)";
 static const size_t n_missing = sizeof missing - 1;
 
-/* The input a feature belongs to: the last one that begins at or before it; inputs without features begin where the next one does. */
+/* Returns the input of feature j: the last one whose first feature is <= j. Inputs without
+ * features have the same first feature as their successor. */
 static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
     size_t low = 0, high = encoder->n_inputs;
     while (high - low > 1) {
@@ -22,10 +24,10 @@ static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
     return &encoder->inputs[low];
 }
 
-/* Text of known length being written into a buffer that may be too small. */
+/* A buffer for a name; bytes that do not fit are counted but not stored. */
 struct name_out {
     char *bytes;
-    size_t size, length; /* room, and what all of it takes */
+    size_t size, length; /* bytes of the buffer; length of the full name */
 };
 
 static void put_byte(struct name_out *out, char c) {
@@ -35,7 +37,7 @@ static void put_byte(struct name_out *out, char c) {
     out->length++;
 }
 
-/* Quoted: between double quotes, those within doubled. */
+/* Appends text. With `quoted` it is put in double quotes, and quotes within it are doubled. */
 static void put_part(struct name_out *out, const char *text, size_t n, bool quoted) {
     if (quoted) {
         put_byte(out, '"');
@@ -51,7 +53,7 @@ static void put_part(struct name_out *out, const char *text, size_t n, bool quot
     }
 }
 
-/* Whether it could be a place of a sparse column. */
+/* Returns whether the name could be that of a feature of a sparse input: its name and digits. */
 static bool is_like_sparse_name(const dn_encoder *encoder, const char *name) {
     size_t digits = strlen(name), end = digits;
     while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') {
@@ -106,7 +108,7 @@ static void put_number(struct name_out *out, const char *before, size_t number, 
     put_part(out, text, (size_t)n, false);
 }
 
-/* No word begins with '"' or '(', but a label sequence may. */
+/* Words cannot begin with '"' or '(', but label sequences can. */
 static void put_word(struct name_out *out, const dni_vocabulary *words, size_t word) {
     static const char unseen[] = "(unseen)";
     const size_t n_unseen = sizeof unseen - 1;
@@ -126,7 +128,7 @@ static void put_word(struct name_out *out, const dni_vocabulary *words, size_t w
     put_part(out, text, n, text[0] == '"' || (n == n_unseen && memcmp(text, unseen, n) == 0));
 }
 
-/* a^2*b */
+/* A monomial such as a^2*b. */
 static void put_monomial(struct name_out *out, const dn_encoder *encoder, const dni_basis *basis,
                          size_t j) {
     size_t factors[DN_MAX_DEGREE], n = dni_basis_monomial(basis, j, factors);
@@ -204,7 +206,7 @@ size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *o
     return end_name(&name);
 }
 
-/* ---- blame ---- */
+/* ---- errors ---- */
 dn_status dni_encoder_feature_error(const dn_encoder *encoder, size_t j, const double *raw,
                                     dn_error *err) {
     const dni_basis *basis = encoder->bases;

@@ -1,5 +1,9 @@
-/* The rows of a source, encoded: built once in memory, dense ones chunk by chunk, sparse ones block by block, or a block whenever one is asked for. All go through the same kernel, so that the
- * blocks are the same bit for bit. */
+/* Encoded rows of a table (dn_rows_from_source): in memory or streamed.
+ *
+ * In memory, dense rows are encoded chunk by chunk into one matrix, and sparse rows block by
+ * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot
+ * whenever they are asked for. All use the same kernels (encoder_tile.h), so that the blocks are
+ * the same bit for bit. */
 #include "base/run_memory.h"
 #include "base/tasks.h"
 #include "encoder/encoder_tile.h"
@@ -8,40 +12,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Encoded rows: the whole of them, or one block. */
+/* Encoded rows: all of them, or a block. */
 typedef struct dni_encoded {
-    double *values;          /* dense: [rows × n_features]; CSR: of the entries */
-    uint32_t *cols;          /* CSR: of the entries */
-    size_t *row_start;       /* CSR */
+    double *values;          /* dense: [rows × n_features]; CSR: [entries] */
+    uint32_t *cols;          /* CSR: [entries] */
+    size_t *row_start;       /* CSR: [rows + 1] */
     double *target, *weight; /* NULL: none */
-    void *memory; /* of all of it; while a sparse block is made, of all but values and cols */
+    /* the memory of all arrays; for a CSR block of a slot without values and cols, which are in
+     * `entries` */
+    void *memory;
 } dni_encoded;
 
-/* What one thread needs to encode blocks. */
+/* The workspace of one slot. */
 typedef struct dni_block_slot {
     dni_encoding_slot encoding;
     dni_encoded block;
-    dni_entries entries; /* CSR: the block's, whose memory grows */
-    size_t room;         /* rows that `block` has memory for; 0: empty is allocated yet */
+    dni_entries entries; /* CSR: the entries of the block, in memory that grows */
+    size_t room;         /* number of rows that `block` can hold; 0: nothing is allocated */
 } dni_block_slot;
 
 typedef struct dni_source_rows {
-    dn_rows rows; /* first: a dn_rows * is a dni_source_rows * */
+    dn_rows rows; /* first member, so that a dn_rows * can be converted */
     const dn_table_source *source;
     const dn_encoder *encoder;
-    dn_run run;      /* its allocator and its stop serve until the end */
+    dn_run run;      /* used until the rows are freed */
     size_t *columns; /* [n_inputs] of the source */
     dni_selection selection;
     const double *target, *weight; /* by source row, or NULL */
-    dni_encoded all;               /* dense, in memory */
-    dni_encoded *blocks;           /* CSR, in memory: [rows.n_blocks] */
-    dni_block_slot *slots;         /* streaming, and while sparse blocks are built: [n_slots] */
+    dni_encoded all;               /* dense rows in memory */
+    dni_encoded *blocks;           /* CSR rows in memory: [rows.n_blocks] */
+    dni_block_slot *slots;         /* [n_slots] for streaming and while CSR rows are built */
     size_t n_slots;
-    dni_encoding_slot *builders; /* while dense rows are built in memory: one for each slot */
+    dni_encoding_slot *builders; /* [n_slots] while dense rows are built */
 } dni_source_rows;
 
 /* ---- sizes ---- */
-/* Adds count × size to *bytes; false on overflow. */
+/* Adds count × size to *bytes. Returns false on overflow. */
 static bool add_bytes(size_t *bytes, size_t count, size_t size) {
     if (size != 0 && count > (SIZE_MAX / 2 - *bytes) / size) {
         return false;
@@ -50,7 +56,8 @@ static bool add_bytes(size_t *bytes, size_t count, size_t size) {
     return true;
 }
 
-/* Bytes of n encoded rows with room for target and weight, of CSR with so many entries; SIZE_MAX: more than can be addressed. */
+/* Returns the bytes of n encoded rows with target and weight, and of `entries` entries of CSR
+ * rows. SIZE_MAX: more than can be addressed. */
 static size_t encoded_bytes(const dn_encoder *encoder, size_t n, size_t entries) {
     size_t bytes = 0;
     bool fits = add_bytes(&bytes, n, 2 * sizeof(double));
@@ -64,7 +71,7 @@ static size_t encoded_bytes(const dn_encoder *encoder, size_t n, size_t entries)
     return fits ? bytes : SIZE_MAX;
 }
 
-/* What n sparse rows have, going by the training rows; SIZE_MAX / 2: rows are dense. */
+/* Returns the expected number of entries of n rows; SIZE_MAX / 2 if rows are dense. */
 static size_t expected_entries(const dn_encoder *encoder, size_t n) {
     const double entries = ceil(dni_encoder_stored_entries(encoder, n));
     return entries < (double)(SIZE_MAX / 2) ? (size_t)entries : SIZE_MAX / 2;
@@ -74,7 +81,8 @@ size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
     return encoded_bytes(encoder, n_rows, expected_entries(encoder, n_rows));
 }
 
-/* Wide elements first. */
+/* Allocates n rows and, for CSR, `entries` entries. The arrays are in the order of their element
+ * size, so that each is aligned. */
 static dn_status encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n,
                               size_t entries, const char *what, dn_error *err) {
     const bool sparse = self->encoder->sparse;
@@ -173,7 +181,8 @@ static size_t block_rows(const dni_source_rows *self, size_t i) {
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
 
-/* Room for n rows, of CSR for whole blocks. Who looks at blocks piece by piece never takes more than a piece's. */
+/* Allocates the slot's block for n rows. CSR slots are only asked for whole blocks. Dense slots
+ * that are asked for pieces allocate a piece only. */
 static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
                             dn_error *err) {
     dn_status status = DN_OK;
@@ -219,7 +228,7 @@ static void slots_done(dni_source_rows *self) {
     self->slots = NULL;
 }
 
-/* n rows of block i from its row `first` on, to the slot's memory. */
+/* Encodes rows first … first + n - 1 of block i into the slot's block. */
 static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first, size_t n,
                              size_t slot_index, dn_error *err) {
     dni_block_slot *slot = &self->slots[slot_index];
@@ -243,7 +252,8 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
     return status;
 }
 
-/* All blocks have the room of the first one, so that sparse ones lie in one memory. */
+/* Every slot has memory for a full block, so that CSR entries are not reallocated for each
+ * block. */
 static dn_status encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
                               dn_error *err) {
     dn_status status = slot_ready(self, &self->slots[slot_index], block_rows(self, 0), err);
@@ -263,7 +273,8 @@ static dn_block block_view(const dni_source_rows *self, size_t i, const dni_enco
 }
 
 /* ---- in memory ---- */
-/* A chunk's rows to dense rows `first` and following, some columns at a time: encoded while what was decoded is still in cache. */
+/* Encodes a chunk to the dense rows from `first` on. Inputs are encoded in groups, while their
+ * decoded columns are in the cache. */
 static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *slot,
                               size_t slot_index, size_t chunk, size_t first, const dni_encoded *out,
                               dn_error *err) {
@@ -302,7 +313,8 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     dni_source_rows *self = arg;
     size_t first = dni_selection_chunk_rank(&self->selection, chunk);
     dni_walk walk = dni_walk_chunk(&self->selection, chunk);
-    if (self->encoder->n_bases > 0 || walk.left == 0) { /* a basis wants all its columns at once */
+    /* bases need all of their columns open at the same time */
+    if (self->encoder->n_bases > 0 || walk.left == 0) {
         return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, NULL, err);
     }
     dn_status status =
@@ -339,7 +351,7 @@ static dn_status build_dense(dni_source_rows *self, const dn_run *passes, dn_err
     return status;
 }
 
-/* A block encoded in the slot's memory, then kept in memory of its own size: so no entry has room that it does not need, and none is moved twice. */
+/* Encodes a block in the slot's memory and copies it to memory of its exact size. */
 static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *err) {
     dni_source_rows *self = arg;
     const size_t n = block_rows(self, i);
@@ -369,7 +381,7 @@ static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *e
 static dn_status build_sparse(dni_source_rows *self, const dn_run *passes, dn_error *err) {
     const size_t n_slots = passes->n_slots;
     void *trial = NULL, *blocks = NULL, *slots = NULL;
-    /* Better refused at once than when most of it is done. */
+    /* Reports a lack of memory before the work begins. */
     dn_status status =
         dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, self->rows.n_rows), 1,
                           "the encoded rows", &trial, err);
@@ -456,7 +468,7 @@ static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 static void source_rows_free(dn_rows *rows) {
     dni_source_rows *self = (dni_source_rows *)rows;
     dn_run *run = &self->run;
@@ -471,7 +483,8 @@ static void source_rows_free(dn_rows *rows) {
     free(self);
 }
 
-/* Finds the encoder's inputs among the source's columns by name; usually each follows the one before. */
+/* Finds the source's column of each input by name. The search begins after the column found
+ * last, as columns are usually in the same order. */
 static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     const dn_table_source *source = self->source;
     void *columns = NULL;

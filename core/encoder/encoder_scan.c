@@ -1,5 +1,7 @@
-/* The passes over the training rows. Each block's sum of a column runs in four lanes by the row's place in the block, so that the additions do not wait for each other
- * and are the same wherever chunks end; blocks are added pairwise by the run. Extremes and levels do not depend on order: each slot keeps its own. */
+/* The passes over scalar columns. The sums of a block are computed in four lanes by the row's
+ * position in the block, so that additions do not wait for each other and the result does not
+ * depend on chunk borders. Extremes and levels do not depend on the order; each slot collects
+ * its own. */
 #include "encoder/encoder_scan.h"
 
 #include "base/sum.h"
@@ -9,24 +11,27 @@
 
 #define LANES 4
 
-/* The running sums of one column in one block. */
+/* The sums of one column in one block, by lane. */
 struct lanes {
     double a[LANES], b[LANES];
 };
 
-/* One thread's own. */
+/* The workspace of one slot. */
 struct dni_scan_slot {
     dni_open_chunk open;
     struct lanes *lanes;       /* [n] */
     double *minimum, *maximum; /* [n] */
-    bool *missing, *overflow;  /* [n] overflow: more levels than allowed, no longer collected */
-    dni_string_set *levels;    /* [n] */
-    unsigned char **seen;      /* [n] by code of the open chunk: its string is in levels */
-    size_t *seen_room;         /* [n] */
+    /* [n] overflow: the column has too many levels; they are no longer collected */
+    bool *missing, *overflow;
+    dni_string_set *levels; /* [n] */
+    /* [n] by code of the open chunk: the string is already in `levels` */
+    unsigned char **seen;
+    size_t *seen_room; /* [n] */
     size_t
-        level_bytes; /* of text in all levels; beyond DN_MAX_LEVELS_BYTES nothing is collected any longer */
-    double weights[DNI_TILE]; /* of the tile's rows */
-    double values[DNI_TILE];  /* of the tile's rows */
+        /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
+        level_bytes;
+    double weights[DNI_TILE]; /* of the rows of the tile */
+    double values[DNI_TILE];  /* of the rows of the tile */
 };
 
 static dn_column_type type_of(const dni_scan *scan, size_t i) {
@@ -136,7 +141,7 @@ const dni_string_set *dni_scan_levels(const dni_scan *scan, size_t i) {
 }
 
 /* ---- tiles ---- */
-/* The weights of a tile's rows; one that is no weight is an error. */
+/* Copies the weights of the tile's rows and checks them. */
 static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double *out,
                               dn_error *err) {
     size_t base = scan->source->chunk_first_row[tile->chunk];
@@ -155,7 +160,8 @@ static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double
     return DN_OK;
 }
 
-/* One number into its lane: a missing one weighs nothing, one of weight 0 is not an extreme. */
+/* Adds a number to a lane. A missing number adds nothing. Rows with weight 0 do not affect the
+ * extremes. */
 static inline void add_sum(double x, double v, double *a, double *b, double *low, double *high) {
     double weight = isnan(x) ? 0.0 : v, value = isnan(x) ? 0.0 : x;
     *a += weight;
@@ -169,7 +175,7 @@ static void add_sums(const double *x, const double *v, size_t n, size_t position
                      struct lanes *lanes, double *minimum, double *maximum) {
     struct lanes now = *lanes;
     double low = *minimum, high = *maximum, other_low = low,
-           other_high = high; /* two of each: neither waits for itself */
+           other_high = high; /* two accumulators each, to shorten the dependency chains */
     size_t i = 0;
     for (; i < n && (position + i) % LANES != 0; i++) {
         add_sum(x[i], v[i], &now.a[(position + i) % LANES], &now.b[(position + i) % LANES], &low,
@@ -225,7 +231,7 @@ static bool any_missing(const double *x, const double *v, size_t n) {
     return false;
 }
 
-/* Which strings of the open chunk are known already is told by `seen`, anew for each chunk. */
+/* Clears `seen` for the strings of a new chunk. */
 static dn_status clear_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
     size_t n = slot->open.views[i].strings.n;
     if (n > slot->seen_room[i]) {
@@ -297,7 +303,7 @@ static double lanes_total(const double lane[LANES]) {
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
-/* out: for each column Σv and Σvx, behind them Σv of all rows */
+/* Adds to `out` the sum of v and of v x of each column, then the sum of v of all rows. */
 static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                             dn_error *err) {
     const dni_scan *scan = arg;
@@ -333,7 +339,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
     return DN_OK;
 }
 
-/* out: for each column Σv(x - shift) and Σv(x - shift)², scaled */
+/* Adds to `out` the scaled sums of v (x - shift) and v (x - shift)^2 of each column. */
 static dn_status moments_block(const void *arg, const dn_block *block, size_t slot_index,
                                double *out, dn_error *err) {
     const dni_scan *scan = arg;
@@ -380,7 +386,7 @@ static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_
     return status;
 }
 
-/* The slots' levels of column i united in the first slot. */
+/* Merges the levels of column i of all slots into the first slot. */
 static dn_status merge_levels(dni_scan *scan, size_t i, dn_error *err) {
     dni_string_set *all = &scan->slots[0].levels[i];
     for (size_t k = 0; k < scan->n_slots; k++) {
@@ -433,7 +439,8 @@ static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
                         DN_MAX_LEVELS_BYTES);
 }
 
-/* What the next pass reads: all numbers and categories, or what has moments. What the one before had open is not any more. */
+/* Selects the columns that the next pass reads, and closes the chunks that the previous pass
+ * opened. */
 static void open_columns(const dni_scan *scan, bool moments) {
     for (size_t i = 0; i < scan->n; i++) {
         const bool reads = moments ? scan->results[i].factor != 0

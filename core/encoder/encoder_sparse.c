@@ -1,6 +1,10 @@
-/* The passes over a sparse column. A index is a number column whose missing values are 0: the moments of encoder_moments.h, summed over the entries alone. */
+/* The passes over a sparse column. The statistics of an index are those of a number whose missing
+ * values are 0; the sums are over the entries only.
+ *
+ * An index of the column is `index`; its position in the index set, which is its feature, is `k`. */
 #include "encoder/encoder_sparse.h"
 
+#include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
 #include "encoder/encoder_moments.h"
@@ -8,98 +12,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread's own. */
+/* The workspace of one slot. */
 struct slot {
     dni_open_chunk open;
-    dn_column_view view;       /* of the open chunk */
-    unsigned char *met;        /* [width/8 + 1] */
-    double *minimum, *maximum; /* [width] of the entries, with moments; NULL otherwise */
-    char pad[64];              /* away from the next thread's */
+    dn_column_view view; /* of the open chunk */
+    unsigned char *met;  /* [n/8 + 1] bit k is 1 if some row has a nonzero entry */
+    double *minimum;     /* [n] of the entries; NULL without moments */
+    double *maximum;
 };
 
-struct filter {
+struct sparse_fit {
     const dni_selection *rows;
     const dn_table_column *column;
-    size_t index; /* the column's, in the source */
-    const dni_index_set
-        *set; /* which of its filter take part; below, a index is its number in it */
+    size_t column_index;
+    const dni_index_set *set; /* the indices that are features */
     const double *weight;
     const dn_run *run;
-    size_t width; /* set->n */
-    bool moments;
-    dn_run passes; /* for passes over the source */
-    size_t n_slots;
-    struct slot *slots;       /* [n_slots] */
-    dni_scan_column *results; /* [width] with moments: of the entries */
-    double *totals;           /* [1 + 2 width] */
+    dn_run passes; /* the run of passes over the source */
+    dni_sparse_shape shape;
+    struct slot *slots;       /* [shape.n_slots] */
+    dni_scan_column *results; /* [n] statistics of the entries; NULL without moments */
+    double *totals;           /* [1 + 2 × n] the sums of a pass; [1] without moments */
 };
 
-static dn_status slot_init(const struct filter *self, struct slot *slot, dn_error *err) {
-    void *met = NULL, *extremes = NULL;
-    slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
-    dn_status status =
-        dn_run_alloc(self->run, self->width / 8 + 1, 1, "the filter of a sparse column", &met, err);
-    slot->met = met;
-    if (status != DN_OK || !self->moments) {
-        return status;
+/* The arrays of two slots are in different cache lines, as layouts are aligned to them. */
+static void sparse_layout(dni_layout *layout, const void *shape, void *work) {
+    const dni_sparse_shape *s = shape;
+    struct sparse_fit *w = work;
+    struct slot *slots = dni_layout_array(layout, s->n_slots, sizeof *slots);
+    for (size_t i = 0; i < s->n_slots; i++) {
+        unsigned char *met = dni_layout_array(layout, s->n_features / 8 + 1, 1);
+        double *extremes = s->moments ? dni_layout_matrix(layout, 2, s->n_features) : NULL;
+        if (slots != NULL) {
+            slots[i] = (struct slot){.met = met, .minimum = extremes};
+            slots[i].maximum = extremes == NULL ? NULL : extremes + s->n_features;
+        }
     }
-    status = dn_run_alloc(self->run, 2 * self->width, sizeof(double),
-                          "the filter of a sparse column", &extremes, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    slot->minimum = extremes;
-    slot->maximum = slot->minimum + self->width;
-    for (size_t j = 0; j < self->width; j++) {
-        slot->minimum[j] = (double)INFINITY;
-        slot->maximum[j] = -(double)INFINITY;
-    }
-    return DN_OK;
+    w->slots = slots;
+    w->results = s->moments ? dni_layout_array(layout, s->n_features, sizeof *w->results) : NULL;
+    w->totals = dni_layout_doubles(layout, s->moments ? 1 + 2 * s->n_features : 1);
 }
 
-static dn_status places_init(struct filter *self, dn_error *err) {
-    void *slots = NULL, *results = NULL, *totals = NULL;
-    self->passes = dni_source_run(self->rows->source, self->run);
-    size_t n_slots = self->passes.n_slots;
-    dn_status status = dn_run_alloc(self->run, n_slots, sizeof *self->slots,
-                                    "the filter of a sparse column", &slots, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    self->slots = slots;
-    self->n_slots = n_slots;
-    for (size_t k = 0; status == DN_OK && k < n_slots; k++) {
-        status = slot_init(self, &self->slots[k], err);
-    }
-    if (status == DN_OK && self->moments) {
-        status = dn_run_alloc(self->run, self->width, sizeof *self->results,
-                              "the filter of a sparse column", &results, err);
-    }
-    self->results = results;
-    if (status == DN_OK) {
-        status = dn_run_alloc(self->run, 1 + (self->moments ? 2 * self->width : 0), sizeof(double),
-                              "the filter of a sparse column", &totals, err);
-    }
-    self->totals = totals;
-    return status;
+double dni_sparse_fit_memory(const dni_sparse_shape *shape) {
+    struct sparse_fit work;
+    return dni_layout_bytes(sparse_layout, shape, &work);
 }
 
-static void places_done(const struct filter *self) {
-    for (size_t k = 0; k < self->n_slots; k++) {
-        dn_run_free(self->run, self->slots[k].met);
-        dn_run_free(self->run, self->slots[k].minimum);
+static void slots_init(struct sparse_fit *self) {
+    for (size_t i = 0; i < self->shape.n_slots; i++) {
+        struct slot *slot = &self->slots[i];
+        slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
+        for (size_t k = 0; self->shape.moments && k < self->set->n; k++) {
+            slot->minimum[k] = (double)INFINITY;
+            slot->maximum[k] = -(double)INFINITY;
+        }
     }
-    dn_run_free(self->run, self->slots);
-    dn_run_free(self->run, self->results);
-    dn_run_free(self->run, self->totals);
 }
 
-/* ---- the rows ---- */
-/* A row's entries: what to do with one is told by `add`, which is inlined. */
-typedef void (*add_entry)(const struct filter *self, struct slot *slot, size_t index, double x,
+/* ---- rows ---- */
+/* Adds one entry to the sums. The function is inlined into the loop over the entries. */
+typedef void (*add_entry)(const struct sparse_fit *self, struct slot *slot, size_t k, double x,
                           double v, double *out);
 
-static dn_status not_finite(const struct filter *self, size_t row, size_t index, double x,
+static dn_status not_finite(const struct sparse_fit *self, size_t row, size_t index, double x,
                             dn_error *err) {
     dn_status status =
         dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)",
@@ -109,8 +84,8 @@ static dn_status not_finite(const struct filter *self, size_t row, size_t index,
     return status;
 }
 
-static inline dn_status add_tile(const struct filter *self, struct slot *slot, const dni_tile *tile,
-                                 add_entry add, double *out, dn_error *err) {
+static inline dn_status add_tile(const struct sparse_fit *self, struct slot *slot,
+                                 const dni_tile *tile, add_entry add, double *out, dn_error *err) {
     const dn_column_view *view = &slot->view;
     const size_t base = self->rows->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
@@ -118,103 +93,106 @@ static inline dn_status add_tile(const struct filter *self, struct slot *slot, c
         const double v = self->weight == NULL ? 1 : self->weight[base + row];
         for (size_t e = view->row_start[row]; v > 0 && e < view->row_start[row + 1]; e++) {
             const double x = view->number[e];
-            const size_t index = dni_index_set_find(self->set, view->place[e]);
-            if (index == SIZE_MAX) {
+            const size_t k = dni_index_set_find(self->set, view->place[e]);
+            if (k == SIZE_MAX) {
                 continue;
             }
             if (!isfinite(x)) {
                 return not_finite(self, base + row, view->place[e], x, err);
             }
             if (x != 0) {
-                add(self, slot, index, x, v, out);
+                add(self, slot, k, x, v, out);
             }
         }
     }
     return DN_OK;
 }
 
-static inline dn_status add_block(const struct filter *self, const dn_block *block,
+static inline dn_status add_block(const struct sparse_fit *self, const dn_block *block,
                                   size_t slot_index, add_entry add, double *out, dn_error *err) {
     struct slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(self->rows, block->first_row / DN_BLOCK_ROWS);
     dni_tile tile;
-    dn_status status = DN_OK;
-    while (status == DN_OK && dni_walk_next(&walk, &tile)) {
+    while (dni_walk_next(&walk, &tile)) {
         bool changed;
-        status = dni_chunk_open(&slot->open, self->rows->source, &self->index, 1, tile.chunk,
-                                slot_index, &changed, err);
-        if (status == DN_OK) {
-            status = add_tile(self, slot, &tile, add, out, err);
+        dn_status status = dni_chunk_open(&slot->open, self->rows->source, &self->column_index, 1,
+                                          tile.chunk, slot_index, &changed, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        status = add_tile(self, slot, &tile, add, out, err);
+        if (status != DN_OK) {
+            return status;
         }
     }
-    return status;
+    return DN_OK;
 }
 
-static inline void count_entry(const struct filter *self, struct slot *slot, size_t index, double x,
+static inline void count_entry(const struct sparse_fit *self, struct slot *slot, size_t k, double x,
                                double v, double *out) {
     (void)self;
     (void)x;
     out[0] += v;
-    slot->met[index / 8] |= (unsigned char)(1U << index % 8);
+    slot->met[k / 8] |= (unsigned char)(1U << k % 8);
 }
 
-static inline void sum_entry(const struct filter *self, struct slot *slot, size_t index, double x,
+static inline void sum_entry(const struct sparse_fit *self, struct slot *slot, size_t k, double x,
                              double v, double *out) {
-    count_entry(self, slot, index, x, v, out);
-    slot->minimum[index] = fmin(slot->minimum[index], x);
-    slot->maximum[index] = fmax(slot->maximum[index], x);
-    out[1 + 2 * index] += v;
-    out[2 + 2 * index] += v * x;
+    count_entry(self, slot, k, x, v, out);
+    slot->minimum[k] = fmin(slot->minimum[k], x);
+    slot->maximum[k] = fmax(slot->maximum[k], x);
+    out[1 + 2 * k] += v;
+    out[2 + 2 * k] += v * x;
 }
 
-static inline void moment_entry(const struct filter *self, struct slot *slot, size_t index,
+static inline void moment_entry(const struct sparse_fit *self, struct slot *slot, size_t k,
                                 double x, double v, double *out) {
     (void)slot;
-    const dni_scan_column *column = &self->results[index];
+    const dni_scan_column *column = &self->results[k];
     const double d = (x - column->shift) * column->factor;
-    out[1 + 2 * index] += v * d;
-    out[2 + 2 * index] += v * d * d;
+    out[1 + 2 * k] += v * d;
+    out[2 + 2 * k] += v * d * d;
 }
 
-/* out: Σ v·(entries of the row) */
+/* Adds to `out` the sum of v × (number of entries of the row). */
 static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                              dn_error *err) {
     return add_block(arg, block, slot_index, count_entry, out, err);
 }
 
-/* … and for each index Σv and Σvx of its entries */
+/* Adds to `out` the same, then the sum of v and of v x of each index. */
 static dn_status sum_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                            dn_error *err) {
     return add_block(arg, block, slot_index, sum_entry, out, err);
 }
 
-/* for each index Σv(x − shift) and Σv(x − shift)² of its entries, scaled */
+/* Adds to `out` the scaled sums of v (x - shift) and v (x - shift)^2 of each index. */
 static dn_status moment_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                               dn_error *err) {
     return add_block(arg, block, slot_index, moment_entry, out, err);
 }
 
-static dn_status pass(const struct filter *self, dni_each_sum_fn fn, dn_error *err) {
-    for (size_t k = 0; k < self->n_slots; k++) {
-        self->slots[k].open.chunk = SIZE_MAX;
+static dn_status pass(struct sparse_fit *self, dni_each_sum_fn fn, dn_error *err) {
+    for (size_t i = 0; i < self->shape.n_slots; i++) {
+        self->slots[i].open.chunk = SIZE_MAX;
     }
     const dn_rows blocks = dni_numbered_rows(self->rows->n_blocks);
-    return dni_each_sum(&self->passes, &blocks, fn, (void *)(uintptr_t)self,
-                        1 + (self->moments ? 2 * self->width : 0), self->totals, err);
+    return dni_each_sum(&self->passes, &blocks, fn, self,
+                        1 + (self->shape.moments ? 2 * self->set->n : 0), self->totals, err);
 }
 
-/* ---- what they say ---- */
-/* The sums of all filter: where rows have no entry, 0 is one of the values. */
-static void read_sums(const struct filter *self, double total_weight) {
-    for (size_t j = 0; j < self->width; j++) {
-        dni_scan_column *column = &self->results[j];
-        *column = (dni_scan_column){.weight = self->totals[1 + 2 * j],
-                                    .sum = self->totals[2 + 2 * j],
+/* ---- results ---- */
+/* Reads the sums of the first pass. Where some row has no entry, 0 is one of the values. */
+static void read_sums(const struct sparse_fit *self, double total_weight) {
+    for (size_t k = 0; k < self->set->n; k++) {
+        dni_scan_column *column = &self->results[k];
+        *column = (dni_scan_column){.weight = self->totals[1 + 2 * k],
+                                    .sum = self->totals[2 + 2 * k],
                                     .minimum = (double)INFINITY};
         column->maximum = -column->minimum;
-        for (size_t k = 0; k < self->n_slots; k++) {
-            column->minimum = fmin(column->minimum, self->slots[k].minimum[j]);
-            column->maximum = fmax(column->maximum, self->slots[k].maximum[j]);
+        for (size_t i = 0; i < self->shape.n_slots; i++) {
+            column->minimum = fmin(column->minimum, self->slots[i].minimum[k]);
+            column->maximum = fmax(column->maximum, self->slots[i].maximum[k]);
         }
         if (column->weight < total_weight) {
             column->minimum = fmin(column->minimum, 0);
@@ -223,57 +201,61 @@ static void read_sums(const struct filter *self, double total_weight) {
     }
 }
 
-static dn_status too_large(const struct filter *self, size_t j, dn_error *err) {
+static dn_status too_large(const struct sparse_fit *self, size_t k, dn_error *err) {
     dn_status status = dn_error_set(
         err, DN_ERR_NUMERIC,
-        "column \"%s%llu\" holds numbers too large to be standardised: divide it by a power of ten",
+        "column \"%s%llu\" has numbers too large to be standardised: divide it by a power of ten",
         self->column->name,
-        (unsigned long long)self->column->first_place + dni_index_set_at(self->set, j));
+        (unsigned long long)self->column->first_place + dni_index_set_at(self->set, k));
     dn_error_set_field(err, self->column->name);
     return status;
 }
 
-static dn_status fit_moments(const struct filter *self, double total_weight, double *mean,
+static dn_status fit_moments(struct sparse_fit *self, double total_weight, double *mean,
                              double *scale, dn_error *err) {
-    const double nothing = 0;
+    const double fill = 0;
     read_sums(self, total_weight);
-    for (size_t j = 0; j < self->width; j++) {
-        dni_scan_column all = self->results[j];
+    for (size_t k = 0; k < self->set->n; k++) {
+        dni_scan_column all = self->results[k];
         all.weight = total_weight;
-        if (!dni_moments_mean(&all, &mean[j])) {
-            return too_large(self, j, err);
+        if (!dni_moments_mean(&all, &mean[k])) {
+            return too_large(self, k, err);
         }
-        scale[j] = 1;
-        dni_moments_prepare(&self->results[j], mean[j]);
+        scale[k] = 1;
+        dni_moments_prepare(&self->results[k], mean[k]);
     }
     dn_status status = pass(self, moment_block, err);
-    for (size_t j = 0; status == DN_OK && j < self->width; j++) {
-        dni_scan_column *column = &self->results[j];
-        column->first = self->totals[1 + 2 * j];
-        column->second = self->totals[2 + 2 * j];
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t k = 0; k < self->set->n; k++) {
+        dni_scan_column *column = &self->results[k];
+        column->first = self->totals[1 + 2 * k];
+        column->second = self->totals[2 + 2 * k];
         if (column->factor != 0 &&
-            !dni_moments_finish(column, total_weight, &nothing, &mean[j], &scale[j])) {
-            status = too_large(self, j, err);
+            !dni_moments_finish(column, total_weight, &fill, &mean[k], &scale[k])) {
+            return too_large(self, k, err);
         }
     }
-    return status;
+    return DN_OK;
 }
 
-/* The slots' bits together, of the encoded filter. */
-static dn_status merge_active(const struct filter *self, unsigned char **out, dn_error *err) {
-    unsigned char *active = calloc(self->width / 8 + 1, 1);
+/* Merges the bits of all slots. A constant feature is 0 after standardisation and is cleared. */
+static dn_status merge_active(const struct sparse_fit *self, unsigned char **out, dn_error *err) {
+    const size_t n_bytes = self->set->n / 8 + 1;
+    unsigned char *active = calloc(n_bytes, 1);
     if (active == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
                             "the encoder needs memory which the system does not have");
     }
-    for (size_t k = 0; k < self->n_slots; k++) {
-        for (size_t b = 0; b < self->width / 8 + 1; b++) {
-            active[b] |= self->slots[k].met[b];
+    for (size_t i = 0; i < self->shape.n_slots; i++) {
+        for (size_t b = 0; b < n_bytes; b++) {
+            active[b] |= self->slots[i].met[b];
         }
     }
-    for (size_t j = 0; self->moments && j < self->width; j++) {
-        if (self->results[j].factor == 0) { /* of one value, which standardised is 0 */
-            active[j / 8] &= (unsigned char)~(1U << j % 8);
+    for (size_t k = 0; self->shape.moments && k < self->set->n; k++) {
+        if (self->results[k].factor == 0) { /* the feature is constant */
+            active[k / 8] &= (unsigned char)~(1U << k % 8);
         }
     }
     *out = active;
@@ -283,28 +265,38 @@ static dn_status merge_active(const struct filter *self, unsigned char **out, dn
 dn_status dni_sparse_fit(const dni_selection *rows, size_t column, const dni_index_set *set,
                          const double *weight, double total_weight, const dn_run *run, double *mean,
                          double *scale, dni_sparse_stats *out, dn_error *err) {
-    struct filter self = {.rows = rows,
-                          .column = &rows->source->columns[column],
-                          .index = column,
-                          .weight = weight,
-                          .run = run,
-                          .set = set,
-                          .width = set->n,
-                          .moments = mean != NULL};
-    dn_status status = places_init(&self, err);
-    if (status == DN_OK) {
-        status = pass(&self, self.moments ? sum_block : count_block, err);
+    struct sparse_fit self = {.rows = rows,
+                              .column = &rows->source->columns[column],
+                              .column_index = column,
+                              .weight = weight,
+                              .run = run,
+                              .set = set,
+                              .shape = {.n_features = set->n, .moments = mean != NULL},
+                              .passes = dni_source_run(rows->source, run)};
+    self.shape.n_slots = self.passes.n_slots;
+    void *memory = NULL;
+    dn_status status = dni_layout_take(run, sparse_layout, &self.shape, &self,
+                                       "the indices of a sparse column", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    const double entries = status == DN_OK ? self.totals[0] / total_weight : 0;
-    if (status == DN_OK && mean != NULL && scale != NULL) {
+    slots_init(&self);
+    status = pass(&self, self.shape.moments ? sum_block : count_block, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    const double entries = self.totals[0] / total_weight;
+    if (self.shape.moments) {
         status = fit_moments(&self, total_weight, mean, scale, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        status = merge_active(&self, &out->active, err);
-    }
+    status = merge_active(&self, &out->active, err);
     if (status == DN_OK) {
         out->entries = entries;
     }
-    places_done(&self);
+cleanup:
+    dn_run_free(run, memory);
     return status;
 }

@@ -1,4 +1,4 @@
-/* What the training rows say about the filter of a sparse column. */
+/* The passes over the training rows that fit a sparse column. */
 #ifndef DNI_ENCODER_SPARSE_H
 #define DNI_ENCODER_SPARSE_H
 
@@ -6,14 +6,38 @@
 #include "table/selection.h"
 
 typedef struct dni_sparse_stats {
-    double entries; /* mean number of entries of a row that are not 0 */
+    double entries; /* mean number of nonzero entries of a row */
     unsigned char *
-        active; /* [n/8 + 1] malloc'ed, the caller's: bit k % 8 of byte k / 8: the feature of the set's index k, standardised if that is wanted, is not 0 in some row */
+        /* [n/8 + 1] allocated by malloc, owned by the caller: bit k % 8 of byte k / 8 is 1 if
+         * feature k of the input, standardised if this is asked for, is nonzero in some row */
+        active;
 } dni_sparse_stats;
 
-/* The filter of `set` of column `column` (of DN_SPARSE) of rows->source over the selected rows; what others hold is not looked at; weight: by source row, NULL: all 1; a row of weight 0 says nothing. total_weight: Σv of them, > 0. One pass through
- * run's sum, by one thread if the source has fewer slots than the run; an eighth of a byte a index and thread. mean and scale [set->n]: those of the filter, 0 where a row has no entry, by
- * encoder_fit.c's rules; a pass more, and 64 bytes a index and thread; NULL: not wanted. DN_ERR_DATA (field, row): an entry that is not finite; DN_ERR_NUMERIC: a mean or a deviation that is not. */
+/* The size of a fit. */
+typedef struct dni_sparse_shape {
+    size_t n_features; /* indices in the set */
+    size_t n_slots;
+    bool moments; /* mean and scale are computed */
+} dni_sparse_shape;
+
+/* Returns the bytes of the run's memory that dni_sparse_fit allocates, without those of its sums
+ * (dn_run_sum_memory). */
+double dni_sparse_fit_memory(const dni_sparse_shape *shape);
+
+/* Fits a sparse column to the selected rows.
+ *
+ *   column        index of the column in rows->source
+ *   set           the indices that are features; others are not read
+ *   weight        [source->n_rows] or NULL: all 1. Rows with weight 0 are ignored
+ *   total_weight  sum of v over the selected rows, > 0
+ *   mean, scale   [set->n] of each feature, 0 where a row has no entry (see encoder_fit.c);
+ *                 NULL: not computed
+ *   out           untouched on failure
+ *
+ * Cost: one pass, by one thread if the source has fewer slots than the run, and 1/8 byte for
+ * each feature and slot. With mean and scale two passes and 64 bytes.
+ * Errors: DN_ERR_DATA (field, row) for an entry that is not finite; DN_ERR_NUMERIC (field) for a
+ * mean or deviation that is not finite. */
 DN_MUST_USE dn_status dni_sparse_fit(const dni_selection *rows, size_t column,
                                      const dni_index_set *set, const double *weight,
                                      double total_weight, const dn_run *run, double *mean,

@@ -1,13 +1,14 @@
-/* A tile of source rows to features. Columns are read one after the other, as chunks hold them; eight of them are written together, a cache line of a row at a time. */
+/* A tile of source rows to features: dense by columns, sparse by rows. */
 #include "encoder/encoder_tile.h"
 
 #include "base/run_memory.h"
 #include <math.h>
 #include <string.h>
 
-#define GROUP 8 /* number inputs written together */
+#define GROUP 8 /* numeric inputs that are encoded together: one cache line of a row */
 
-/* Memory for lists: the words of a text, a row of standardised places that are 0. */
+/* Allocates the memory of vector inputs: the workspace of texts, and the features of a row
+ * without entries for standardised sparse inputs. */
 static dn_status vectors_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run,
                               dn_error *err) {
     dn_status status = DN_OK;
@@ -87,7 +88,7 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, 
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
 }
 
-/* Looks each of the chunk's strings up once. */
+/* Finds the level of each string of the chunk. */
 static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, size_t i,
                             const dn_run *run, dn_error *err) {
     dn_strings strings = slot->open.views[i].strings;
@@ -110,7 +111,7 @@ static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, 
     return DN_OK;
 }
 
-/* What is known of the open chunk's strings and places, for input i. */
+/* Prepares input i of the chunk that was opened: levels of strings, offset of indices. */
 static dn_status prepare_chunk(dni_encoding_slot *slot, const dn_table_source *source,
                                const dn_encoder *encoder, const size_t *columns, size_t i,
                                const dn_run *run, dn_error *err) {
@@ -159,7 +160,7 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     return status;
 }
 
-/* A row of the source breaks a rule. */
+/* Adds field and row to an error. */
 static dn_status blame(dn_status status, const dn_input *input, size_t row, dn_error *err) {
     dn_error_set_field(err, input->name);
     dn_error_set_row(err, (int64_t)row);
@@ -221,10 +222,10 @@ dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_sourc
     return DN_OK;
 }
 
-/* Up to eight number inputs whose features follow each other, and what encodes them. */
+/* Up to eight numeric inputs with consecutive features. */
 struct group {
     size_t n, first_feature;
-    bool standardizes; /* some mean is not 0 or some scale not 1 */
+    bool standardizes; /* some mean is not 0 or some scale is not 1 */
     const double *number[GROUP];
     double fill[GROUP], mean[GROUP], scale[GROUP];
 };
@@ -243,7 +244,8 @@ static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *en
     return group;
 }
 
-/* One row's values of a group. Unstandardised it is dni_encode_number's result without its division. */
+/* Encodes one row of a group. Without standardisation the division of dni_encode_number is
+ * omitted, which does not change the result. */
 static inline void encode_row(const struct group *restrict group, size_t n, size_t row,
                               double *restrict out) {
     if (group->standardizes) {
@@ -259,7 +261,7 @@ static inline void encode_row(const struct group *restrict group, size_t n, size
     }
 }
 
-/* A full group is written a cache line of a row at a time: with the count known the inner loop unrolls. */
+/* Encodes a group row by row. With the constant GROUP the compiler unrolls the inner loop. */
 static void encode_group(const struct group *restrict group, const dni_tile *tile, size_t stride,
                          double *restrict out) {
     out += group->first_feature;
@@ -283,7 +285,7 @@ size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
     return n == 0 ? 1 : n;
 }
 
-/* A number that has an indicator, or is taken by a basis. */
+/* Encodes a number that has an indicator or is used by bases only. */
 static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encoder,
                          const dni_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
@@ -411,7 +413,7 @@ dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_s
     return status;
 }
 
-/* ---- rows without zeros ---- */
+/* ---- sparse rows ---- */
 dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_error *err) {
     void *values = NULL, *cols = NULL;
     if (room <= entries->room) {
@@ -445,13 +447,13 @@ void dni_entries_done(dni_entries *entries) {
     *entries = (dni_entries){0};
 }
 
-/* Room for n entries more, and for one that is written and turns out to be 0. */
+/* Reserves n entries, and one more because zeros are written and then overwritten. */
 static inline dn_status entries_reserve_more(dni_entries *out, size_t n, dn_error *err) {
     const size_t need = out->n + n + 1;
     return need <= out->room ? DN_OK : dni_entries_reserve(out, need + need / 2, err);
 }
 
-/* One more entry at place n, unless it is 0. */
+/* Writes entry n. Returns n + 1, or n if the value is 0. */
 static inline size_t put(double *values, uint32_t *cols, size_t n, size_t feature, double value) {
     values[n] = value;
     cols[n] = (uint32_t)feature;
@@ -462,7 +464,7 @@ static inline void put_entry(dni_entries *out, size_t feature, double value) {
     out->n = put(out->values, out->cols, out->n, feature, value);
 }
 
-/* The row's numbers and categories from input *next on, up to a text or sparse one. */
+/* Encodes the scalar inputs from *next on, up to the next vector input. */
 static void sparse_plain(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t *next,
                          size_t row, dni_entries *out) {
     double *values = out->values;
@@ -479,8 +481,7 @@ static void sparse_plain(const dni_encoding_slot *slot, const dn_encoder *encode
             continue;
         }
         const double x = slot->open.views[i].number[row], filled = isnan(x) ? input->fill : x;
-        if (!input
-                 ->in_basis_only) { /* unstandardised it is dni_encode_number's result without its division */
+        if (!input->in_basis_only) { /* the result of dni_encode_number for mean 0 and scale 1 */
             n = put(values, cols, n, j,
                     encoder->mean == NULL
                         ? filled
@@ -509,7 +510,7 @@ static dn_status sparse_text(const dni_encoding_slot *slot, const dn_encoder *en
     return status;
 }
 
-/* Standardised places: none is 0, so all of them are written. */
+/* Encodes a standardised sparse input: all of its features are nonzero. */
 static void sparse_scaled(const dni_encoding_slot *slot, const dn_encoder *encoder,
                           const dn_input *input, size_t i, size_t row, dni_entries *out) {
     const dn_column_view *view = &slot->open.views[i];
@@ -556,7 +557,7 @@ static dn_status sparse_vector(const dni_encoding_slot *slot, const dn_encoder *
     return DN_OK;
 }
 
-/* The inputs' features of one row. */
+/* Encodes the inputs of one row. */
 static dn_status sparse_row(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t row,
                             dni_entries *out, dn_error *err) {
     dn_status status = entries_reserve_more(out, encoder->n_entries, err);

@@ -1,4 +1,4 @@
-/* Sets of the filter of a sparse column. */
+/* Index sets: creation, bytes. */
 #include "encoder/index_set.h"
 
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static size_t n_buckets(const dni_index_set *set) {
     return (set->width >> set->shift) + 1;
 }
 
-/* The filter that are listed, or those that are not. */
-static void list(dni_index_set *set, const dn_index_filter *filter) {
+/* Fills set->index from a list of indices that are kept or dropped. */
+static void set_list(dni_index_set *set, const dn_index_filter *filter) {
     if (filter->kind == DN_INDICES_KEPT) {
         memcpy(set->index, filter->index, set->n * sizeof *set->index);
         return;
@@ -55,7 +55,7 @@ dn_status dni_index_set_init(dni_index_set *set, const dn_index_filter *filter, 
         dni_index_set_done(set);
         return no_memory(err);
     }
-    list(set, filter);
+    set_list(set, filter);
     size_t k = 0;
     for (size_t b = 0; b <= n_buckets(set); b++) {
         while (k < set->n && set->index[k] >> set->shift < b) {
@@ -102,7 +102,7 @@ void dni_index_set_write(const dni_index_set *set, dni_writer *writer) {
 static dn_status corrupt(dn_error *err) {
     return dn_error_set(
         err, DN_ERR_CORRUPT,
-        "an encoder is damaged: the filter of a sparse input are none of its column's");
+        "an encoder is damaged: the indices of a sparse input are not in order or out of range");
 }
 
 dn_status dni_index_set_read(dni_reader *reader, size_t width, double *n_features,
@@ -122,12 +122,14 @@ dn_status dni_index_set_read(dni_reader *reader, size_t width, double *n_feature
     filter.index = listed;
     const bool read =
         dni_read_u32s(reader, listed, filter.n) && dn_index_filter_is_valid(&filter, width);
-    /* Dropped ones stand for all the others, of which there must be no more than the machines that follow tell of: of all inputs together, before memory is taken for them. */
+    /* A list of dropped indices may stand for many more features than it has bytes. To prevent a
+     * small input from requesting much memory, more than DN_MAX_DENSE_FEATURES features of all
+     * sets must be followed by a byte each. */
     *n_features += read ? (double)dn_index_filter_count(&filter, width) : 0;
-    const bool well =
+    const bool valid =
         read && (filter.kind == DN_INDICES_KEPT || *n_features <= DN_MAX_DENSE_FEATURES ||
                  *n_features <= (double)reader->left);
-    dn_status status = well ? dni_index_set_init(set, &filter, width, err) : corrupt(err);
+    dn_status status = valid ? dni_index_set_init(set, &filter, width, err) : corrupt(err);
     free(listed);
     return status;
 }

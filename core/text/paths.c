@@ -1,4 +1,4 @@
-/* A text of edges read into lists of neighbours, and the walk along the paths. */
+/* Graphs: the text of edges to lists of neighbours, and the enumeration of paths. */
 #include "text/paths.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* An edge as the text has it. */
+/* An edge as it is written in the text. */
 struct edge {
     const char *text;
     size_t n;      /* bytes */
@@ -133,7 +133,8 @@ static bool grow_nodes(dni_paths *p) {
     return true;
 }
 
-/* Each node's neighbours side by side, then each of them once. first[i + 1] counts, then points to the next free place of node i, then is where i ends. */
+/* Builds the lists of neighbours, then removes duplicates. first[i + 1] first counts, then is
+ * the next free position of node i, and finally its end. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
     if (((p->node_room == 0 || n > p->node_room) && !grow_nodes(p)) || p->first == NULL ||
@@ -185,7 +186,8 @@ static bool has(const dni_paths *p, uint32_t node) {
     return false;
 }
 
-/* The next path: the one at hand with one more node, or a beginning of it with another one. */
+/* Goes to the next path: extends the present one by a node, or returns to a prefix and extends
+ * that by another node. */
 static bool step(dni_paths *p) {
     for (; p->depth > 0; p->depth--) {
         uint32_t *at = &p->at[p->depth - 1];

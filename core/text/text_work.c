@@ -1,4 +1,5 @@
-/* A text's words or label sequences as entries: the feature of each, sorted, and how often it occurs. Its characters as they come. */
+/* The entries of a text (dni_vocabulary_entries): the features of its words or label sequences,
+ * sorted and counted; or its characters. */
 #include "text/tokens.h"
 #include "text/vocabulary.h"
 #include "text/words.h"
@@ -9,12 +10,13 @@
 
 struct dn_text_work {
     dni_tokens tokens;
-    dni_string_set unseen; /* DN_TEXT_SET: the text's words that training rows have not */
-    size_t n_unseen;       /* how many words or label sequences those are */
-    size_t room;           /* of each array */
-    uint32_t *feature;     /* [room] one for each word of the text; then the different ones */
-    uint32_t *other;       /* [room] for sorting */
-    double *value;         /* [room] */
+    dni_string_set unseen; /* DN_TEXT_SET: words of the text that no training row has */
+    size_t n_unseen;       /* number of unseen words or label sequences */
+    size_t room;           /* allocated elements of each array */
+    /* [capacity] the feature of each word of the text; then the different features */
+    uint32_t *feature;
+    uint32_t *other; /* [capacity] for sorting */
+    double *value;   /* [capacity] */
 };
 
 dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
@@ -38,7 +40,7 @@ void dn_text_work_free(dn_text_work *work) {
     free(work);
 }
 
-/* Room for at least n features. */
+/* Allocates at least n features. */
 static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
     size_t room = n + n / 2 + 256;
     uint32_t *feature = realloc(work->feature, room * sizeof *feature);
@@ -57,7 +59,8 @@ static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
     return DN_OK;
 }
 
-/* A word that no training row has: counted once in a text. Label sequences come once anyhow. */
+/* Counts a word that no training row has, once for each text. Label sequences are different
+ * anyway. */
 static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t size,
                               dn_text_work *work, dn_error *err) {
     uint32_t index;
@@ -70,7 +73,7 @@ static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t 
     return status;
 }
 
-/* The words' features in the order of the text; *n of them. */
+/* Finds the features of the words, in the order of the text. *n: their number. */
 static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length,
                             dn_text_work *work, size_t *n, dn_error *err) {
     dn_strings words = dni_string_set_view(&v->words);
@@ -97,7 +100,7 @@ static dn_status find_words(const dni_vocabulary *v, const char *text, size_t le
     return status;
 }
 
-/* Up to so many are sorted by insertion. */
+/* At most this many are sorted by insertion. */
 #define FEW 48
 
 static void sort_few(uint32_t *list, size_t n) {
@@ -111,7 +114,7 @@ static void sort_few(uint32_t *list, size_t n) {
     }
 }
 
-/* Ascending, byte after byte from the least significant: its cost is the number's, whatever the text. */
+/* Radix sort by bytes: the cost depends on n only, not on the text. */
 static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
     if (n <= FEW) {
         sort_few(work->feature, n);
@@ -136,7 +139,7 @@ static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
     }
 }
 
-/* Sorted features become different ones with their counts. */
+/* Replaces sorted features by the different ones and their counts. */
 static size_t count_features(dn_text_work *work, size_t n) {
     size_t different = 0;
     for (size_t i = 0, next; i < n; i = next) {
@@ -168,7 +171,7 @@ static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
     }
 }
 
-/* Character j is feature j. */
+/* Characters as features: character j is feature j. */
 static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n,
                                  dn_error *err) {
     dn_status status = work->room < DN_MAX_CHARACTERS ? grow(work, DN_MAX_CHARACTERS, err) : DN_OK;
@@ -182,7 +185,7 @@ static dn_status find_characters(const char *text, size_t length, dn_text_work *
     return status;
 }
 
-/* Words or label sequences, each once. */
+/* Words or label sequences as features, each once. */
 static dn_status count_words(const dni_vocabulary *v, const char *text, size_t length,
                              dn_text_work *work, size_t *n, dn_error *err) {
     size_t n_words = 0;

@@ -1,4 +1,4 @@
-/* Characters of a text, and whose fault it is. */
+/* Characters of a text, and the position of errors. */
 #include "text/tokens.h"
 
 #include <unistr.h>

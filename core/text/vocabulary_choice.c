@@ -1,5 +1,7 @@
-/* The choice of words: one walk over the tally, in the order of memory, with a list that has room for twice as many as are wanted. Whenever it is full the better half stays, and its worst is
- * the bar for what follows; so the cost of choosing few words among many is that of the walk. What stays is sorted by bytes, in the run's memory and in steps that look at its stop. */
+/* The choice of words: one walk over the tally with a list of twice as many candidates as are
+ * wanted. When the list is full the better half is kept, and its worst becomes the threshold for
+ * the following words. The cost of choosing a few of many words is thus that of the walk. The
+ * chosen words are sorted by bytes; all steps poll the run's stop function. */
 #include "text/vocabulary_choice.h"
 
 #include "base/run_memory.h"
@@ -10,12 +12,12 @@
 
 struct choice {
     const dn_run *run;
-    dni_candidate *list; /* [room] */
+    dni_candidate *list; /* [capacity] */
     size_t n, room;
-    size_t most;     /* room / 2, or there are no more */
-    bool is_full;    /* it was: list[most - 1] is the bar */
-    uint64_t random; /* of pivots. Never shows in a result */
-    size_t steps;    /* since stop was polled */
+    size_t most;     /* number of words wanted: capacity / 2 */
+    bool is_full;    /* list[most - 1] is the threshold */
+    uint64_t random; /* state of the generator of pivots; results do not depend on it */
+    size_t steps;    /* since the last poll */
 };
 
 static dn_status poll(struct choice *c, size_t steps, dn_error *err) {
@@ -57,7 +59,8 @@ static void swap(dni_candidate *a, dni_candidate *b) {
 }
 
 /* ---- the better half ---- */
-/* list[first … end - 1] with those that are better than one of them, the pivot, before it and the others behind; where the pivot is then. */
+/* Moves the candidates of list[first … end - 1] that are better than a random pivot before it
+ * and the others behind it. *out: the position of the pivot. */
 static dn_status partition(struct choice *c, size_t first, size_t end, size_t *out, dn_error *err) {
     dni_candidate *list = c->list;
     size_t behind = first;
@@ -78,7 +81,8 @@ static dn_status partition(struct choice *c, size_t first, size_t end, size_t *o
     return DN_OK;
 }
 
-/* The `most` best stay, the worst of them the last (Hoare's FIND, with random pivots: whoever writes the texts cannot choose bad ones). */
+/* Keeps the `most` best candidates, the worst of them last (Hoare's FIND). Pivots are random, so
+ * that no text can make it quadratic. */
 static dn_status keep_best(struct choice *c, dn_error *err) {
     const size_t wanted = c->most - 1;
     size_t first = 0, end = c->n;
@@ -115,7 +119,7 @@ static dn_status consider(struct choice *c, const dni_tally_word *word, dn_error
     return status;
 }
 
-/* ---- the order of bytes ---- */
+/* ---- byte order ---- */
 static void sort_few(dni_candidate *list, size_t n) {
     for (size_t i = 1; i < n; i++) {
         const dni_candidate x = list[i];
@@ -127,7 +131,7 @@ static void sort_few(dni_candidate *list, size_t n) {
     }
 }
 
-/* Two sorted parts of `from`, from `first` and `middle` on, become one of `to`. */
+/* Merges the sorted ranges [first, middle) and [middle, end) of `from` into `to`. */
 static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidate *to, size_t first,
                        size_t middle, size_t end, dn_error *err) {
     size_t left = first, right = middle;
@@ -143,7 +147,7 @@ static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidat
     return DN_OK;
 }
 
-/* By merging, to and fro between the list and the room behind it. */
+/* Merge sort between the list and the free half behind it. */
 static dn_status sort(struct choice *c, dn_error *err) {
     const size_t n = c->n;
     dni_candidate *from = c->list, *to = c->list + n;

@@ -1,7 +1,8 @@
-/* A vocabulary from the training rows: each thread tallies the words of its rows, the tallies are united, the words chosen (vocabulary_choice.h).
+/* Fits a vocabulary: each thread counts the words of its rows in a tally, the tallies are
+ * merged, and words are chosen (vocabulary_choice.h).
  *
- * What a row weighs is counted in whole units, so fine that rounding does not matter: sums of whole numbers are the same in any order, and so the choice and the idf do not depend on which
- * thread had which rows. */
+ * Weights are counted in integer units small enough that rounding has no effect. Integer sums
+ * are the same in any order, so that the words and idf do not depend on the threads. */
 #include "base/run_memory.h"
 #include "base/tasks.h"
 #include "text/tokens.h"
@@ -13,33 +14,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT_BITS 62                    /* all rows together weigh at most 2^62 units */
-#define BYTES_A_POLL ((size_t)10 << 20) /* of text */
+#define UNIT_BITS 62                    /* all rows together have at most 2^62 units */
+#define BYTES_A_POLL ((size_t)10 << 20) /* bytes of text */
 #define STEPS_A_POLL ((size_t)1 << 16)  /* words or buckets */
 
-/* One thread's own. */
+/* The workspace of one slot. */
 struct slot {
     dni_open_chunk open;
     dn_column_view view; /* of the open chunk */
-    dni_tally tally;     /* of words or label sequences */
-    uint64_t *bucket;    /* [fit's buckets] units of the rows that have a word in it; NULL: words */
-    uint64_t *bucket_row; /* [fit's buckets] the row that counted last, from 1 */
+    dni_tally tally;     /* words or label sequences */
+    /* [buckets] units of the rows that have a word in the bucket; NULL: words */
+    uint64_t *bucket;
+    uint64_t *bucket_row; /* [buckets] the row counted last, plus 1 */
     uint64_t units;       /* of all rows */
-    size_t bytes;         /* of text since stop was polled */
+    size_t bytes;         /* bytes of text since the last poll */
     bool has_text;        /* some row is not missing */
-    dni_tokens tokens;    /* of the row's text */
+    dni_tokens tokens;    /* of the present row */
 };
 
 struct fit {
     const dni_selection *rows;
     size_t column;
-    const double *weight; /* by source row, or NULL */
+    const double *weight; /* [source->n_rows] or NULL */
     const dn_text_spec *spec;
     const dn_run *run;
-    size_t buckets;     /* that are counted: the spec's, or the places of characters; 0: words */
-    int exponent;       /* a weight v has v·2^exponent units */
-    dn_run passes;      /* for passes over the source */
-    size_t n_slots;     /* slots that are ready */
+    /* buckets that are counted: those of the spec, or one for each character; 0: words */
+    size_t buckets;
+    int exponent;       /* a weight v has v × 2^exponent units */
+    dn_run passes;      /* the run of passes over the source */
+    size_t n_slots;     /* slots that are initialised */
     struct slot *slots; /* [n_slots] */
 };
 
@@ -48,7 +51,7 @@ static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
     return status;
 }
 
-/* Memory for words or buckets was refused; or else the run has stopped. */
+/* Reports that memory for words or buckets was refused, or that the run has stopped. */
 static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
     if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
         return dn_error_set(err, status, "counting words was stopped");
@@ -80,14 +83,14 @@ static double weight_of(const struct fit *fit, size_t row) {
     return fit->weight == NULL ? 1 : fit->weight[row];
 }
 
-/* So many bits that a number >= 0 is below 2^bits. */
+/* Returns the smallest number of bits such that number < 2^bits. */
 static int bits_of(double number) {
     int bits = 0;
     (void)frexp(number, &bits);
     return bits;
 }
 
-/* The weights are looked at, and the unit is chosen by the greatest. */
+/* Checks the weights and chooses the unit by the largest. */
 static dn_status choose_unit(struct fit *fit, dn_error *err) {
     const dni_selection *rows = fit->rows;
     double greatest = fit->weight == NULL ? 1 : 0;
@@ -238,7 +241,7 @@ static void slot_done(const struct fit *fit, struct slot *slot) {
     *slot = (struct slot){0};
 }
 
-/* What all threads have counted, in the first slot. */
+/* Merges the counts of all slots into the first slot. */
 static dn_status merge_slots(struct fit *fit, dn_error *err) {
     struct slot *all = &fit->slots[0];
     for (size_t i = 1; i < fit->n_slots; i++) {
@@ -274,7 +277,7 @@ static dn_status make_idf(const struct fit *fit, dni_vocabulary *v, dn_error *er
     return v->idf == NULL ? no_room(fit, DN_ERR_MEMORY, err) : DN_OK;
 }
 
-/* What the rows of feature i weigh. */
+/* Adds the df of feature i to *weight and computes its idf. */
 static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units,
                             double *weight, dn_error *err) {
     double df = weight_back(fit, units);
@@ -337,7 +340,7 @@ static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *
     return status;
 }
 
-/* What is to be said of the column; its features sum up to `weight`. */
+/* weight: the sum of df over the features. */
 static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v, double weight) {
     const struct slot *all = &fit->slots[0];
     if (weight > 0 || v->words.n > 0) {
@@ -369,7 +372,7 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
                                                         : spec->buckets;
     v.buckets = spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
     v.length = spec->weighting == DN_TEXT_PATHS ? spec->length : 0;
-    double sum = 0; /* Σ df */
+    double sum = 0; /* sum of df */
     dn_status status = check(&fit, err);
     if (status == DN_OK) {
         status = choose_unit(&fit, err);

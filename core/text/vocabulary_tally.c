@@ -1,4 +1,5 @@
-/* Words counted: a table of hashes and places, the words themselves in pages. A step costs two looks into memory, one at the slot and one at the word. */
+/* A hash table of words. The words are stored in pages; a slot of the table holds a hash and the
+ * offset of a word. A lookup reads one slot and one word. */
 #include "text/vocabulary_tally.h"
 
 #include "base/run_memory.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #define PAGE ((size_t)1 << 16)
-#define ALIGNMENT 8 /* of words; places count in it, so that 32 bits reach 32 GiB */
+#define ALIGNMENT 8 /* of words. Offsets count in units of it, so that 32 bits reach 32 GiB */
 #define PLACES (PAGE / ALIGNMENT)
 #define FIRST_SLOTS 1024
 #define SLOTS_A_POLL ((size_t)1 << 18)
@@ -32,7 +33,7 @@ static size_t size_of(size_t length) {
     return (offsetof(dni_tally_word, text) + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Twice as many slots, or the first. */
+/* Doubles the number of slots, or allocates the first. */
 static dn_status grow_slots(dni_tally *tally, dn_error *err) {
     size_t n_slots = tally->n_slots == 0 ? FIRST_SLOTS : 2 * tally->n_slots;
     void *memory = NULL;
@@ -83,7 +84,7 @@ static dn_status grow_list(dni_tally *tally) {
     return DN_OK;
 }
 
-/* A word without length ends a page that has room for one. */
+/* Marks the end of a page by a word of length 0, if there is space for one. */
 static void end_page(dni_tally *tally) {
     if (PAGE - tally->used >= size_of(0)) {
         word_at(tally, (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT))
@@ -109,7 +110,7 @@ const dni_tally_word *dni_tally_next(dni_tally_walk *walk) {
     return NULL;
 }
 
-/* Room for a word, in the last page or a new one. */
+/* Allocates a word in the last page or in a new one. */
 static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
     size_t size = size_of(length);
     if (tally->n_pages == 0 || size > PAGE - tally->used) {
@@ -139,7 +140,8 @@ static uint32_t rows_sum(uint32_t a, uint32_t b) {
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* A word whose hash is known, as another tally has it or a row: `found`, without its text. Of the row that counted last it does not count again. */
+/* Adds a word with a known hash: `found` is the word of another tally or row, without its text.
+ * A word is counted once for consecutive calls with the same row. */
 static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dni_tally_word *found,
                      dn_error *err) {
     const size_t length = found->length;

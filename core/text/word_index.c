@@ -1,4 +1,4 @@
-/* The hash over a list of words: made once, with room for all of them. */
+/* Creation of the index of a list of words, with its final size. */
 #include "text/word_index.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Which of the words in a list a word is: a hash over it that answers for words of up to eight bytes, which most are, with one look into memory. */
+/* An index of a list of words: a hash table that finds a word's position. Words of up to eight
+ * bytes are compared within the slot, without reading the word. */
 #ifndef DNI_WORD_INDEX_H
 #define DNI_WORD_INDEX_H
 
@@ -9,25 +10,27 @@
 #define DNI_UNKNOWN_WORD UINT32_MAX
 
 typedef struct dni_word_slot {
-    uint64_t front; /* the word's first eight bytes; of a shorter one a number that only it has */
-    uint32_t word;  /* its place in the list, DNI_UNKNOWN_WORD: empty */
-    uint32_t rest;  /* its length, and 24 bits of its hash above */
+    uint64_t front; /* the first eight bytes; of a shorter word a number that no other word has */
+    uint32_t word;  /* position in the list; DNI_UNKNOWN_WORD: the slot is empty */
+    uint32_t rest;  /* length of the word, and 24 bits of its hash in the high bits */
 } dni_word_slot;
 
-/* {0} finds nothing. Memory by malloc. */
+/* {0} contains no words. Memory by malloc. */
 typedef struct dni_word_index {
     dni_word_slot *slots;
-    size_t n_slots; /* a power of two, at most half of them full, or 0 */
+    size_t n_slots; /* a power of two, at least twice the number of words; or 0 */
     uint64_t
-        seed; /* of the hash: no client can know which words collide. Never shows in a result */
+        /* random, so that no client can choose words that collide; results do not depend on it */
+        seed;
 } dni_word_index;
 
-/* Over words, all different, each of 1 … 255 bytes. run: its stop is looked at; NULL: never stops. DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
+/* Creates the index of different words of 1 … 255 bytes. run: its stop function is polled; NULL:
+ * never stops. Errors: DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
 DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words,
                                           const dn_run *run, dn_error *err);
 void dni_word_index_done(dni_word_index *index);
 
-/* What a word is looked for by. */
+/* What is compared in a lookup. */
 typedef struct dni_word_key {
     uint64_t front;
     uint32_t rest;
@@ -49,7 +52,8 @@ static inline dni_word_key dni_word_key_of(const dni_word_index *index, const ch
     return key;
 }
 
-/* The place of a word among `words`, for which the index was made; DNI_UNKNOWN_WORD: it is none of them. Thread safe. */
+/* Returns the position of a word in `words`, the list of which the index was made.
+ * DNI_UNKNOWN_WORD: it is not in the list. Thread-safe. */
 static inline uint32_t dni_word_index_find(const dni_word_index *index, dn_strings words,
                                            const char *word, size_t length) {
     if (index->n_slots == 0) {

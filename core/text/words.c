@@ -1,4 +1,5 @@
-/* Words of a text: ASCII eight bytes at a time or by a table, other characters by libunistring's tables of Unicode. */
+/* The words of a text. ASCII is read eight bytes at a time or by a table, other characters with
+ * the Unicode tables of libunistring. */
 #include "text/words.h"
 
 #include "base/wide.h"
@@ -6,7 +7,7 @@
 #include <unictype.h>
 #include <unistr.h>
 
-/* What a byte of ASCII is: 0 separates words, otherwise it is part of one and this its lower case. Zero from 0x80 on: those are parts of characters. */
+/* The lower case of ASCII bytes that belong to words; 0: a separator, or a byte >= 0x80. */
 static const unsigned char ascii[256] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
     ['7'] = '7', ['8'] = '8', ['9'] = '9', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
@@ -21,21 +22,22 @@ static const unsigned char ascii[256] = {
 #define BEGINS_WORD (UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N)
 #define CONTINUES_WORD (BEGINS_WORD | UC_CATEGORY_MASK_M)
 
-/* A character of two bytes or more that stands at `at`. */
+/* A character of two or more bytes. */
 struct character {
-    size_t length; /* in the text; 1 for a byte that is no UTF-8 */
+    size_t length; /* in the text; 1 for a byte that is not UTF-8 */
     bool in_word;
     ucs4_t code;
 };
 
-/* categories: those that are in a word there. */
+/* categories: the general categories that belong to a word at this position. */
 static struct character character_at(const unsigned char *at, const unsigned char *end,
                                      uint32_t categories) {
     ucs4_t code = 0;
     int length = 2;
     if (at[0] >= 0xc2 && at[0] < 0xe0 && end - at >= 2 && (at[1] & 0xc0) == 0x80) {
         code =
-            (ucs4_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f); /* most of what is written in alphabets */
+            /* fast path for two-byte characters, which include most alphabets */
+            (ucs4_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f);
     } else {
         length = u8_mbtoucr(&code, at, (size_t)(end - at));
     }
@@ -46,7 +48,7 @@ static struct character character_at(const unsigned char *at, const unsigned cha
     return (struct character){.length = (size_t)length, .in_word = in_word, .code = code};
 }
 
-/* Where the next word begins, or the end. */
+/* Returns the begin of the next word, or the end of the text. */
 static const unsigned char *skip_to_word(const unsigned char *at, const unsigned char *end) {
     while (at < end && ascii[*at] == 0) {
         if (*at < 0x80) {
@@ -62,7 +64,8 @@ static const unsigned char *skip_to_word(const unsigned char *at, const unsigned
     return at;
 }
 
-/* The word goes on with a character beyond ASCII: takes it into `word`, which has *n bytes, unless the word is full already. NULL: it does not go on. */
+/* Appends a non-ASCII character to `word`, which has *n bytes, unless the word is full. Returns
+ * NULL if the character does not belong to a word. */
 static const unsigned char *take_character(dn_words *words, const unsigned char *at,
                                            const unsigned char *end, size_t *n, bool *full) {
     struct character next = character_at(at, end, CONTINUES_WORD);
@@ -79,7 +82,7 @@ static const unsigned char *take_character(dn_words *words, const unsigned char 
     return at + next.length;
 }
 
-/* Eight bytes as a number, the first the least significant, and back: one instruction where the machine counts so. */
+/* Eight bytes to a little-endian number and back. Compilers make one instruction of each. */
 static inline uint64_t eight(const unsigned char *at) {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
            (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
@@ -99,13 +102,13 @@ static inline void put_eight(unsigned char *to, uint64_t bytes) {
 
 #define EACH(byte) ((byte)*UINT64_C(0x0101010101010101))
 
-/* The high bit of each of eight bytes below 0x80 that lies in first … last. */
+/* Sets the high bit of each of the eight bytes, all below 0x80, that lies in first … last. */
 static inline uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
     return (bytes + EACH(0x80 - first)) & ~(bytes + EACH(0x7f - last)) & EACH(0x80);
 }
 
-/* The ASCII with which the word goes on, eight bytes at a time: as far as there are eight, of the text and of room. Most words end at the first step, without a guess
- * at their length that would be wrong half the time. */
+/* Appends ASCII bytes of the word, eight at a time, while eight bytes of text and of `word` are
+ * left. Most words end within the first step. */
 static const unsigned char *take_eights(dn_words *words, const unsigned char *at,
                                         const unsigned char *end, size_t *n) {
     while (end - at >= 8 && *n + 8 <= DN_MAX_WORD_BYTES) {
@@ -118,7 +121,7 @@ static const unsigned char *take_eights(dn_words *words, const unsigned char *at
         size_t taken = other == 0 ? 8 : (63 - dni_leading_zeros(first)) / 8;
         bytes = words->keep_case
                     ? bytes
-                    : bytes | capitals >> 2; /* 0x80 >> 2 is what 'a' has and 'A' has not */
+                    : bytes | capitals >> 2; /* adds 0x20, the difference between the cases */
         put_eight((unsigned char *)words->word + *n, bytes);
         *n += taken;
         at += taken;
@@ -129,7 +132,7 @@ static const unsigned char *take_eights(dn_words *words, const unsigned char *at
     return at;
 }
 
-/* The bytes of ASCII with which the word goes on; those that fit are added to it. */
+/* Appends ASCII bytes of the word; those beyond its maximum length are skipped. */
 static const unsigned char *take_ascii(dn_words *words, const unsigned char *at,
                                        const unsigned char *end, size_t *n, bool *full) {
     if (!*full) {

@@ -1,11 +1,12 @@
-/* The number of a word: what hashed text features are chosen by. */
+/* The hash of a word that selects its bucket. */
 #ifndef DNI_WORDS_H
 #define DNI_WORDS_H
 
 #include <discern/text.h>
 #include <stdint.h>
 
-/* 64-bit FNV-1a of the word's bytes: h = 14695981039346656037; for each byte h = (h xor byte)·1099511628211 modulo 2^64. Without a seed and part of the models' meaning: it never changes. */
+/* 64-bit FNV-1a of the word's bytes: h = 14695981039346656037; for each byte h = (h xor byte) ×
+ * 1099511628211 modulo 2^64. It has no seed and must never change, since models depend on it. */
 static inline uint64_t dni_word_hash(const char *word, size_t length) {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < length; i++) {

@@ -1,12 +1,17 @@
-/* Functions of number columns as features of a row.
+/* Functions of numeric columns as features of a row.
  *
- *   polynomial       all monomials of degree 1 … D, by degree, then in lexicographic order of their factors (a a, a b, b b); each is a monomial of one degree less times a column
- *   gaussian         exp(−‖z − c_k‖²/(2·width²))                 Bishop, PRML, section 3.1, eq. 3.4; Alpaydın, section 12.3
- *   distance         ‖z − p_k‖
- *   random Fourier   √(2/D) cos(ω_kᵀz + b_k)                       Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007
- *   fisher           w_kᵀz
+ *   polynomial      all monomials of degree 1 to D, ordered by degree, then by their factors
+ *                   (a a, a b, b b); each is a monomial of one degree less times a column
+ *   gaussian        exp(-|z - c_k|^2/(2 width^2))     Bishop, PRML, section 3.1, eq. 3.4;
+ *                   Alpaydin,
+ *                                                     section 12.3
+ *   distance        |z - p_k|
+ *   random Fourier  sqrt(2/D) cos(w_k'z + b_k)        Rahimi and Recht, Random features for
+ *                                                     large-scale kernel machines, NIPS 2007
+ *   fisher          w_k'z
  *
- * Columns are read some at a time into a small array, so that a row of any width needs no workspace; the order of the additions is the same for every caller. */
+ * Columns are read in groups into a small array, so that a row of any width needs no workspace.
+ * Every caller adds in the same order and gets the same bits. */
 #include "encoder/basis/basis.h"
 
 #include "linalg/vector.h"
@@ -21,15 +26,16 @@ static dn_status no_memory(dn_error *err) {
                         "the bases of the encoder need memory which the system does not have");
 }
 
-/* ---- counting and life ---- */
-/* Monomials of degree exactly `degree` in n variables: C(n + degree − 1, degree). SIZE_MAX on overflow. */
+/* ---- creation ---- */
+/* Returns the number of monomials of exactly this degree in n variables, C(n + degree - 1,
+ * degree). SIZE_MAX on overflow. */
 static size_t monomials_of(size_t n, unsigned degree) {
     size_t count = 1;
     for (size_t i = 1; i <= degree; i++) {
         if (n > SIZE_MAX - i || count > SIZE_MAX / (n + i - 1)) {
             return SIZE_MAX;
         }
-        count = count * (n + i - 1) / i; /* always whole: C(n + i − 1, i) */
+        count = count * (n + i - 1) / i; /* an integer: C(n + i - 1, i) */
     }
     return count;
 }
@@ -57,7 +63,8 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
     return 0;
 }
 
-/* Monomials in their order: those of one degree follow from those of the degree before, each times every column from its last factor on. */
+/* Lists the monomials. Those of each degree are those of the previous degree, each multiplied by
+ * every column from its last factor on. */
 static void make_monomials(dni_basis *basis) {
     size_t n = basis->n_columns, made = n, before = 0;
     for (size_t j = 0; j < n; j++) {
@@ -138,7 +145,8 @@ void dni_basis_done(dni_basis *basis) {
 }
 
 /* ---- features of a row ---- */
-/* out += what columns first … first + n − 1 contribute; for polynomials they are the first features. */
+/* Adds to `out` the contribution of columns first … first + n - 1: squared distances or scalar
+ * products. The columns of a polynomial are its first features. */
 static void add_columns(const dni_basis *basis, size_t first, size_t n, const double *z,
                         double *out) {
     const double *points = basis->points;
@@ -161,7 +169,7 @@ static void add_columns(const dni_basis *basis, size_t first, size_t n, const do
     }
 }
 
-/* The functions of what add_columns summed up. */
+/* Applies the functions to the results of add_columns. */
 static void finish(const dni_basis *basis, double *out) {
     size_t n = basis->n_features;
     switch (basis->kind) {
@@ -225,10 +233,10 @@ double dni_basis_flops(const dni_basis *basis) {
     double n = (double)basis->n_features, p = (double)basis->n_columns;
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
-        return 8 * n; /* a product whose factors are anywhere */
+        return 8 * n; /* a product with two scattered reads */
     case DN_BASIS_GAUSSIAN:
     case DN_BASIS_DISTANCE:
-        return n * (3 * p + 32); /* 32: exp, cos, sqrt */
+        return n * (3 * p + 32); /* 32: exp, cos or sqrt */
     case DN_BASIS_RANDOM_FOURIER:
     case DN_BASIS_FISHER:
         return n * (2 * p + 32);
@@ -236,7 +244,7 @@ double dni_basis_flops(const dni_basis *basis) {
     return 0;
 }
 
-/* ---- questions ---- */
+/* ---- properties ---- */
 size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DEGREE]) {
     size_t n = 1;
     for (size_t at = j; at >= basis->n_columns; at = basis->parent[at]) {

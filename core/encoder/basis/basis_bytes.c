@@ -1,8 +1,9 @@
-/* A fitted basis as bytes and back.
+/* The bytes of a fitted basis.
  *
- *   u8 kind, u8 flags (1 keep, 2 standardize, 4 interactions), u8 degree (0 unless polynomial), u64 n_features, u64 n_columns, u32 column[n_columns], f64 width
- *   with standardize:  f64 mean[n_columns], f64 scale[n_columns]
- *   not polynomial:    f64 points[n_features × n_columns];  random Fourier: f64 phase[n_features] */
+ *   u8 kind, u8 flags (1 keep, 2 standardize, 4 interactions), u8 degree (0 unless polynomial)
+ *   u64 n_features, u64 n_columns, u32 column[n_columns], f64 width
+ *   with standardize: f64 mean[n_columns], f64 scale[n_columns]
+ *   not polynomial:   f64 points[n_features × n_columns];  random Fourier: f64 phase[n_features] */
 #include "encoder/basis/basis_bytes.h"
 
 #include "linalg/vector.h"
@@ -39,7 +40,8 @@ static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
 }
 
-/* Head of a basis: a spec that dni_basis_init makes room by, when that many numbers can follow. */
+/* Reads the first members into a spec for dni_basis_init, and checks that the bytes left can
+ * hold the arrays. */
 static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *spec,
                            size_t *n_columns, dn_error *err) {
     unsigned kind = dni_read_u8(reader), flags = dni_read_u8(reader), degree = dni_read_u8(reader);

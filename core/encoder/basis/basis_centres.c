@@ -1,11 +1,18 @@
 /* Centres of Gaussian functions by k-means, and widths.
  *
- *   start   k-means++: a row drawn with probability ∝ v, then rows with probability ∝ v·D², D the distance from the nearest centre so far
- *           (Arthur and Vassilvitskii, SODA 2007)
- *   Lloyd   each row to its nearest centre, the lowest of several; each centre to the weighted mean of its rows; a centre without rows stays
- *           (Alpaydın, section 7.3; Bishop, PRML, section 9.1)
- * until the centres move by no more than 1e-6 of the rows' root mean square distance from them, or for 100 rounds. Sums are those of the run, draws go through the rows in their order:
- * the same centres for any number of threads. */
+ *   start   k-means++: the first centre is a row drawn with probability proportional to v, the
+ *           next
+ *           ones are rows drawn with probability proportional to v D^2, where D is the distance
+ *           to
+ *           the nearest centre so far (Arthur and Vassilvitskii, SODA 2007)
+ *   Lloyd   each row is assigned to its nearest centre, among equals the first; each centre
+ *           moves to
+ *           the weighted mean of its rows; a centre without rows stays (Alpaydin, section 7.3;
+ *           Bishop, PRML, section 9.1)
+ *
+ * Lloyd's iterations stop when no centre moves by more than 1e-6 of the root mean square
+ * distance of the rows from their centres, or after 100 rounds. Sums are those of the run, and
+ * rows are drawn in their order, so that the centres do not depend on the number of threads. */
 #include "encoder/basis/basis_fit.h"
 
 #include "base/random.h"
@@ -16,15 +23,17 @@
 #include <string.h>
 
 enum { MOST_ROUNDS = 100 };
-#define LEAST_MOVE 1e-12 /* squared */
+#define LEAST_MOVE 1e-12 /* 1e-6 squared */
 
 struct kmeans {
     const dn_run *run;
     size_t p, k;     /* columns; centres */
     double *centres; /* [k × p] */
-    double *far;     /* [n_rows] v·D² */
-    size_t newest;   /* centre chosen last; SIZE_MAX: none, far is v */
-    double *sums;    /* [k × (p + 1) + 1] of a round */
+    double *far;     /* [n_rows] v D^2 of each row */
+    size_t newest;   /* the centre chosen last; SIZE_MAX: none, the potential is v */
+    /* [k × (p + 1) + 1] the sums of a round: for each centre sum of v (z - c) and of v; sum of v
+     * D^2 */
+    double *sums;
 };
 
 static double weight_of(const dn_block *block, size_t t) {
@@ -56,7 +65,7 @@ static dn_status potential_block(void *arg, const dn_block *block, size_t slot, 
     return DN_OK;
 }
 
-/* A row with probability ∝ far; *out SIZE_MAX: all are 0. */
+/* Draws a row with probability proportional to its potential. *out is SIZE_MAX if all are 0. */
 static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, const dn_run *run,
                       size_t *out, dn_error *err) {
     double total = 0, at = 0;
@@ -121,7 +130,7 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
     return DN_OK;
 }
 
-/* ---- Lloyd ---- */
+/* ---- Lloyd's iterations ---- */
 static dn_status round_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct kmeans *self = arg;
@@ -155,7 +164,7 @@ static dn_status round_block(const void *arg, const dn_block *block, size_t slot
     return DN_OK;
 }
 
-/* Centres to the means; whether they still moved. */
+/* Moves the centres to the means. Returns whether some centre moved by more than the tolerance. */
 static bool move(struct kmeans *self) {
     double moved = 0, weight = 0;
     for (size_t j = 0; j < self->k; j++) {
@@ -209,7 +218,9 @@ static double median(const double *square, size_t n) {
     return low + (high - low) / 2;
 }
 
-/* Rows being drawn: of `left` still to be drawn among `among` each is copied with the probability left/among, which draws every set of that size alike (Knuth, TAOCP 2, 3.4.2 S). */
+/* Sampling without replacement in one pass: a row is copied with probability left/(remaining
+ * rows), which makes all samples of the size equally likely (Knuth, TAOCP 2, 3.4.2, algorithm
+ * S). */
 struct sample {
     dni_random *random;
     size_t among, left, seen;
@@ -231,7 +242,8 @@ static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols)
     }
 }
 
-/* Counts the rows with a weight, and draws `left` of `among`. */
+/* Counts the rows with a weight > 0 and copies a sample of `left` of them. *among: their number,
+ * if known. */
 static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among,
                         size_t left, double *out, dn_error *err) {
     struct sample s = {.random = random, .among = *among, .left = left, .out = out};
@@ -252,7 +264,7 @@ static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *rand
     return DN_OK;
 }
 
-/* square ← the squared distances of all pairs of m rows, ascending. */
+/* Stores the squared distances of all pairs of m rows in ascending order. */
 static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run, double *square,
                           size_t *out_pairs, dn_error *err) {
     dni_pace pace = {.run = run};

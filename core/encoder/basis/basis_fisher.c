@@ -1,10 +1,16 @@
-/* Directions of Fisher's discriminant for K classes: the greatest generalised eigenvalues of S_B w = ρ S_W w.
+/* Directions of Fisher's discriminant of K classes: the largest generalised eigenvalues of S_B w
+ * = r S_W w.
  *
- *   S_W = D R D with D the square roots of its diagonal,   R = L Lᵀ (Cholesky),   S_B = M Mᵀ, columns of M: √n_k (m_k − m)
- *   C = L⁻¹ D⁻¹ M,   (Cᵀ C) u = ρ u, of order K only,   w = D⁻¹ L⁻ᵀ C u
+ *   S_W = D R D, D: square roots of the diagonal;   R = L L' (Cholesky)
+ *   S_B = M M', columns of M: sqrt(n_k) (m_k - m)
+ *   C = L^-1 D^-1 M,   (C'C) u = r u, of order K,   w = D^-1 L^-T C u
  *
- * since L⁻¹ D⁻¹ S_B D⁻¹ L⁻ᵀ = C Cᵀ has the eigenvectors C u. Bishop, PRML, section 4.1.6; Alpaydın, section 6.8; Duda, Hart and Stork, section 3.8.3. Columns that are collinear within the classes
- * have no R to be decomposed: they are named. */
+ * L^-1 D^-1 S_B D^-1 L^-T = C C' has the eigenvectors C u, so that only a matrix of order K is
+ * decomposed. Columns that are collinear within the classes make R singular; the error names
+ * them.
+ *
+ * Sources: Bishop, PRML, section 4.1.6; Alpaydin, section 6.8; Duda, Hart and Stork, section
+ * 3.8.3. */
 #include "encoder/basis/basis_fit.h"
 
 #include "linalg/cholesky.h"
@@ -15,21 +21,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLLINEAR 1e-12     /* eigenvalue of R, of the greatest */
-#define INVOLVED 1e-3       /* component of its eigenvector, of the greatest */
-#define NO_DIFFERENCE 1e-20 /* ρ, of the greatest */
+#define COLLINEAR 1e-12 /* smallest eigenvalue of R, relative to the largest */
+/* smallest component of a null vector that counts, relative to its largest */
+#define INVOLVED 1e-3
+#define NO_DIFFERENCE 1e-20 /* smallest r, relative to the largest */
 
 struct fisher {
     const dn_run *run;
     size_t p, K;
     double
-        *mean; /* [K × (p + 1)] Σ v z and Σ v of each class, then the means in place of the first */
-    double *centre;  /* [p] of all rows */
+        /* [K × (p + 1)] sum of v z and sum of v of each class; then the means instead of the
+         * former */
+        *mean;
+    double *centre;  /* [p] mean of all rows */
     double *within;  /* [p × p] S_W, then R, then L */
     double *spare;   /* [p × p] */
     double *root;    /* [p] the diagonal of D */
-    double *between; /* [K × p] rows of Cᵀ */
-    double *small;   /* [K × K] Cᵀ C */
+    double *between; /* [K × p] rows of C' */
+    double *small;   /* [K × K] C'C */
     double *tiles;   /* [n_slots × (2p + 1) × DNI_TILE_ROWS] */
 };
 
@@ -80,7 +89,7 @@ static dn_status within_block(const void *arg, const dn_block *block, size_t slo
     return DN_OK;
 }
 
-/* Sums to class means and the mean of all. */
+/* Converts the sums to class means and the mean of all rows. */
 static void finish_means(struct fisher *self) {
     double total = 0;
     for (size_t k = 0; k < self->K; k++) {
@@ -121,7 +130,7 @@ static dn_status refuse(const char *const *names, const double *vector, size_t p
     return status;
 }
 
-/* within ← R, root ← D. */
+/* Replaces S_W by R and stores the diagonal of D. */
 static dn_status correlate(struct fisher *self, const char *const *names, dn_error *err) {
     size_t p = self->p, n_null = 0;
     double *null = NULL;
@@ -151,7 +160,7 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
     }
     bool positive = false;
     for (size_t c = 0; status == DN_OK && n_null > 0 && null == NULL && c < p; c++) {
-        self->spare[c] = 1; /* nobody could say which */
+        self->spare[c] = 1; /* the null vectors are unknown: name all columns */
     }
     if (status == DN_OK && n_null > 0) {
         status = refuse(names, null == NULL ? self->spare : null, p, err);
@@ -169,7 +178,7 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
 }
 
 /* ---- directions ---- */
-/* x ← L⁻¹ x, or with `transposed` L⁻ᵀ x. */
+/* Solves L y = x, or with `transposed` L'y = x, in place. */
 static void substitute(const double *l, size_t p, bool transposed, double *x) {
     if (!transposed) {
         for (size_t i = 0; i < p; i++) {
@@ -219,7 +228,7 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
         for (size_t k = 0; k < K; k++) {
             dni_axpy(u[k], self->between + k * p, w, p);
         }
-        double ratio = dni_dot(w, w, p); /* ‖C u‖² = ρ */
+        double ratio = dni_dot(w, w, p); /* |C u|^2 = r */
         greatest = i == 0 ? ratio : greatest;
         if (!(ratio > NO_DIFFERENCE * greatest)) {
             memset(w, 0, p * sizeof *w);

@@ -1,5 +1,6 @@
-/* Fitting the bases: one after the other, each from the training rows of its own columns. Then, when the encoder standardises, mean and deviation of its features, in two passes
- * as encoder_fit.c takes them of columns. */
+/* Fits the bases one after the other, each to the training rows of its columns. If the encoder
+ * standardises, mean and deviation of the features follow by two passes, as encoder_fit.c
+ * computes those of columns. */
 #include "encoder/basis/basis_fit.h"
 
 #include "base/random.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers: four for each basis. */
+/* Each basis has four streams of random numbers. */
 enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
 
 bool dni_basis_needs_moments(const dni_basis *basis) {
@@ -60,9 +61,9 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
 
 /* ---- the rows of a basis's columns ---- */
 struct columns {
-    dn_encoder *encoder; /* of these columns alone */
+    dn_encoder *encoder; /* an encoder of these columns only */
     dn_rows *rows;
-    dn_run run; /* what sums over the rows use */
+    dn_run run; /* the run of sums over the rows */
 };
 
 static void columns_done(struct columns *columns) {
@@ -70,7 +71,8 @@ static void columns_done(struct columns *columns) {
     dn_encoder_unref(columns->encoder);
 }
 
-/* An encoder whose features are the basis's columns in their order, (x − mean)/scale by input when mean is given. */
+/* Creates an encoder whose features are the basis's columns in order; (x - mean)/scale by input
+ * if mean is given. */
 static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
                                 const double *scale, dn_encoder **out, dn_error *err) {
     size_t n = basis->n_columns;
@@ -113,7 +115,8 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
     return status;
 }
 
-/* In memory when it fits, else streamed: the same rows. */
+/* Encodes the rows in memory if the budget allows it, otherwise as a stream. Both give the same
+ * rows. */
 static dn_status columns_init(struct columns *columns, const dn_encoder *of, const dni_basis *basis,
                               bool standardize, const dni_bases_data *data, const dn_run *run,
                               dn_error *err) {
@@ -138,8 +141,8 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
     return status;
 }
 
-/* ---- the kinds ---- */
-/* Points given, in terms of z. */
+/* ---- kinds ---- */
+/* Converts given points to terms of z. */
 static void take_points(dni_basis *basis, const double *points) {
     for (size_t k = 0; k < basis->n_features; k++) {
         for (size_t c = 0; c < basis->n_columns; c++) {
@@ -150,7 +153,7 @@ static void take_points(dni_basis *basis, const double *points) {
     }
 }
 
-/* ω ~ N(0, I/width²) by the polar form of Box and Muller, b uniform. */
+/* Draws w ~ N(0, I/width^2) by the Box-Muller transform and b uniformly. */
 static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t stream,
                                   dn_error *err) {
     const double turn = 6.283185307179586;
@@ -172,7 +175,8 @@ static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t 
     return DN_OK;
 }
 
-/* Unit directions of the columns as the basis sees them; the largest component positive for more than two classes. */
+/* Scales the directions to length 1 in terms of the columns that the basis sees. With more than
+ * two classes the largest component is made positive. */
 static void finish_directions(dni_basis *basis, const double *scale, size_t n_classes) {
     for (size_t k = 0; k < basis->n_features; k++) {
         double *w = basis->points + k * basis->n_columns;
@@ -223,10 +227,10 @@ struct moments {
     const dni_basis *basis;
     const dn_run *run;
     dni_scan_column *features; /* [n_features] */
-    double *x; /* [n_slots × 3 × n_features] a row's features, least and greatest values */
+    double *x; /* [n_slots × 3 × n_features] a row's features, minima and maxima */
 };
 
-/* The first feature of a row that is not finite, if there is one. */
+/* Reports the first feature of a row that is not finite. */
 static dn_status refuse_row(const struct moments *self, const double *z, const double *x,
                             dn_error *err) {
     const dni_basis *basis = self->basis;

@@ -1,4 +1,4 @@
-/* Fitting the bases of an encoder to the training rows. */
+/* Fits the bases of an encoder to the training rows. */
 #ifndef DNI_BASIS_FIT_H
 #define DNI_BASIS_FIT_H
 
@@ -8,34 +8,46 @@
 typedef struct dni_bases_data {
     const dn_table_source *source;
     const uint8_t *role;  /* [source->n_rows] or NULL */
-    const double *weight; /* [source->n_rows] or NULL; checked */
-    double total_weight;  /* Σv of the training rows */
-    const double *target; /* [source->n_rows] class indexes, for fisher */
+    const double *weight; /* [source->n_rows] or NULL; already checked */
+    double total_weight;  /* sum of v over the training rows */
+    const double *target; /* [source->n_rows] class indices, for fisher */
     size_t n_classes;
     const double *mean,
-        *scale; /* [n_inputs] of the columns of bases for which dni_basis_needs_moments */
+        *scale; /* [n_inputs] of the columns of bases for which dni_basis_needs_moments is true */
 } dni_bases_data;
 
-/* The bases of a checked spec, with their columns; to be followed by dni_encoder_finish. */
+/* Creates the bases of a checked spec with their columns. dni_encoder_finish has to follow. */
 DN_MUST_USE dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec,
                                      dn_error *err);
-/* Whether its columns' mean and deviation must be known before it is fitted. */
+/* Returns whether mean and deviation of its columns must be known before it is fitted. */
 bool dni_basis_needs_moments(const dni_basis *basis);
-/* Points, widths and directions, and when the encoder standardises mean and scale of the bases' features. The inputs are complete. */
+/* Fits points, widths and directions; if the encoder standardises, also mean and scale of the
+ * features. The inputs must be complete. */
 DN_MUST_USE dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec,
                                     const dni_bases_data *data, const dn_run *run, dn_error *err);
 
-/* ---- the parts ---- */
-/* Rows are the training rows of a basis's columns, dense. */
+/* ---- parts; `rows` are the training rows of a basis's columns, dense ---- */
 
 #define DNI_WIDTH_ROWS 1000
-/* points [k × p] ← centres by k-means. DN_ERR_DATA: fewer than k different rows. stream: of the random numbers. */
+/* Finds centres by k-means.
+ *
+ *   stream  number of the stream of random numbers
+ *   points  [k × n_cols] the centres
+ *
+ * Errors: DN_ERR_DATA for fewer than k different rows; DN_ERR_NUMERIC for distances that are not
+ * finite. */
 DN_MUST_USE dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run,
                                         uint64_t stream, double *points, dn_error *err);
-/* *out ← the median distance over the pairs of at most DNI_WIDTH_ROWS rows with a weight, drawn with the run's seed; 1 if it is 0 or there is no pair. */
+/* Finds a width: the median distance of all pairs of at most DNI_WIDTH_ROWS random rows with a
+ * weight > 0; 1 if it is 0 or there is no pair. */
 DN_MUST_USE dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream,
                                       double *out, dn_error *err);
-/* directions [n × p] ← of Fisher's discriminant, the greatest ratio first, of any length, of two classes towards the second; zeros where the classes' means do not differ any more. names [p] for messages. The columns have deviation 1. */
+/* Finds the directions of Fisher's discriminant, the largest ratio first, of any length. The
+ * columns must have deviation 1.
+ *
+ *   names       [n_cols] for messages
+ *   directions  [n × n_cols] zeros where the means of the classes do not differ any more. With
+ *               two classes a direction points to the second class */
 DN_MUST_USE dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
                                        const char *const *names, const dn_run *run,
                                        double *directions, dn_error *err);
