@@ -1,4 +1,4 @@
-/* Encoders of one text column, as kernels of texts ask for them. */
+/* Encoders of one text column with the weightings of text kernels. */
 #ifndef TESTS_CORE_DATA_KERNEL_TEXTS_H
 #define TESTS_CORE_DATA_KERNEL_TEXTS_H
 
@@ -47,7 +47,7 @@ static inline dn_encoder *fit(const char *const *text, size_t n, dn_encoder_spec
     return encoder;
 }
 
-/* x of a text, dense. */
+/* Returns the features of a text, dense. */
 static inline double *features_of(const dn_encoder *encoder, const char *text) {
     dn_text_work *work = NULL;
     const uint32_t *feature;

@@ -1,4 +1,4 @@
-/* Encoders of the table of lists.h. */
+/* Encoders of the table of vector_table.h. */
 #ifndef TESTS_CORE_DATA_LIST_ENCODERS_H
 #define TESTS_CORE_DATA_LIST_ENCODERS_H
 

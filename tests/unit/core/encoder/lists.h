@@ -1,4 +1,4 @@
-/* For tests: a table with text and sparse columns beside numbers and categories, whose rows are told by plain arrays. */
+/* A table with text, sparse, numeric and categorical columns. */
 #ifndef TESTS_LISTS_H
 #define TESTS_LISTS_H
 
@@ -6,28 +6,30 @@
 #include "unit/core/table/chunked.h"
 
 #define LISTS_ROWS 9001
-#define LISTS_WIDTH 60 /* places of the sparse column */
-#define LISTS_WORDS 40 /* different words, "w00" …; the last three are in one row each */
+#define LISTS_WIDTH 60 /* width of the sparse column */
+#define LISTS_WORDS 40 /* different words, "w00" …; the last three occur in one row each */
 #define LISTS_TEXT 64  /* bytes of a text */
-#define LISTS_MOST 20  /* entries of a row of the sparse column, words of a text */
+#define LISTS_MOST 20  /* entries of a row of the sparse column, and words of a text */
 enum lists_column { L_AGE, L_PLACES, L_KIND, L_NOTE, L_CLASS, L_COLUMNS };
 
 typedef struct lists {
     double age[LISTS_ROWS];
-    double dense[LISTS_WIDTH][LISTS_ROWS]; /* the sparse column as numbers */
+    double dense[LISTS_WIDTH][LISTS_ROWS]; /* the sparse column, dense */
     size_t row_start[LISTS_ROWS + 1];
     uint32_t place[LISTS_ROWS * LISTS_MOST];
     double entry[LISTS_ROWS * LISTS_MOST];
     const char *kind[LISTS_ROWS], *note[LISTS_ROWS], *class[LISTS_ROWS];
     char text[LISTS_ROWS][LISTS_TEXT];
-    unsigned count[LISTS_ROWS][LISTS_WORDS]; /* how often each word is in the note */
+    /* number of times that each word occurs in the note */
+    unsigned count[LISTS_ROWS][LISTS_WORDS];
     char words[LISTS_WORDS][4];
     char place_names[LISTS_WIDTH][8]; /* "f1" … */
     double target[LISTS_ROWS], weight[LISTS_ROWS];
     uint8_t role[LISTS_ROWS];
     chunked_column columns[L_COLUMNS];
-    chunked_column numbers[LISTS_WIDTH]; /* dense, under the places' names */
-    size_t borders[4][8];                /* of lists_source's ways */
+    /* dense columns with the names of the sparse column's features */
+    chunked_column numbers[LISTS_WIDTH];
+    size_t borders[4][8]; /* for each cut of lists_source */
 } lists;
 
 static inline uint64_t lists_random(uint64_t *state) {
@@ -37,7 +39,7 @@ static inline uint64_t lists_random(uint64_t *state) {
     return *state;
 }
 
-/* Row i of the sparse column: sometimes empty, its last place in one row alone, one place that no row has, one that is 1 in all. */
+/* Entries of row i of the sparse column: sometimes none; its last index occurs in one row. */
 static inline void lists_places(lists *t, size_t i, uint64_t *s) {
     size_t at = t->row_start[i];
     for (uint32_t j = 0; j < LISTS_WIDTH && at < t->row_start[i] + LISTS_MOST; j++) {
@@ -47,7 +49,7 @@ static inline void lists_places(lists *t, size_t i, uint64_t *s) {
         } else if (j == LISTS_WIDTH - 1) {
             x = i == 4321 ? 7 : 0;
         } else if (j != 10 && lists_random(s) % 10 == 0) {
-            x = (double)(lists_random(s) % 9) / 2 - 1; /* sometimes an entry that is 0 */
+            x = (double)(lists_random(s) % 9) / 2 - 1; /* sometimes an entry is 0 */
         } else if (j == 10 || lists_random(s) % 50 != 0) {
             continue;
         }
@@ -80,7 +82,7 @@ static inline void lists_note(lists *t, size_t i, uint64_t *s) {
     }
 }
 
-/* K classes that both the places and the words tell something of. */
+/* K classes that depend on both the sparse column and the words. */
 static inline lists *lists_new(size_t K) {
     static const char *const kinds[] = {"new", "old", "worn"}, *const classes[] = {"a", "b", "c"};
     lists *t = xcalloc(1, sizeof *t);
@@ -122,7 +124,7 @@ static inline lists *lists_new(size_t K) {
     return t;
 }
 
-/* The table cut at fixed rows, in one of four ways, one chunk empty. */
+/* The table cut into chunks in one of four ways; one chunk is empty. */
 static inline void lists_source(lists *t, const chunked_column *columns, size_t n, size_t way,
                                 chunked *out) {
     static const size_t cuts[4][6] = {{0},
@@ -138,7 +140,7 @@ static inline void lists_source(lists *t, const chunked_column *columns, size_t 
     chunked_init(out, columns, n, LISTS_ROWS, t->borders[way], n_chunks);
 }
 
-/* idf of a word or bucket that df of n rows have. */
+/* The idf of a word or bucket that `df` of n rows have. */
 static inline double lists_idf(double n, double df) {
     return 1 + log((1 + n) / (1 + df));
 }

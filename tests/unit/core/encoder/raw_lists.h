@@ -1,10 +1,10 @@
-/* For tests: rows of a table with text and sparse columns, as predictions get them. */
+/* Raw rows of the table of vector_table.h. */
 #ifndef TESTS_RAW_LISTS_H
 #define TESTS_RAW_LISTS_H
 
 #include "unit/core/encoder/lists.h"
 
-/* Its inputs are age, places, kind and note. */
+/* The inputs are age, sparse column, kind and note. */
 struct raw {
     double *value, *entry;
     uint32_t *feature;

@@ -1,4 +1,5 @@
-/* The encoder: statistics recomputed from the data, the same bytes however the table is cut and summed, levels, bytes and back. */
+/* The encoder: statistics recomputed from the data; the same bytes for every cut of the table
+ * and every number of threads; errors. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
@@ -35,7 +36,7 @@ static void close_to(double got, double want, double tolerance) {
     }
 }
 
-/* Mean of the values there are; deviation with missing ones standing at the mean. */
+/* Computes the mean of the values, and the deviation with missing values at the mean. */
 static void statistics(const double *x, const uint8_t *role, const double *weight, double *mean,
                        double *scale) {
     long double all = 0, present = 0, sum = 0, squares = 0;
@@ -86,7 +87,7 @@ static void recomputed(void **unused) {
         assert_true(dn_encoder_scale(encoder)[constant->first_feature] == 1);
         assert_true(empty->fill == 0 && dn_encoder_mean(encoder)[empty->first_feature] == 0);
         assert_true(dn_encoder_scale(encoder)[empty->first_feature] == 1);
-        double share, unused_scale; /* booleans: filled, but never standardised */
+        double share, unused_scale; /* booleans are filled but not standardised */
         statistics(t->number[T_FLAG], role, weight, &share, &unused_scale);
         close_to(flag->fill, share, 1e-14);
         assert_true(dn_encoder_mean(encoder)[flag->first_feature] == 0 &&
@@ -197,7 +198,7 @@ static void levels_and_names(void **unused) {
     free(t);
 }
 
-/* Levels are those of the training rows with weight. */
+/* Levels are those of the training rows with a weight > 0. */
 static void levels_of_training_rows(void **unused) {
     (void)unused;
     table *t = table_new(50);
@@ -219,7 +220,7 @@ static void levels_of_training_rows(void **unused) {
     free(t);
 }
 
-/* A weight of 2 is a row twice; one of 0 is no row. */
+/* A row of weight 2 is like two rows, a row of weight 0 like none. */
 static void weights_are_repetitions(void **unused) {
     (void)unused;
     table *t = table_new(10), *twice = table_new(10);
@@ -277,7 +278,8 @@ static void numerically_hard(void **unused) {
     (void)unused;
     enum { N = 20000 };
     double *x = malloc(N * sizeof *x), mean = 0, scale = 0;
-    for (size_t i = 0; i < N; i++) { /* far from 0: unshifted squares would lose everything */
+    /* far from 0: sums of squares without a shift would lose all digits */
+    for (size_t i = 0; i < N; i++) {
         x[i] = 1e9 + (double)(i % 2) * 1e-3;
     }
     assert_int_equal(fit_column(x, N, DN_NUMERIC, &mean, &scale, NULL), DN_OK);
@@ -285,7 +287,7 @@ static void numerically_hard(void **unused) {
     close_to(mean - 1e9, step / 2, 1e-3);
     close_to(scale, step / 2, 1e-9);
     for (size_t i = 0; i < N; i++) {
-        x[i] = (double)(i % 2) * 1e-170 + 3e-170; /* squares leave the range of doubles */
+        x[i] = (double)(i % 2) * 1e-170 + 3e-170; /* squares overflow */
     }
     assert_int_equal(fit_column(x, N, DN_NUMERIC, &mean, &scale, NULL), DN_OK);
     close_to(scale, 0.5e-170, 1e-12);
@@ -296,7 +298,7 @@ static void numerically_hard(void **unused) {
     close_to(scale, 1e200, 1e-12);
     assert_true(fabs(mean) < 1e185);
     for (size_t i = 0; i < N; i++) {
-        x[i] = 0.1 + (i % 2 == 0 ? 0.2 : 0.2000000000000000277); /* the last digit's noise */
+        x[i] = 0.1 + (i % 2 == 0 ? 0.2 : 0.2000000000000000277); /* a rounding error */
     }
     x[7] = 0.3;
     x[8] = 0.1 + 0.2;
@@ -317,7 +319,7 @@ static void numerically_hard(void **unused) {
     free(x);
 }
 
-/* Fits 17 categories of 10 different texts of `length` letters or a few more. */
+/* Fits 17 categorical columns of 10 texts of `length` letters or a few more. */
 static dn_status fit_long_levels(size_t length, size_t n_columns, const dn_run *run,
                                  dn_error *err) {
     enum { ROWS = 10, COLUMNS = 17 };
@@ -351,7 +353,7 @@ static dn_status fit_long_levels(size_t length, size_t n_columns, const dn_run *
     return status;
 }
 
-/* Levels are stored in models: their text has a limit, of one input and of all. */
+/* The text of levels is limited, for one input and for all together. */
 static void text_of_levels(void **unused) {
     (void)unused;
     dn_run runs[] = {dn_run_default(), scattered_run()};
@@ -433,7 +435,8 @@ static void refusals(void **unused) {
     free(t);
 }
 
-/* Every call to the source and to the allocator fails once: an error each time, nothing lost, nothing left. */
+/* Every call to the source and to the allocator fails once. Each failure is reported and nothing
+ * leaks. */
 static void failures(void **unused) {
     (void)unused;
     table *t = table_new(10);
@@ -449,7 +452,7 @@ static void failures(void **unused) {
         status = dn_encoder_fit(&source.source, &standard_spec, NULL, NULL, NULL, &encoder, &err);
         assert_int_equal(status, k <= (T_COLUMNS + 5) * n
                                      ? DN_ERR_SOURCE
-                                     : DN_OK); /* the second pass reads the numbers that vary */
+                                     : DN_OK); /* the second pass reads the columns that vary */
         assert_string_equal(err.message, status == DN_OK ? "" : "the disk is gone");
         dn_encoder_unref(encoder);
         chunked_done(&source);
@@ -492,7 +495,8 @@ static void raw_rows(void **unused) {
     const double nan = (double)NAN;
     double raw[] = {2.5, 1, 1, 2, nan, nan, nan, nan, -4, DN_UNSEEN, 0, DN_UNSEEN};
     double want[3][D] = {{(2.5 - mean) / scale, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1},
-                         {0, 0, 0, 0, 0, 0, 1, fill, 0, 0, 0}, /* city never was missing: nothing */
+                         /* city is not missing in training: all zeros */
+                         {0, 0, 0, 0, 0, 0, 1, fill, 0, 0, 0},
                          {(-4 - mean) / scale, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
     double got[3][D];
     memset(got, 0x55, sizeof got);
@@ -506,7 +510,7 @@ static void raw_rows(void **unused) {
     assert_memory_equal(got, want, sizeof want);
     assert_ptr_equal(dn_encoder_ref(encoder), encoder);
     dn_encoder_unref(encoder);
-    assert_int_equal(dn_encoder_n_features(encoder), D); /* still ours */
+    assert_int_equal(dn_encoder_n_features(encoder), D); /* still referenced */
     dn_encoder_unref(encoder);
     dn_encoder_unref(NULL);
     free(t);
@@ -563,9 +567,8 @@ static void bytes_and_back(void **unused) {
             copy[i] = ((unsigned char *)bytes)[i];
         }
     }
-    for (
-        int version = 1; version <= 5;
-        version++) { /* an old one that was never released; one that had no text, one without kernels' texts; one to come */
+    for (int version = 1; version <= 5;
+         version++) { /* a version never released; without text inputs; without text kernels */
         copy[0] = (unsigned char)version;
         reader = dni_reader_of(copy, size);
         back = NULL;

@@ -1,4 +1,4 @@
-/* The encoder's options: what stands for missing and unseen values, indicators, levels left out. Each recomputed from the data by plain loops. */
+/* Options of the encoder: missing and unseen values, indicators, levels. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
@@ -39,7 +39,7 @@ static void names_are(const dn_encoder *encoder, const char *const *names, size_
     }
 }
 
-/* A table of its own: columns of `n` cells. */
+/* A table of columns of `n` cells. */
 struct small {
     chunked source;
     chunked_column columns[4];
@@ -62,8 +62,8 @@ static dn_encoder *fit_small(struct small *s, size_t n_columns, size_t n, const 
     return encoder;
 }
 
-/* ---- the most frequent ---- */
-/* Σv of the rows of a column that hold x. */
+/* ---- most frequent values ---- */
+/* Returns the sum of v over the rows that have x. */
 static double count_of(const double *column, double x, const uint8_t *role, const double *weight) {
     double count = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
@@ -79,7 +79,9 @@ static void most_frequent_numbers(void **unused) {
     table *t = table_new(20);
     const double nan = (double)NAN;
     for (size_t i = 0; i < TABLE_ROWS;
-         i++) { /* 100 values and holes; more than a thousand different ones in another */
+         /* one column with 100 values and missing ones, one with more than 1,000 different
+          * values */
+         i++) {
         t->number[T_WHOLE][i] = i % 11 == 0 ? nan : (double)(i * i % 101) - 50;
         t->number[T_PLAIN][i] = i % 7 == 0 ? nan : (double)(i * 37 % 3001) / 7;
     }
@@ -127,7 +129,8 @@ static void most_frequent_numbers(void **unused) {
     free(t);
 }
 
-/* Asked to miss nothing: a number or boolean that a training row misses is refused by name, others do not matter. */
+/* DN_MISSING_NONE: a missing number or boolean in a training row is an error that names row and
+ * column. */
 static void numbers_that_may_not_be_missing(void **unused) {
     (void)unused;
     const double nan = (double)NAN, numbers[] = {3, 1, nan}, flags[] = {1, nan, 0};
@@ -156,7 +159,7 @@ static void numbers_that_may_not_be_missing(void **unused) {
     assert_int_equal(dn_table_source_from_columns(described, views, 3, 3, &source, NULL), DN_OK);
     assert_int_equal(dn_encoder_fit(source, &spec, first, NULL, &run, &encoder, NULL), DN_OK);
     for (int in_memory = 0; in_memory < 2;
-         in_memory++) { /* nor may other rows, but those that weigh nothing */
+         in_memory++) { /* other rows are checked too, unless their weight is 0 */
         const double weight[] = {1, 0, 1};
         dn_rows *rows = NULL;
         dn_block block;
@@ -199,7 +202,8 @@ static void ties_take_the_least(void **unused) {
                                      .missing_category = DN_MISSING_FREQUENT_LEVEL,
                                      .unseen = DN_UNSEEN_FREQUENT});
     assert_true(dn_encoder_input(encoder, 0)->fill == 0 &&
-                !signbit(dn_encoder_input(encoder, 0)->fill)); /* 0, 3 and 7 all weigh 2 */
+                /* 0, 3 and 7 have a total weight of 2 each */
+                !signbit(dn_encoder_input(encoder, 0)->fill));
     assert_true(dn_encoder_input(encoder, 1)->fill == 0);
     assert_int_equal(dn_encoder_input(encoder, 2)->missing_as, 0);
     assert_int_equal(dn_encoder_input(encoder, 2)->unseen_as, 0);
@@ -263,7 +267,7 @@ static void frequent_levels(void **unused) {
     free(t);
 }
 
-/* ---- indicators and levels left out ---- */
+/* ---- indicators and dropped levels ---- */
 static void indicators(void **unused) {
     (void)unused;
     const double nan = (double)NAN, age[] = {20, nan, 40, 60}, full[] = {1, 2, 3, 4},
@@ -277,12 +281,12 @@ static void indicators(void **unused) {
         fit_small(&s, 4, 4, weight,
                   &(dn_encoder_spec){.missing_indicator = true, .standardize = true});
     static const char *const names[] = {"age",  "age=(missing)", "full", "flag", "flag=(missing)",
-                                        "light"}; /* light is missing in a row of weight 0 */
+                                        "light"}; /* light is missing only in a row of weight 0 */
     names_are(encoder, names, 6);
     const double raw[] = {nan, nan, nan, nan, 40, 3, 0, 1};
     double got[12], mean = dn_encoder_mean(encoder)[0], scale = dn_encoder_scale(encoder)[0];
     assert_true(mean == 30 && dn_encoder_input(encoder, 0)->fill == 30);
-    close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing one stands at the mean */
+    close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing value is at the mean */
     assert_true(dn_encoder_mean(encoder)[1] == 0 && dn_encoder_scale(encoder)[1] == 1);
     dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), got);
     const double want[] = {0, 1, 0, 1, 1, 0, 10 / scale, 0, (3 - 2) / dn_encoder_scale(encoder)[2],
@@ -338,7 +342,7 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
     assert_int_equal(dni_writer_take(&writer, bytes, size, NULL), DN_OK);
 }
 
-/* The same encoder however the table is cut and summed; its bytes give it back; damaged ones are refused. */
+/* The encoder does not depend on chunks and threads, and survives being written and read. */
 static void bytes_and_back(void **unused) {
     (void)unused;
     table *t = table_new(12);
@@ -352,7 +356,7 @@ static void bytes_and_back(void **unused) {
                             .categorical = DN_DROP_FIRST,
                             .unseen = DN_UNSEEN_FREQUENT};
     for (size_t i = 0; i < TABLE_ROWS; i++) {
-        t->weight[i] *= 0.1; /* no sum of weights is exact */
+        t->weight[i] *= 0.1; /* weights whose sums are not exact */
     }
     for (int refuse = 0; refuse < 2; refuse++) {
         spec.unseen = refuse ? DN_UNSEEN_REFUSE : DN_UNSEEN_FREQUENT;
@@ -411,7 +415,7 @@ static void bytes_and_back(void **unused) {
     free(t);
 }
 
-/* Each failing call leaves nothing behind. */
+/* Nothing leaks after any failing call. */
 static void failures(void **unused) {
     (void)unused;
     table *t = table_new(10);
@@ -450,7 +454,8 @@ static void failures(void **unused) {
         status = dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL);
         assert_int_equal(status, k <= 7 * n
                                      ? DN_ERR_SOURCE
-                                     : DN_OK); /* three columns twice, the number once more */
+                                     /* three columns in two passes, the numbers in one more */
+                                     : DN_OK);
         dn_encoder_unref(encoder);
         chunked_done(&source);
     }

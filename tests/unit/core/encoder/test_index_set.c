@@ -1,4 +1,5 @@
-/* Some places of a sparse column as features: the set against its definition, its bytes, and an encoder of chosen places against one of the same numbers as columns of their own. */
+/* Index sets: compared with their definition; bytes; encoders with index filters compared with
+ * encoders of narrower tables. */
 #include "unit/core/encoder/lists.h"
 
 #include "encoder/encoder_bytes.h"
@@ -20,7 +21,7 @@ static void same_places(const dni_index_set *set, const bool *in, size_t width) 
     assert_int_equal(dni_index_set_find(set, SIZE_MAX - 1), SIZE_MAX);
 }
 
-/* Written, cut anywhere, changed anywhere, read back. */
+/* A set survives being written and read; cut and changed bytes are handled. */
 static void there_and_back(const dni_index_set *set, const bool *in) {
     dni_writer writer;
     void *bytes;
@@ -28,7 +29,7 @@ static void there_and_back(const dni_index_set *set, const bool *in) {
     dni_writer_init(&writer);
     dni_index_set_write(set, &writer);
     OK(dni_writer_take(&writer, &bytes, &size, NULL));
-    assert_true(size <= 9 + set->width / 2 * 4 + 4); /* whichever list is the shorter */
+    assert_true(size <= 9 + set->width / 2 * 4 + 4); /* the shorter of the two lists is written */
     for (size_t cut = 0; cut <= size; cut++) {
         dni_index_set back = {0};
         unsigned char *exact = malloc(cut + 1);
@@ -59,12 +60,11 @@ static void there_and_back(const dni_index_set *set, const bool *in) {
 static void sets(void **unused) {
     (void)unused;
     static const size_t widths[] = {1, 2, 7, 64, MOST};
-    static const unsigned shares[] = {1, 2, 9, 40}; /* one place of so many is listed */
+    static const unsigned shares[] = {1, 2, 9, 40}; /* one index of a wide column */
     uint64_t s = 99;
     for (size_t k = 0; k < 5 * 4 * 2 * 3; k++) {
         const size_t width = widths[k % 5];
-        const bool dropped = k / 5 % 2 == 1,
-                   together = k % 3 == 0; /* the listed ones beside each other */
+        const bool dropped = k / 5 % 2 == 1, together = k % 3 == 0; /* consecutive indices */
         bool in[MOST];
         uint32_t listed[MOST];
         size_t n = 0;
@@ -93,7 +93,8 @@ static void sets(void **unused) {
     }
 }
 
-/* Memory goes by the places that are kept, not by the column's width; a few bytes cannot stand for features without end. */
+/* Memory depends on the number of indices, not on the width; a few bytes cannot request much
+ * memory. */
 static void wide_columns(void **unused) {
     (void)unused;
     static const uint32_t few[] = {0, 77, 4000000000U};
@@ -165,7 +166,7 @@ static dn_encoder *copy_of(const dn_encoder *encoder) {
     return back;
 }
 
-/* Every row of both, from memory and streamed, one thread and several. */
+/* Compares all rows of both encoders, in memory and streamed, with one thread and several. */
 static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool exact) {
     dn_run scattered = scattered_run();
     for (size_t way = 0; way < 4; way++) {
@@ -209,7 +210,7 @@ static void same_names(const dn_encoder *a, const dn_encoder *b) {
     }
 }
 
-/* Kept or dropped, standardised or not: the features are those of a table of these numbers alone, and an encoder read back gives the same. */
+/* Features of kept or dropped indices are those of a table with only these columns. */
 static void chosen_are_columns(void **unused) {
     (void)unused;
     lists *t = lists_new(2);

@@ -1,12 +1,13 @@
-/* What kernels of texts see: paths of graphs, sets of words and characters, by their definitions. */
+/* Texts for kernels: paths of graphs, sets of words, characters, compared with their
+ * definitions. */
 #include "text/tokens.h"
 #include "unit/core/encoder/kernel_texts.h"
 
-/* ---- graphs by definition ---- */
+/* ---- graphs ---- */
 enum { NODES = 7, GRAPHS = 24, TRAINED = 12 };
 struct graph {
     bool joined[NODES][NODES];
-    bool has[NODES]; /* some edge */
+    bool has[NODES]; /* at least one edge */
     char text[400];
 };
 
@@ -32,7 +33,7 @@ static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
     }
 }
 
-/* How many paths of g have the labels [n]: label i is the node i, so one or none. */
+/* Returns the number of paths of g with the labels [n]. Label i is node i, so that it is 0 or 1. */
 static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
     for (size_t k = 0; k < n; k++) {
         if (!g->has[label[k]] || (k > 0 && !g->joined[label[k - 1]][label[k]])) {
@@ -47,7 +48,7 @@ static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
     return 1;
 }
 
-/* Σ n_A n_B over all sequences of 1 … length labels. */
+/* Returns the sum of n_A n_B over all sequences of 1 … length labels. */
 static size_t shared_paths(const struct graph *a, const struct graph *b, size_t length) {
     size_t sum = 0, label[4];
     for (size_t n = 1, all = NODES; n <= length; n++, all *= NODES) {
@@ -76,9 +77,9 @@ static void paths_of_random_graphs(void **state) {
         dn_encoder *encoder = fit(text, length == 3 ? 2 : GRAPHS, spec_of(DN_TEXT_PATHS, length),
                                   length == 3 ? NULL : role);
         const size_t trained =
-            length == 3
-                ? 2
-                : TRAINED; /* of two graphs alone the others have much that was never seen */
+            length == 3 ? 2
+                        /* fitted to two graphs only, so that others have many unseen sequences */
+                        : TRAINED;
         size_t unseen = 0;
         for (size_t i = 0; i < GRAPHS; i++) {
             for (size_t j = 0; j < trained; j++) {
@@ -117,7 +118,8 @@ static void the_sequences_of_a_graph(void **state) {
     assert_string_equal(name, COLUMN ":a-b-c");
     (void)dn_encoder_feature_name(encoder, 9, name, sizeof name);
     assert_string_equal(name, COLUMN ":(unseen)");
-    assert_true(product(encoder, text[0], "c-b\nc-b b-a") == 9); /* written otherwise, the same */
+    /* the same graph written differently */
+    assert_true(product(encoder, text[0], "c-b\nc-b b-a") == 9);
     assert_true(product(encoder, text[0], "") == 0);
     assert_true(product(encoder, text[0], "A-B") == 0);
     dn_encoder_unref(encoder);

@@ -1,4 +1,5 @@
-/* What kernels of texts see: what is no graph, limits; the same in threads and chunks, from bytes and with little memory. */
+/* Texts for kernels: errors of graphs, limits; independence of threads and chunks; bytes; lack
+ * of memory. */
 #include "encoder/encoder_bytes.h"
 #include "text/paths.h"
 #include "text/tokens.h"
@@ -6,7 +7,7 @@
 #include "unit/base/alloc_fail.h"
 #include "unit/core/encoder/kernel_texts.h"
 
-/* ---- what is no graph ---- */
+/* ---- errors of graphs ---- */
 static void malformed_edges(void **state) {
     (void)state;
     static const struct {
@@ -32,7 +33,7 @@ static void malformed_edges(void **state) {
         static const uint8_t role[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_VALIDATE};
         dn_run run = dn_run_default();
         for (size_t way = 0; way < 4;
-             way++) { /* fitted; predicted; encoded in memory, and streamed */
+             way++) { /* in training, in prediction, in rows in memory, in streamed rows */
             dn_error err = {0};
             dn_error_clear(&err);
             dn_encoder *none = NULL;
@@ -71,7 +72,7 @@ static void malformed_edges(void **state) {
             chunked_done(&c.source);
         }
     }
-    /* the work goes on after a refusal */
+    /* the workspace can be used after an error */
     assert_true(product(encoder, "a-b", "b-a") == 4);
     dn_encoder_unref(encoder);
 }
@@ -83,7 +84,7 @@ static void too_many_paths(void **state) {
     dni_paths paths = {.length = 8};
     dn_error err;
     for (size_t nodes = 2; nodes <= 12;
-         nodes++) { /* complete graphs: Σ_k nodes!/(nodes − k)! paths */
+         nodes++) { /* a complete graph has sum_k nodes!/(nodes - k)! paths */
         double want = 0, some = 1;
         for (size_t k = 0; k < 8 && k < nodes; k++) {
             want += some *= (double)(nodes - k);
@@ -101,7 +102,7 @@ static void too_many_paths(void **state) {
         }
         assert_true(status != DN_OK || (double)count == want);
     }
-    paths.length = 1; /* the same edges, few paths */
+    paths.length = 1; /* as many edges, few paths */
     OK(dni_paths_begin(&paths, text, n, NULL));
     for (count = 0; dni_paths_next(&paths) > 0; count++) {
     }
@@ -190,7 +191,7 @@ static void the_same_however_it_runs(void **state) {
     free(room);
 }
 
-/* One read back encodes the same; a version that did not know the weighting did not write it. */
+/* An encoder read back encodes the same; a version without the weighting is damaged. */
 static void there_and_back(void **state) {
     (void)state;
     static const char *const text[] = {"a-b b-c", "c-d", NULL};

@@ -1,11 +1,11 @@
-/* Text and sparse inputs of the encoder: every feature recomputed from the table, sparse columns against the same ones as numbers, however rows are delivered; names, other tables. */
+/* Text and sparse inputs: every feature recomputed from the table. */
 #include "unit/core/encoder/list_encoders.h"
 
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "text/words.h"
 
-/* ---- what the features must be ---- */
+/* ---- expected features ---- */
 static double weight_of(const uint8_t *role, const double *weight, size_t i) {
     return role != NULL && role[i] != DN_ROW_TRAIN ? 0 : weight == NULL ? 1 : weight[i];
 }
@@ -16,7 +16,7 @@ struct want {
     double mean[LISTS_WIDTH], scale[LISTS_WIDTH];
 };
 
-/* Means and deviations of the places, by definition. */
+/* Computes means and deviations of the sparse column's indices. */
 static void want_places(const lists *t, const uint8_t *role, const double *weight, struct want *w) {
     for (size_t j = 0; j < LISTS_WIDTH; j++) {
         long double total = 0, sum = 0, squares = 0;
@@ -34,7 +34,8 @@ static void want_places(const lists *t, const uint8_t *role, const double *weigh
     }
 }
 
-/* The words' features of all rows: columns first, first + 1 … of x; returns how many. */
+/* Computes the features of the words of all rows, from column `first` of x on; returns their
+ * number. */
 static size_t want_words(const lists *t, const dn_text_spec *spec, const uint8_t *role,
                          const double *weight, size_t first, struct want *w) {
     size_t of[LISTS_WORDS], n = 0;
@@ -108,7 +109,7 @@ static struct want want_of(const lists *t, const dn_encoder *encoder, const dn_e
     return w;
 }
 
-/* Row `row` of a block, dense. */
+/* Copies row `row` of a block, dense. */
 static void row_of(const dn_block *block, size_t row, double *x) {
     size_t d = block->x.n_cols;
     if (block->x.kind == DN_DENSE) {
@@ -149,7 +150,8 @@ static void check_rows(const lists *t, dn_rows *rows, const struct want *w, cons
     free(x);
 }
 
-/* All ways of counting words, standardised or not, of all rows or some, from memory and streamed, by one thread and several. */
+/* All weightings of words, standardised or not, all rows or training rows, in memory and
+ * streamed. */
 static void recomputed(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -163,7 +165,7 @@ static void recomputed(void **unused) {
             fit(t, kind % 4, &spec, role, weight, kind % 3 == 0 ? NULL : &scattered);
         struct want w = want_of(t, encoder, &spec, role, weight);
         assert_true(dn_encoder_is_sparse(encoder) ==
-                    (kind < 12)); /* standardised, most places are not 0 */
+                    (kind < 12)); /* standardised indices are nonzero in most rows */
         for (size_t way = 0; way < 8; way++) {
             chunked source;
             lists_source(t, t->columns, L_COLUMNS, way % 4, &source);
@@ -181,8 +183,8 @@ static void recomputed(void **unused) {
     free(t);
 }
 
-/* ---- one table, two ways to write it ---- */
-/* A sparse column gives what the same numbers in columns of their own give: to the bit as they are, to rounding when standardised. */
+/* ---- the same data as another type ---- */
+/* A sparse column gives the same features as dense columns with the same numbers. */
 static void sparse_is_dense(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -241,7 +243,8 @@ static void sparse_is_dense(void **unused) {
     free(t);
 }
 
-/* Another table's column may be narrower, wider, and begin elsewhere: places are known by their names. */
+/* The column of another table may be narrower, wider, or begin with another index: indices are
+ * matched by name. */
 static void other_tables(void **unused) {
     (void)unused;
     static const size_t columns[] = {0};
@@ -288,7 +291,7 @@ static void other_tables(void **unused) {
     dn_encoder_unref(encoder);
 }
 
-/* A column that came out categorical is text for a model that has learned words of it. */
+/* A categorical column can be read by a text input. */
 static void categories_as_text(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -380,7 +383,7 @@ static void names(void **unused) {
 }
 
 /* ---- raw rows ---- */
-/* Raw rows with entries give what the table's rows give. */
+/* Raw rows give the same features as the rows of the table. */
 static void raw_rows(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -394,10 +397,11 @@ static void raw_rows(void **unused) {
         enum { N = 50 };
         double value[N * 4], entry[N * 128], *x = xcalloc(N * w.d, sizeof *x);
         uint32_t feature[N * 128];
-        size_t start[N + 1] = {7}, at = 7; /* need not begin with 0 */
+        size_t start[N + 1] = {7}, at = 7; /* row_start may begin with any number */
         for (size_t i = 0; i < N; i++) {
             value[4 * i] = t->age[i];
-            value[4 * i + 1] = value[4 * i + 3] = (double)NAN; /* not looked at */
+            /* values of vector inputs are not read */
+            value[4 * i + 1] = value[4 * i + 3] = (double)NAN;
             value[4 * i + 2] = t->kind[i] == NULL
                                    ? (double)NAN
                                    : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
@@ -428,7 +432,7 @@ static void raw_rows(void **unused) {
             assert_true(x[2 + j] == t->dense[j][3]);
         }
         dn_encoder_apply(encoder, dn_raw_numbers(value, 1),
-                         x); /* no entries: nothing but zeros, standardised where they are */
+                         x); /* without entries: zeros, or standardised zeros */
         for (size_t j = 0; j < LISTS_WIDTH; j++) {
             assert_true(kind == 5 ? fabs(x[2 + j] + w.mean[j] / w.scale[j]) < 1e-12
                                   : x[2 + j] == 0);

@@ -1,4 +1,4 @@
-/* Text and sparse inputs of the encoder: bytes, refusals, memory and its lack. */
+/* Text and sparse inputs: bytes, errors, memory estimates, lack of memory. */
 #include "unit/core/encoder/list_encoders.h"
 
 #include "encoder/encoder_bytes.h"
@@ -62,13 +62,13 @@ static void bytes_and_back(void **unused) {
     free(t);
 }
 
-/* A few bytes cannot stand for features without end. */
+/* A few bytes cannot stand for many features. */
 static void bytes_of_no_model(void **unused) {
     (void)unused;
     dni_writer w;
     dni_writer_init(&w);
     dni_write_u8(&w, 3);
-    dni_write_u8(&w, 1 | 8); /* everything standardised */
+    dni_write_u8(&w, 1 | 8); /* standardize_sparse */
     dni_write_u64(&w, 1);
     dni_write_text(&w, "f", 1);
     dni_write_u8(&w, DN_SPARSE);
@@ -87,7 +87,7 @@ static void bytes_of_no_model(void **unused) {
     free(bytes);
 }
 
-/* ---- refusals, failures ---- */
+/* ---- errors and failures ---- */
 static void refusals(void **unused) {
     (void)unused;
     static const size_t columns[] = {0};
@@ -125,7 +125,8 @@ static void refusals(void **unused) {
     dn_table_source_free(source);
 }
 
-/* Every call to the source and to the allocator fails once: an error each time, nothing lost, nothing left. */
+/* Every call to the source and to the allocator fails once. Each failure is reported and nothing
+ * leaks. */
 static void failures(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -198,7 +199,8 @@ static void counted_release(void *ctx, void *memory) {
     free(start);
 }
 
-/* Rows in memory take 12 bytes an entry, whatever the number of features; a block that is streamed as much of its own. What is said before is so. */
+/* Rows in memory use 12 bytes for each entry, whatever the number of features is; a budget too
+ * small for them is reported. */
 static void bytes_of_rows(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -226,13 +228,13 @@ static void bytes_of_rows(void **unused) {
         }
         const double exact = 12.0 * (double)entries + 24.0 * LISTS_ROWS,
                      said = (double)dn_encoder_rows_bytes(encoder, LISTS_ROWS);
-        assert_true(fabs(said - exact) <= 0.001 * exact); /* all rows are training rows */
+        assert_true(fabs(said - exact) <= 0.001 * exact); /* without roles */
         if (in_memory) {
             assert_true((double)kept >= exact && (double)kept <= exact + 4096);
         } else {
             assert_true((double)counted.most <=
                         0.7 * exact +
-                            200000); /* a block is 4,096 of 9,001 rows, with room to grow */
+                            200000); /* a block has 4,096 of 9,001 rows, and some reserve */
         }
         dn_rows_free(rows);
         assert_int_equal(counted.live, 0);
@@ -243,7 +245,8 @@ static void bytes_of_rows(void **unused) {
     free(t);
 }
 
-/* Beyond 16,384 features of text and sparse columns rows are sparse, however full; nothing is held for each of a million places. */
+/* With more than 16,384 features of vector inputs rows are sparse, however many entries they
+ * have. */
 static void very_wide(void **unused) {
     (void)unused;
     enum { WIDTH = 4000000 };

@@ -1,4 +1,5 @@
-/* Memory running out at every single allocation: an error that says so, nothing half done, and the same result once there is memory again. */
+/* Every single allocation fails once: the failure is reported, nothing leaks, and the next
+ * attempt succeeds. */
 #include "encoder/encoder_bytes.h"
 #include "unit/base/alloc_fail.h"
 #include "unit/core/table/table.h"
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Numbers, numbers with spellings, then strings: every road through the builder. NULL: missing. */
+/* numbers, numbers with other spellings, then strings */
 static const char *const cells[] = {"1", "2.50", "007", NULL, "3.25", "1e5",
                                     "x", "",     "12",  "x",  NULL,   "yy"};
 #define N_CELLS (sizeof cells / sizeof *cells)
@@ -24,7 +25,7 @@ static dn_status append(dn_column_builder *builder, const char *cell, dn_error *
     return dn_column_builder_string(builder, cell, strlen(cell), err);
 }
 
-/* Allocation k fails; whatever was refused is tried again. *out_failed: whether any was. */
+/* Allocation k fails; a call that failed is repeated. *out_failed: whether it failed. */
 static void build(long k, size_t n_cells, void **bytes, size_t *size, bool *out_failed) {
     dn_column_builder *builder = NULL;
     dn_error err;
@@ -109,14 +110,14 @@ static void column_chunk(void **unused) {
                 }
                 alloc_fail_at = 0;
                 assert_int_equal(err.code, status);
-                if (status == DN_ERR_MEMORY && chunk != NULL) { /* usable again */
+                if (status == DN_ERR_MEMORY && chunk != NULL) { /* can be used again */
                     assert_true(dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type,
                                                        &view, NULL) != DN_ERR_MEMORY);
                 }
                 dn_column_chunk_free(chunk);
                 assert_true(k < 100);
             }
-            assert_true(status == DN_OK || status == DN_ERR_DATA); /* "x" is no number */
+            assert_true(status == DN_OK || status == DN_ERR_DATA); /* "x" is not a number */
         }
         free(bytes);
     }

@@ -1,4 +1,5 @@
-/* Work on wide rows looks at the run's stop as often as its width asks for, within blocks and chunks; and once it is told to stop it does nothing more that would look. */
+/* Encoding of wide rows polls the run's stop function as often as their width requires, and ends
+ * when it says so. */
 #include "encoder/basis/basis_fit.h"
 #include "unit/core/table/chunked.h"
 #include <setjmp.h>
@@ -14,7 +15,7 @@ enum {
     MANY_WAVES = DN_MAX_BASIS_FEATURES,
     CENTRES = 250
 };
-#define BETWEEN 2e7 /* operations that may pass between two looks, and one row more */
+#define BETWEEN 2e7 /* operations between two polls, plus one row */
 
 struct looks {
     size_t n, stop_at; /* 0: never */
@@ -50,12 +51,12 @@ static void make_table(chunked *source) {
     chunked_init(source, data, COLUMNS + 1, ROWS, borders, 1);
 }
 
-/* What is to be stopped: run by run the same. */
+/* A computation that is to be stopped; every run does the same. */
 struct work {
     const dn_table_source *source;
     dn_encoder_spec spec;
     const dn_encoder *encoder;
-    dn_rows *rows; /* of the columns alone */
+    dn_rows *rows; /* of the columns only */
 };
 typedef dn_status (*work_fn)(const struct work *work, const dn_run *run);
 
@@ -99,7 +100,8 @@ static dn_status find_width(const struct work *work, const dn_run *run) {
     return dni_basis_width(work->rows, run, 1, &width, NULL);
 }
 
-/* At least so many looks as its operations ask for beyond `others` at blocks and rounds; a stop at each of some of them is the last one, and nothing leaks. */
+/* Checks that there are at least as many polls as the operations require, in addition to
+ * `others`. */
 static void stops(const char *name, work_fn fn, const struct work *work, double operations,
                   size_t others) {
     struct looks looks = {0};
@@ -152,7 +154,7 @@ static void wide_bases(void **state) {
     chunked_done(&source);
 }
 
-/* One category a row beside the basis: sparse rows. */
+/* A category beside the basis makes rows sparse. */
 static void sparse_rows(void **state) {
     (void)state;
     enum { POINTS = 400 };
@@ -177,7 +179,7 @@ static void sparse_rows(void **state) {
     dn_encoder *encoder = NULL;
     assert_int_equal(dn_encoder_fit(&source.source, &work.spec, NULL, NULL, NULL, &encoder, NULL),
                      DN_OK);
-    assert_true(dn_encoder_n_features(encoder) > 4 * (POINTS + 1)); /* what makes them sparse */
+    assert_true(dn_encoder_n_features(encoder) > 4 * (POINTS + 1)); /* makes the rows sparse */
     work.encoder = encoder;
     stops("sparse rows", rows_in_memory, &work, ROWS * POINTS * (3.0 * COLUMNS + 32), 1);
     stops("streamed sparse rows", rows_streamed, &work, ROWS * POINTS * (3.0 * COLUMNS + 32), 0);
@@ -198,7 +200,7 @@ static void centres_and_widths(void **state) {
                                          NULL),
                      DN_OK);
     const double row = 3.0 * COLUMNS;
-    /* two looks a centre and one a round; a round for sure */
+    /* two polls for each centre and one for each round, of which there is at least one */
     stops("centres", find_centres, &work, MANY * row * CENTRES, 2 * CENTRES + 1);
     stops("width", find_width, &work, DNI_WIDTH_ROWS * DNI_WIDTH_ROWS / 2 * row, 2);
     dn_rows_free(work.rows);

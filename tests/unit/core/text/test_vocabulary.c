@@ -1,4 +1,5 @@
-/* Vocabularies: numbers of scikit-learn, a count by hand over chunks, slots and weights, the choice of words, hashing, bytes, memory. */
+/* Vocabularies: values of scikit-learn; a count by hand over chunks, slots and weights; bytes;
+ * errors. */
 #include "unit/core/support.h"
 
 #include "text/vocabulary.h"
@@ -7,7 +8,7 @@
 
 #define COLUMN "message"
 
-/* A text column alone, cut into chunks. */
+/* A source of one text column, cut into chunks. */
 struct texts {
     chunked source;
     chunked_column column;
@@ -132,19 +133,19 @@ static void numbers_of_others(void **state) {
     texts_done(&t);
 }
 
-/* ---- a count by hand ---- */
+/* ---- count by hand ---- */
 enum { ROWS = 9000, KINDS = 300 };
 
 struct corpus {
     char room[ROWS][160];
     const char *text[ROWS];
     char word[KINDS][12];
-    unsigned char has[ROWS][KINDS]; /* how often */
+    unsigned char has[ROWS][KINDS]; /* number of occurrences */
     double weight[ROWS];
     uint8_t role[ROWS];
 };
 
-/* Words of differing frequency; some texts missing, some empty; weights that are no multiples of a power of two. */
+/* Words of different frequency; some texts are missing or empty; weights that are not integers. */
 static struct corpus *corpus_new(void) {
     struct corpus *c = xcalloc(1, sizeof *c);
     uint64_t s = 3;
@@ -176,7 +177,7 @@ static struct corpus *corpus_new(void) {
     return c;
 }
 
-/* What a row weighs among those that are chosen. */
+/* Returns the weight of a row if it is selected. */
 static double row_weight(const struct corpus *c, size_t row, bool weighted, bool chosen) {
     return chosen && c->role[row] != DN_ROW_TRAIN ? 0 : weighted ? c->weight[row] : 1;
 }
@@ -184,7 +185,7 @@ static double row_weight(const struct corpus *c, size_t row, bool weighted, bool
 struct expected {
     char word[12];
     double df;
-    size_t rows; /* that weigh anything */
+    size_t rows; /* rows with a weight > 0 */
     bool chosen;
 };
 
@@ -192,7 +193,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const struct expected *)a)->word, ((const struct expected *)b)->word);
 }
 
-/* The words, ascending, with their df and whether they are chosen; returns Σv of the rows. */
+/* Lists the words in byte order with their df and whether they are chosen; returns the sum of v. */
 static double expect(const struct corpus *c, bool weighted, bool chosen, size_t vocabulary,
                      size_t min_rows, struct expected out[KINDS]) {
     double total = 0;
@@ -269,13 +270,13 @@ static void counted_by_hand(void **state) {
     check_corpus(c, false, true, DN_MAX_WORDS, 40);
     check_corpus(c, true, true, DN_MAX_WORDS, 30);
     check_corpus(c, false, false, 50,
-                 0); /* many words are in as many rows as others: ties by bytes */
+                 0); /* many words are in equally many rows: byte order decides */
     check_corpus(c, false, true, 1, 0);
     check_corpus(c, true, false, 100, 0);
     free(c);
 }
 
-/* The words that only rows without weight have are not there; a repeated row is one of weight 2. */
+/* Words that occur only in rows of weight 0 are left out; a repeated row counts twice. */
 static void weights_are_repetitions(void **state) {
     (void)state;
     static const char *const once[] = {"red fox", "blue", "red", "gone"}, *const repeated[] = {
@@ -312,7 +313,7 @@ static void weights_are_repetitions(void **state) {
     texts_done(&a);
 }
 
-/* Rows are counted, whatever they weigh: neither light rows take a word away nor heavy ones bring one in; a word twice in a row is in one row. */
+/* min_rows counts rows, not weights. */
 static void least_rows(void **state) {
     (void)state;
     static const char *const texts[] = {"red fox", "red",      "blue blue",
@@ -328,11 +329,10 @@ static void least_rows(void **state) {
         for (size_t least = 0; least <= 4; least++) {
             OK(dni_vocabulary_fit(&t.rows, 0, way < 2 ? light : heavy,
                                   &(dn_text_spec){.min_rows = least}, &run, &v, &mean, NULL));
-            assert_int_equal(v.n_features,
-                             least <= 2 ? 3
-                             : least == 3
-                                 ? 1
-                                 : 0); /* blue 2, fox 3, red 2 and one that weighs nothing */
+            assert_int_equal(v.n_features, least <= 2 ? 3
+                                           : least == 3
+                                               ? 1
+                                               : 0); /* blue 2, fox 3, red 2 and one of weight 0 */
             if (least == 3) {
                 assert_word(&v, 0, "fox");
             }
@@ -396,7 +396,7 @@ static void hashed(void **state) {
     dn_text_work_free(work);
 }
 
-/* Long texts are sorted by their digits: all features of a large vocabulary at once, twice some. */
+/* Long texts are sorted by radix sort: all features of a large vocabulary are found in order. */
 static void a_long_text(void **state) {
     (void)state;
     enum { WORDS = 70000 };
@@ -451,7 +451,7 @@ static bool same(const dni_vocabulary *a, const dni_vocabulary *b) {
            (a->idf == NULL || memcmp(a->idf, b->idf, a->n_features * sizeof *a->idf) == 0);
 }
 
-/* What can be read is a vocabulary: words that ascend and are found again. */
+/* Every vocabulary that can be read has words in order that are found again. */
 static void check_read(const dni_vocabulary *v) {
     dn_strings words = dni_string_set_view(&v->words);
     assert_true(v->n_features == (v->buckets > 0 ? v->buckets
@@ -530,7 +530,7 @@ static void there_and_back(void **state) {
     texts_done(&t);
 }
 
-/* ---- what it refuses ---- */
+/* ---- errors ---- */
 static void bad_weights_and_sizes(void **state) {
     (void)state;
     struct texts t;
@@ -616,7 +616,8 @@ static void it_stops(void **state) {
     texts_done(&t);
 }
 
-/* Many different words in a row: while the table of them grows, and they are chosen, sorted and copied, stop is looked at. */
+/* Many different words: the stop function is polled while the table grows and while words are
+ * chosen. */
 static void it_stops_among_words(void **state) {
     (void)state;
     enum { WORDS = 300000, SLOTS = 1 << 20, A_POLL = 1 << 16 };

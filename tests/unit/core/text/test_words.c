@@ -1,4 +1,4 @@
-/* Words of texts: what is one in ASCII and beyond, case, damaged bytes, words that are too long; the eight-byte steps against a plain loop. */
+/* Words of texts: ASCII and Unicode, case, invalid UTF-8, long words; hashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a text, each followed by '|'. */
+/* Returns the words of a text, each followed by '|'. */
 static const char *split(const char *text, size_t length, bool keep_case) {
     static char out[4096];
     size_t at = 0;
     dn_words words;
-    char *copy = malloc(length + 1); /* no byte more may be read */
+    char *copy = malloc(length + 1); /* no byte after the end may be read */
     assert_non_null(copy);
     memcpy(copy, text, length);
     copy = realloc(copy, length == 0 ? 1 : length);
@@ -28,7 +28,7 @@ static const char *split(const char *text, size_t length, bool keep_case) {
         at += n;
         out[at++] = '|';
     }
-    assert_int_equal(dn_words_next(&words), 0); /* and it stays so */
+    assert_int_equal(dn_words_next(&words), 0); /* every further call returns 0 */
     out[at] = '\0';
     free(copy);
     return out;
@@ -50,7 +50,7 @@ static void what_is_a_word(void **state) {
         {"\xc4\xb0stanbul", "istanbul|"},                       /* İ: simple case mapping */
         {"e\xcc\x81te", "e\xcc\x81te|"},                        /* a combining accent */
         {"I \xe2\x9d\xa4\xef\xb8\x8f you\xe2\x9d\xa4\xef\xb8\x8f",
-         "i|you|"}, /* ❤️: a mark behind no letter is no word */
+         "i|you|"}, /* ❤️: a mark that does not follow a letter is not a word */
         {"1\xef\xb8\x8f\xe2\x83\xa3 \xcc\x81\xcc\x82 \xcc\x81"
          "a",
          "1\xef\xb8\x8f\xe2\x83\xa3|a|"}, /* 1️⃣ */
@@ -66,7 +66,7 @@ static void what_is_a_word(void **state) {
          "d\xe2\x82\xac",
          "a|b|c|d|"},                                /* 😀, dash, no-break space, € */
         {"\xf0\x90\x90\x80x", "\xf0\x90\x90\xa8x|"}, /* 𐐀: beyond 16 bits */
-        /* no UTF-8: stray, cut short, overlong, a surrogate, beyond the last character */
+        /* invalid UTF-8: stray and missing bytes, overlong, a surrogate, beyond U+10FFFF */
         {"ab\xff"
          "cd\xc3",
          "ab|cd|"},
@@ -98,7 +98,7 @@ static void what_is_a_word(void **state) {
                         "Hello|\xc3\x89t\xc3\xa9|X_y|");
 }
 
-/* A word counts once, as the characters at its beginning that fit. */
+/* A long word counts once and is cut after the last character that fits. */
 static void long_words(void **state) {
     (void)state;
     char text[2000], want[600];
@@ -111,15 +111,13 @@ static void long_words(void **state) {
         memcpy(want + kept, "|end|", 6);
         assert_string_equal(split(text, n + 4, false), want);
     }
-    memset(
-        text, 'a',
-        DN_MAX_WORD_BYTES -
-            1); /* é does not fit, and what follows it is not drawn together with what was before */
+    memset(text, 'a',
+           DN_MAX_WORD_BYTES - 1); /* é does not fit, and what follows it is not appended */
     memcpy(text + DN_MAX_WORD_BYTES - 1, "\xc3\xa9zz", 4);
     memset(want, 'a', DN_MAX_WORD_BYTES - 1);
     memcpy(want + DN_MAX_WORD_BYTES - 1, "|", 2);
     assert_string_equal(split(text, DN_MAX_WORD_BYTES + 3, false), want);
-    for (size_t i = 0; i < 200; i++) { /* Ⱥ takes two bytes, ⱥ three: 85 of them fit */
+    for (size_t i = 0; i < 200; i++) { /* Ⱥ has two bytes, ⱥ three: 85 of them fit */
         memcpy(text + 2 * i, "\xc8\xba", 2);
     }
     for (size_t i = 0; i < 85; i++) {

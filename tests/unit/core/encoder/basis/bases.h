@@ -1,4 +1,5 @@
-/* What tests of bases share: fitting an encoder to the table however it is cut, its features, moments of its columns recomputed. */
+/* Helpers of the tests of bases: encoders of the table in any cut, their features, moments of
+ * columns. */
 #ifndef TEST_BASES_H
 #define TEST_BASES_H
 
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { P = 3 }; /* the columns below */
+enum { P = 3 }; /* numeric and boolean columns */
 static const size_t columns[] = {T_PLAIN, T_HOLES, T_FLAG, T_COLOUR};
 static const double nan_value = (double)NAN;
 
@@ -56,7 +57,7 @@ static inline dn_encoder_spec spec_of(const dn_basis_spec *bases, size_t n, bool
                              .n_bases = n};
 }
 
-/* Row i of the first P columns, filled. */
+/* Stores row i of the first P columns, missing values replaced. */
 static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t i, double *z) {
     for (size_t c = 0; c < P; c++) {
         double x = t->number[columns[c]][i];
@@ -64,7 +65,7 @@ static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t 
     }
 }
 
-/* The features of row i in the raw space; the category is missing. */
+/* Stores the unstandardised features of row i with a missing category. */
 static inline void features_of(const table *t, const dn_encoder *encoder, size_t i, double *x) {
     double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i],
                          nan_value};
@@ -75,7 +76,7 @@ static inline double weight_of(const uint8_t *role, const double *weight, size_t
     return role != NULL && role[i] != DN_ROW_TRAIN ? 0 : weight == NULL ? 1 : weight[i];
 }
 
-/* Mean and deviation of the filled column. */
+/* Computes mean and deviation of a column after missing values are replaced. */
 static inline void moments_of(const table *t, const dn_encoder *encoder, size_t c,
                               const uint8_t *role, const double *weight, double *mean,
                               double *scale) {

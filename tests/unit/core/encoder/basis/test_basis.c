@@ -1,4 +1,4 @@
-/* Bases that are formulas: polynomials, points and waves against theirs; the width that is the median distance. */
+/* Polynomials, points and random Fourier features compared with their formulas; widths. */
 #include "unit/core/encoder/basis/bases.h"
 
 /* ---- polynomial ---- */
@@ -30,7 +30,7 @@ static void polynomial(void **unused) {
     dn_encoder *encoder = fit(t, 2, &spec, NULL, NULL, NULL);
     size_t levels = dn_encoder_input(encoder, 3)->n_features;
     assert_int_equal(dn_encoder_n_features(encoder),
-                     levels + 19); /* the columns are no features twice */
+                     levels + 19); /* a column is one feature only */
     assert_true(dn_encoder_input(encoder, 0)->in_basis_only &&
                 dn_encoder_input(encoder, 0)->n_features == 0);
     for (size_t j = 0; j < 19; j++) {
@@ -61,7 +61,7 @@ static void polynomial(void **unused) {
     }
     dn_encoder_unref(encoder);
     basis.interactions = true;
-    for (unsigned degree = 1; degree <= DN_MAX_DEGREE; degree++) { /* C(n + degree, degree) − 1 */
+    for (unsigned degree = 1; degree <= DN_MAX_DEGREE; degree++) { /* C(n + degree, degree) - 1 */
         double want = 1;
         basis.degree = degree;
         for (unsigned k = 1; k <= degree; k++) {
@@ -73,7 +73,7 @@ static void polynomial(void **unused) {
     free(t);
 }
 
-/* ---- points, waves ---- */
+/* ---- points, random Fourier features ---- */
 static void points_given(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -137,7 +137,7 @@ static void points_given(void **unused) {
     free(t);
 }
 
-/* Inner products of random Fourier features approximate the Gaussian kernel: their error is about 1/√D. */
+/* Scalar products of random Fourier features approximate the Gaussian kernel. */
 static void random_fourier(void **unused) {
     (void)unused;
     enum { D = 20000 };
@@ -192,7 +192,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* With at most 1,000 rows all pairs are taken: the width is their median distance, read off a Gaussian function. */
+/* With at most 1,000 rows all pairs are used: the width is their median distance. */
 static void median_width(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -232,7 +232,7 @@ static void median_width(void **unused) {
     }
     close_to(x[dn_encoder_n_features(encoder) - 1], exp(-square / (2 * width * width)), 1e-12);
     dn_encoder_unref(encoder);
-    for (size_t i = 0; i < TABLE_ROWS; i++) { /* rows all alike: 1 */
+    for (size_t i = 0; i < TABLE_ROWS; i++) { /* equal rows: 1 */
         t->number[T_PLAIN][i] = t->number[T_HOLES][i] = t->number[T_FLAG][i] = 0;
     }
     encoder = fit(t, 0, &spec, NULL, NULL, NULL);

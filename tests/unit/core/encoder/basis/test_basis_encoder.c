@@ -1,7 +1,8 @@
-/* Bases within an encoder: several together, standardised, as bytes and back, allocations that fail; names, refusals, overflow. */
+/* Bases in an encoder: several together, standardised, bytes, failing allocations; names,
+ * errors, overflow. */
 #include "unit/core/encoder/basis/bases.h"
 
-/* ---- together ---- */
+/* ---- several bases ---- */
 static const size_t place_0_1[] = {0, 1}, place_0_2[] = {0, 2};
 static const dn_basis_spec many[] = {{.kind = DN_BASIS_POLYNOMIAL,
                                       .columns = place_0_1,
@@ -36,7 +37,8 @@ static dn_encoder_spec many_spec(const table *t) {
     return spec;
 }
 
-/* Features of bases have mean 0 and deviation 1 over the training rows; other features are as they were. */
+/* Features of bases have mean 0 and deviation 1 over the training rows; other features are
+ * unchanged. */
 static void standardised(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -46,7 +48,7 @@ static void standardised(void **unused) {
     assert_int_equal(
         first,
         dn_encoder_input(encoder, 3)
-            ->n_features); /* the polynomial holds two of the numbers; the third is kept by nobody */
+            ->n_features); /* the polynomial has two of the numbers; no basis keeps the third */
     double sum[64] = {0}, square[64] = {0}, total = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double v = weight_of(t->role, t->weight, i), x[64], y[64];
@@ -78,7 +80,8 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
     assert_int_equal(dni_writer_take(&writer, bytes, size, NULL), DN_OK);
 }
 
-/* The same bytes however the table is cut, on one slot or several, with the columns in memory or not (a budget refuses them); and back. */
+/* The bytes do not depend on chunks, on threads and on whether the columns fit in memory; an
+ * encoder read back is the same. */
 static void bytes_and_back(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -93,7 +96,9 @@ static void bytes_and_back(void **unused) {
             memory.limit =
                 (4096 * 5 + 1000) *
                 sizeof(
-                    double); /* a block of three columns fits, and the distances of k-means; two columns do not */
+                    /* the distances of k-means and a block of three columns fit; all rows of two
+                     * columns do not */
+                    double);
             memory.below = (size_t)1 << 20;
             runs[2].allocator = &memory.allocator;
             dn_encoder *encoder = fit(t, cut, &spec, NULL, t->weight, &runs[r]);
@@ -156,9 +161,9 @@ static void bytes_and_back(void **unused) {
 static void failures(void **unused) {
     (void)unused;
     table *t = table_new(3);
-    for (
-        size_t i = 0; i < TABLE_ROWS;
-        i++) { /* few rows that count: widths are medians of their pairs, sorted in every one of these fits */
+    for (size_t i = 0; i < TABLE_ROWS;
+         /* few rows with a weight, since the median sorts all their pairs in every attempt */
+         i++) {
         t->weight[i] = (double)(i % 16 == 0);
     }
     dn_encoder_spec spec = many_spec(t);
@@ -166,7 +171,8 @@ static void failures(void **unused) {
     dn_status status = DN_ERR_BUDGET;
     size_t refused = 0;
     for (; status != DN_OK || refused < 20;
-         refused++) { /* a refusal for rows in memory is no failure: go on until none is left */
+         /* refused memory for rows is not a failure: continue until nothing is refused */
+         refused++) {
         refusing memory;
         refusing_init(&memory, refused + 1);
         dn_run run = scattered_run();
@@ -203,7 +209,7 @@ static void failures(void **unused) {
     free(t);
 }
 
-/* ---- names and refusals ---- */
+/* ---- names and errors ---- */
 static void quoted_names(void **unused) {
     (void)unused;
     const double x[] = {1, 2, 3, 4}, y[] = {2, 1, 5, 7};
@@ -218,7 +224,7 @@ static void quoted_names(void **unused) {
     dn_encoder *encoder = NULL;
     assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
                      DN_OK);
-    name_is(encoder, 0, "size (cm)"); /* without bases it can be mistaken for nothing */
+    name_is(encoder, 0, "size (cm)"); /* without bases the name is unambiguous */
     dn_encoder_unref(encoder);
     spec.bases = &basis;
     spec.n_bases = 1;
@@ -299,7 +305,7 @@ static void refusals(void **unused) {
     refused(b, 2, 0, DN_OK, "", "");
 }
 
-/* Squares that leave the finite numbers: the feature and its column are named, while fitting and while encoding. */
+/* A product that overflows: the error names the feature and the column. */
 static void overflow(void **unused) {
     (void)unused;
     table *t = table_new(3);

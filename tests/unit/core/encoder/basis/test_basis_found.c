@@ -1,8 +1,9 @@
-/* What bases find in the data, by the conditions it must meet: centres by k-means, directions by Fisher. */
+/* Parameters that bases find in the data, tested by their optimality conditions: centres,
+ * directions. */
 #include "unit/core/encoder/basis/bases.h"
 
 /* ---- k-means ---- */
-/* z ↦ exp(−‖z − c‖²/2) at 0 and the unit vectors gives c. */
+/* The values of exp(-|z - c|^2/2) at 0 and at the unit vectors determine c. */
 static void centre_of(const dn_encoder *encoder, size_t feature, size_t p, double *c) {
     double raw[P + 1] = {0, 0, 0, nan_value}, x[64], at_zero;
     dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), x);
@@ -15,13 +16,14 @@ static void centre_of(const dn_encoder *encoder, size_t feature, size_t p, doubl
     }
 }
 
-/* At the end each centre is the mean of the rows nearest to it, and k-means++ finds clusters that lie apart. */
+/* At the end each centre is the mean of its nearest rows; k-means++ finds clusters that are far
+ * apart. */
 static void centres(void **unused) {
     (void)unused;
     enum { K = 5 };
     table *t = table_new(3);
     for (size_t i = 0; i < TABLE_ROWS;
-         i++) { /* five clusters, far apart in units of their spread */
+         i++) { /* five clusters, far apart relative to their spread */
         uint64_t s = i + 1;
         for (int k = 0; k < 5; k++) {
             table_random(&s);
@@ -87,7 +89,7 @@ static void centres(void **unused) {
 }
 
 /* ---- fisher ---- */
-/* S_B w = ρ S_W w with ρ = wᵀS_B w / wᵀS_W w, recomputed; ρ descends; directions have length 1 and the signs that are said. */
+/* S_B w = r S_W w with r = w'S_B w / w'S_W w, recomputed; r descends; directions have length 1. */
 static void fisher(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -183,7 +185,7 @@ static void fisher(void **unused) {
             dn_encoder_unref(encoder);
         }
     }
-    /* a column twice: named */
+    /* a column that occurs twice is named */
     memcpy(t->number[T_HOLES], t->number[T_PLAIN], sizeof t->number[T_PLAIN]);
     dn_basis_spec basis = {.kind = DN_BASIS_FISHER, .columns = three, .n_columns = P};
     dn_encoder_spec spec = spec_of(&basis, 1, false);
