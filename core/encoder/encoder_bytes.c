@@ -29,7 +29,13 @@
 #define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
 
-enum { STANDARDIZE = 1, DROP_FIRST = 2, REFUSE_UNSEEN = 4, STANDARDIZE_SPARSE = 8, PLACES = 16 };
+enum {
+    STANDARDIZE = 1,
+    DROP_FIRST = 2,
+    REFUSE_UNSEEN = 4,
+    STANDARDIZE_SPARSE = 8,
+    INDEX_SETS = 16
+};
 
 /* Iterates over the ranges of features that have a mean and a scale. */
 struct scaled {
@@ -106,7 +112,7 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
                                    (encoder->drop_first ? DROP_FIRST : 0) |
                                    (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) |
                                    (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0) |
-                                   (has_index_filter(encoder) ? PLACES : 0)));
+                                   (has_index_filter(encoder) ? INDEX_SETS : 0)));
     dni_write_u64(writer, encoder->n_inputs);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
@@ -140,8 +146,8 @@ struct draft {
     size_t *lengths;    /* [n_inputs] */
     uint32_t *as;       /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
-    bool places;     /* sparse inputs have index sets */
-    double n_chosen; /* features of the index sets read so far */
+    bool has_index_sets; /* sparse inputs have index sets */
+    double n_indices;    /* features of the index sets read so far */
 };
 
 /* Reads the levels, which must be in strict byte order. */
@@ -194,8 +200,9 @@ static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *
         return corrupt(err, "a sparse input is too wide");
     }
     input->width = (size_t)width;
-    return draft->places ? dni_index_set_read(reader, input->width, &draft->n_chosen, set, err)
-                         : dni_index_set_init(set, &all, input->width, err);
+    return draft->has_index_sets
+               ? dni_index_set_read(reader, input->width, &draft->n_indices, set, err)
+               : dni_index_set_init(set, &all, input->width, err);
 }
 
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
@@ -236,12 +243,13 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
 
 static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct draft *draft,
                              dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
-        status = read_input(reader, encoder, i, draft, err);
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        dn_status status = read_input(reader, encoder, i, draft, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status == DN_OK ? dni_encoder_set_names(encoder, draft->names, draft->lengths, err)
-                           : status;
+    return dni_encoder_set_names(encoder, draft->names, draft->lengths, err);
 }
 
 /* ---- the encoder ---- */
@@ -312,16 +320,22 @@ static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_
 static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft *draft,
                            dn_error *err) {
     dn_status status = read_inputs(reader, encoder, draft, err);
-    if (status == DN_OK) {
-        status = read_vector_inputs(reader, encoder, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = read_bases(reader, encoder, err);
+    status = read_vector_inputs(reader, encoder, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dni_encoder_finish(encoder, err);
+    status = read_bases(reader, encoder, err);
+    if (status != DN_OK) {
+        return status;
     }
-    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
+    status = dni_encoder_finish(encoder, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
         dn_input *input = &encoder->inputs[i];
         if (input->type != DN_CATEGORICAL) {
             continue;
@@ -329,7 +343,7 @@ static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft
         input->missing_as = draft->as[2 * i] == NO_LEVEL ? DN_NO_LEVEL : draft->as[2 * i];
         input->unseen_as = draft->as[2 * i + 1] == NO_LEVEL ? DN_NO_LEVEL : draft->as[2 * i + 1];
     }
-    return status == DN_OK ? read_scales(reader, encoder, err) : status;
+    return read_scales(reader, encoder, err);
 }
 
 dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) {
@@ -346,7 +360,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     }
     size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
     const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN |
-                           (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
+                           (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | INDEX_SETS);
     if (reader->failed || version == 0 || flags > known ||
         ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0)) {
         return corrupt(err, "its header is none");
@@ -364,7 +378,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
                           .lengths = calloc(n + 1, sizeof *draft.lengths),
                           .as = calloc(2 * n + 1, sizeof *draft.as),
                           .version = version,
-                          .places = (flags & PLACES) != 0};
+                          .has_index_sets = (flags & INDEX_SETS) != 0};
     if (draft.names == NULL || draft.lengths == NULL || draft.as == NULL) {
         status = dn_error_set(err, DN_ERR_MEMORY,
                               "the encoder needs memory which the system does not have");

@@ -1,7 +1,6 @@
 /* Checks of an encoder spec that need the table's columns but not its rows. */
 #include "encoder/basis/basis_fit.h"
 
-#include "linalg/tile.h"
 #include <stdlib.h>
 
 enum { MOST_FISHER_COLUMNS = 8192 }; /* a matrix of them has 512 MiB */
@@ -268,40 +267,4 @@ dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
         return status;
     }
     return spec->n_bases == 0 ? DN_OK : check_bases(&check, err);
-}
-
-/* ---- memory ---- */
-double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
-                               size_t n_slots) {
-    const double rows = (double)n_rows, slots = (double)(n_slots == 0 ? 1 : n_slots),
-                 K = (double)n_classes;
-    const double block = rows < DN_BLOCK_ROWS ? rows : DN_BLOCK_ROWS;
-    double most = 0, kept = 0;
-    for (size_t b = 0; b < spec->n_bases; b++) {
-        const dn_basis_spec *basis = &spec->bases[b];
-        const size_t n_columns = basis->columns == NULL ? spec->n_columns : basis->n_columns;
-        const double p = (double)n_columns,
-                     n = (double)dn_basis_n_features(basis, n_columns, n_classes);
-        double bytes = slots * block * (p + 2) * 8 + 3 * p * 8; /* blocks of its columns */
-        bool centres = basis->kind == DN_BASIS_GAUSSIAN && basis->points == NULL;
-        double work =
-            spec->standardize ? dn_run_sum_memory(n_rows, n_slots, 2 * n) + 24 * slots * n : 0;
-        if (centres) {
-            work = fmax(work, 8 * rows + 8 * n * (p + 1) +
-                                  dn_run_sum_memory(n_rows, n_slots, n * (p + 1)));
-        }
-        if ((basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) &&
-            basis->width == 0) {
-            work = fmax(work, DNI_WIDTH_ROWS * 8 * p + 4.0 * DNI_WIDTH_ROWS * DNI_WIDTH_ROWS);
-        }
-        if (basis->kind == DN_BASIS_FISHER) {
-            work =
-                fmax(work, 8 * (5 * p * p + K * (2 * p + K) + slots * (2 * p + 1) * DNI_TILE_ROWS) +
-                               dn_run_sum_memory(n_rows, n_slots, fmax(p * p, K * (p + 1))));
-        }
-        most = fmax(most, bytes + work);
-        kept += 8 * n *
-                (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : p + 3); /* memory of the fitted basis */
-    }
-    return most + kept;
 }

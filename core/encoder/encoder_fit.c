@@ -20,6 +20,7 @@
  *
  * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
  * standardised index of a sparse column is like a number whose missing values are 0. */
+#include "base/layout.h"
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
 #include "encoder/encoder_impl.h"
@@ -62,8 +63,8 @@ static dn_status sort_levels(const dni_string_set *from, dni_string_set *to, dn_
     }
     qsort(levels, strings.n, sizeof *levels, compare_levels);
     dn_status status = DN_OK;
-    uint32_t index;
-    for (size_t i = 0; status == DN_OK && i < strings.n; i++) {
+    for (size_t i = 0; i < strings.n && status == DN_OK; i++) {
+        uint32_t index;
         status = dni_string_set_add(to, levels[i].text, levels[i].length, &index, err);
     }
     free(levels);
@@ -79,8 +80,9 @@ struct fit {
     const dn_run *run;
     dni_scan scan;
     dn_encoder *encoder;
+    void *memory;         /* of the following arrays */
     double *mean, *scale; /* [n_inputs] of the inputs in needs_moments */
-    bool *wanted;         /* [n_inputs] the inputs whose mean and deviation are needed */
+    bool *needs_moments;  /* [n_inputs] the inputs whose mean and deviation are needed */
 };
 
 static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *input) {
@@ -115,7 +117,7 @@ static dn_status fit_text(const struct fit *fit, size_t i, dn_error *err) {
 static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
     const dn_table_column *column = &fit->source->columns[fit->scan.columns[i]];
     dn_input *input = &fit->encoder->inputs[i];
-    dni_sparse_stats places = {0};
+    dni_sparse_stats stats = {0};
     const dn_index_filter all = {.kind = DN_INDICES_ALL};
     dni_index_set *set = &fit->encoder->index_sets[i];
     input->width = column->width;
@@ -128,13 +130,13 @@ static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
         return status;
     }
     status = dni_sparse_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight,
-                            fit->scan.total_weight, fit->run, NULL, NULL, &places, err);
+                            fit->scan.total_weight, fit->run, NULL, NULL, &stats, err);
     if (status != DN_OK) {
         return status;
     }
-    fit->encoder->active[i] = places.active;
-    input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
-    fit->encoder->vector_entries += places.entries;
+    fit->encoder->active[i] = stats.active;
+    input->remark = stats.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+    fit->encoder->vector_entries += stats.entries;
     return DN_OK;
 }
 
@@ -173,22 +175,25 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
 }
 
 static dn_status fit_columns(const struct fit *fit, dn_error *err) {
-    size_t n = fit->scan.n;
+    const size_t n = fit->scan.n;
+    dn_status status = DN_OK;
     const char **names = malloc((n + 1) * sizeof *names);
     size_t *lengths = malloc((n + 1) * sizeof *lengths);
-    dn_status status = DN_OK;
     if (names == NULL || lengths == NULL) {
         status = dn_error_set(err, DN_ERR_MEMORY,
                               "the encoder needs memory which the system does not have");
+        goto cleanup;
     }
-    for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         names[i] = fit->source->columns[fit->scan.columns[i]].name;
         lengths[i] = strlen(names[i]);
         status = fit_input(fit, i, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        status = dni_encoder_set_names(fit->encoder, names, lengths, err);
-    }
+    status = dni_encoder_set_names(fit->encoder, names, lengths, err);
+cleanup:
     free((void *)names);
     free(lengths);
     return status;
@@ -204,11 +209,15 @@ static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
     }
     dn_status status =
         dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t), "the encoder's levels", &memory, err);
-    size_t *frequent = memory;
-    if (status == DN_OK) {
-        status = dni_frequent_levels(&fit->scan, fit->encoder, frequent, err);
+    if (status != DN_OK) {
+        return status;
     }
-    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
+    size_t *frequent = memory;
+    status = dni_frequent_levels(&fit->scan, fit->encoder, frequent, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    for (size_t i = 0; i < fit->scan.n; i++) {
         if (missing) {
             fit->encoder->inputs[i].missing_as = frequent[i];
         }
@@ -216,37 +225,42 @@ static dn_status fit_frequent_levels(const struct fit *fit, dn_error *err) {
             fit->encoder->inputs[i].unseen_as = frequent[i];
         }
     }
+cleanup:
     dn_run_free(fit->run, memory);
     return status;
 }
 
 /* ---- standardisation ---- */
+static void moments_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t *n_inputs = shape;
+    struct fit *w = work;
+    w->mean = dni_layout_doubles(layout, *n_inputs);
+    w->scale = dni_layout_doubles(layout, *n_inputs);
+    w->needs_moments = dni_layout_array(layout, *n_inputs, sizeof *w->needs_moments);
+}
+
+/* Selects the inputs whose mean and deviation are needed. *out_any: whether there are any, or the
+ * encoder standardises. */
 static dn_status select_moments(struct fit *fit, bool *out_any, dn_error *err) {
-    void *numbers = NULL, *wanted = NULL;
-    size_t n = fit->scan.n;
+    const size_t n = fit->scan.n;
     dn_status status =
-        dn_run_alloc(fit->run, 2 * n, sizeof(double), "the encoder's sums", &numbers, err);
-    fit->mean = numbers;
-    if (status == DN_OK) {
-        status = dn_run_alloc(fit->run, n, sizeof(bool), "the encoder's sums", &wanted, err);
-    }
-    fit->wanted = wanted;
+        dni_layout_take(fit->run, moments_layout, &n, fit, "the encoder's sums", &fit->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    fit->scale = fit->mean + n;
     for (size_t i = 0; i < n; i++) {
-        fit->wanted[i] = fit->spec->standardize && fit->encoder->inputs[i].type == DN_NUMERIC;
+        fit->needs_moments[i] =
+            fit->spec->standardize && fit->encoder->inputs[i].type == DN_NUMERIC;
     }
     for (size_t b = 0; b < fit->encoder->n_bases; b++) {
         const dni_basis *basis = &fit->encoder->bases[b];
         for (size_t c = 0; c < basis->n_columns && dni_basis_needs_moments(basis); c++) {
-            fit->wanted[basis->columns[c]] = true;
+            fit->needs_moments[basis->columns[c]] = true;
         }
     }
     *out_any = fit->spec->standardize;
     for (size_t i = 0; i < n; i++) {
-        *out_any = *out_any || fit->wanted[i];
+        *out_any = *out_any || fit->needs_moments[i];
     }
     return DN_OK;
 }
@@ -286,56 +300,68 @@ static dn_status standardize(struct fit *fit, dn_error *err) {
     }
     for (size_t i = 0; i < fit->scan.n; i++) {
         double mean;
-        if (fit->wanted[i] && dni_moments_mean(&fit->scan.results[i], &mean)) {
+        if (fit->needs_moments[i] && dni_moments_mean(&fit->scan.results[i], &mean)) {
             dni_moments_prepare(&fit->scan.results[i], mean);
         }
     }
     status = dni_scan_moments(&fit->scan, err);
-    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
-        if (fit->wanted[i]) {
-            status = store_moments(fit, i, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < fit->scan.n; i++) {
+        if (!fit->needs_moments[i]) {
+            continue;
+        }
+        status = store_moments(fit, i, err);
+        if (status != DN_OK) {
+            return status;
         }
     }
-    return status;
+    return DN_OK;
 }
 
 /* Fits the sparse inputs that are standardised. */
 static dn_status standardize_sparse_inputs(const struct fit *fit, dn_error *err) {
     dn_encoder *encoder = fit->encoder;
-    dn_status status = DN_OK;
-    for (size_t u = 0; status == DN_OK && u < encoder->n_vector_inputs; u++) {
-        size_t i = encoder->vector_inputs[u];
+    for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
+        const size_t i = encoder->vector_inputs[u];
         dn_input *input = &encoder->inputs[i];
-        dni_sparse_stats places = {0};
+        dni_sparse_stats stats = {0};
         if (!dni_input_is_scaled(encoder, input)) {
             continue;
         }
-        status = dni_sparse_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->index_sets[i],
-                                fit->weight, fit->scan.total_weight, fit->run,
-                                encoder->mean + input->first_feature,
-                                encoder->scale + input->first_feature, &places, err);
-        encoder->active[i] = places.active;
-        input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+        dn_status status =
+            dni_sparse_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->index_sets[i],
+                           fit->weight, fit->scan.total_weight, fit->run,
+                           encoder->mean + input->first_feature,
+                           encoder->scale + input->first_feature, &stats, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        encoder->active[i] = stats.active;
+        input->remark = stats.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
     }
-    return status;
+    return DN_OK;
 }
 
 /* ---- fit ---- */
 static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     const dn_encoder_spec *spec = fit->spec;
-    size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
+    const size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
     dn_status status = dni_scan_init(&fit->scan, fit->source, spec->columns, spec->n_columns,
                                      fit->role, fit->weight, max_levels, fit->run, err);
+    if (status != DN_OK) {
+        return status;
+    }
     fit->scan.find_missing = spec->missing_indicator || spec->missing_number == DN_MISSING_NONE;
-    if (status == DN_OK) {
-        status = dni_scan_sums(&fit->scan, err);
+    status = dni_scan_sums(&fit->scan, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && !(fit->scan.total_weight > 0)) {
-        status = dn_error_set(err, DN_ERR_DATA, "there is no training row");
+    if (!(fit->scan.total_weight > 0)) {
+        return dn_error_set(err, DN_ERR_DATA, "there is no training row");
     }
-    if (status == DN_OK) {
-        status = dni_encoder_new(spec->n_columns, &fit->encoder, err);
-    }
+    status = dni_encoder_new(spec->n_columns, &fit->encoder, err);
     if (status != DN_OK) {
         return status;
     }
@@ -345,19 +371,26 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
     fit->encoder->refuse_missing = spec->missing_number == DN_MISSING_NONE;
     status = fit_columns(fit, err);
-    if (status == DN_OK) {
-        status = dni_bases_init(fit->encoder, spec, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dni_encoder_finish(fit->encoder, err);
+    status = dni_bases_init(fit->encoder, spec, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = fit_frequent_levels(fit, err);
+    status = dni_encoder_finish(fit->encoder, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = standardize(fit, err);
+    status = fit_frequent_levels(fit, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status == DN_OK ? standardize_sparse_inputs(fit, err) : status;
+    status = standardize(fit, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    return standardize_sparse_inputs(fit, err);
 }
 
 dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
@@ -374,18 +407,22 @@ dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *s
         return status;
     }
     status = fit_inputs(&fit, err);
-    dni_bases_data data = {source,          role,     weight,   fit.scan.total_weight, spec->target,
-                           spec->n_classes, fit.mean, fit.scale};
+    const dni_bases_data data = {source,       role,
+                                 weight,       fit.scan.total_weight,
+                                 spec->target, spec->n_classes,
+                                 fit.mean,     fit.scale};
     dni_scan_done(&fit.scan);
-    if (status == DN_OK) {
-        status = dni_bases_fit(fit.encoder, spec, &data, fit.run, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    dn_run_free(fit.run, fit.mean);
-    dn_run_free(fit.run, fit.wanted);
-    if (status == DN_OK) {
-        *out = fit.encoder;
-    } else {
-        dn_encoder_unref(fit.encoder);
+    status = dni_bases_fit(fit.encoder, spec, &data, fit.run, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    *out = fit.encoder;
+    fit.encoder = NULL;
+cleanup:
+    dn_run_free(fit.run, fit.memory);
+    dn_encoder_unref(fit.encoder);
     return status;
 }

@@ -2,6 +2,7 @@
  * a sum over blocks; both add the weights in the order of the rows. */
 #include "encoder/encoder_frequent.h"
 
+#include "base/layout.h"
 #include "base/tasks.h"
 #include "encoder/encoder_tile.h"
 #include <string.h>
@@ -60,8 +61,8 @@ static dn_status grow(struct counts *counts, const dn_run *run, dn_error *err) {
 
 static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni_tile *tile,
                           const double *values, dn_error *err) {
-    double room[DNI_TILE];
-    const double *x = dni_tile_gather(tile, values, room);
+    double scratch[DNI_TILE];
+    const double *x = dni_tile_gather(tile, values, scratch);
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t k = 0; k < tile->n; k++) {
         double weight = scan->weight == NULL ? 1 : scan->weight[base + (dni_tile_row(tile, k))];
@@ -93,13 +94,15 @@ static dn_status count_numbers(struct counts *counts, const dni_scan *scan, size
         while (dni_walk_next(&walk, &tile)) {
             bool changed;
             dn_status status = tiles++ % TILES_A_POLL == 0 ? dn_run_stop(scan->run, err) : DN_OK;
-            if (status == DN_OK) {
-                status = dni_chunk_open(&open, scan->source, scan->columns + i, 1, chunk, 0,
-                                        &changed, err);
+            if (status != DN_OK) {
+                return status;
             }
-            if (status == DN_OK) {
-                status = add_tile(counts, scan, &tile, view.number, err);
+            status =
+                dni_chunk_open(&open, scan->source, scan->columns + i, 1, chunk, 0, &changed, err);
+            if (status != DN_OK) {
+                return status;
             }
+            status = add_tile(counts, scan, &tile, view.number, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -112,17 +115,19 @@ dn_status dni_frequent_number(const dni_scan *scan, size_t i, double *out, dn_er
     struct counts counts = {0};
     struct count best = {0};
     dn_status status = count_numbers(&counts, scan, i, err);
-    for (size_t k = 0; status == DN_OK && k < counts.n_slots; k++) {
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    for (size_t k = 0; k < counts.n_slots; k++) {
         const struct count *count = &counts.slots[k];
         if (count->weight > best.weight ||
             (count->weight > 0 && count->weight == best.weight && count->value < best.value)) {
             best = *count;
         }
     }
+    *out = best.value;
+cleanup:
     dn_run_free(scan->run, counts.slots);
-    if (status == DN_OK) {
-        *out = best.value;
-    }
     return status;
 }
 
@@ -185,42 +190,66 @@ static void choose(const struct level_count *self, const double *counts, size_t 
     }
 }
 
+struct levels_shape {
+    size_t n_inputs, n_levels, n_slots;
+};
+
+struct levels_work {
+    size_t *first;            /* [n_inputs] */
+    double *counts;           /* [n_levels] */
+    dni_encoding_slot *slots; /* [n_slots] */
+};
+
+static void levels_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct levels_shape *s = shape;
+    struct levels_work *w = work;
+    w->first = dni_layout_array(layout, s->n_inputs, sizeof *w->first);
+    w->counts = dni_layout_doubles(layout, s->n_levels);
+    w->slots = dni_layout_array(layout, s->n_slots, sizeof *w->slots);
+}
+
 dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, size_t *out,
                               dn_error *err) {
-    struct level_count self = {.scan = scan, .encoder = encoder};
-    void *first = NULL, *counts = NULL, *slots = NULL;
-    size_t n = 0, made = 0;
-    dn_status status = dn_run_alloc(scan->run, encoder->n_inputs, sizeof *self.first,
-                                    "the encoder's levels", &first, err);
-    self.first = first;
-    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
-        self.first[i] = n;
+    struct levels_shape shape = {.n_inputs = encoder->n_inputs, .n_slots = scan->n_slots};
+    struct levels_work work;
+    void *memory = NULL;
+    size_t made = 0;
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        shape.n_levels += encoder->inputs[i].levels.n;
+    }
+    dn_status status = dni_layout_take(scan->run, levels_layout, &shape, &work,
+                                       "the encoder's levels", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0, n = 0; i < encoder->n_inputs; i++) {
+        work.first[i] = n;
         n += encoder->inputs[i].levels.n;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(scan->run, n, sizeof(double), "the encoder's levels", &counts, err);
+    for (; made < shape.n_slots; made++) {
+        status = dni_encoding_slot_init(&work.slots[made], encoder, scan->run, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(scan->run, scan->n_slots, sizeof *self.slots, "the encoder's inputs",
-                              &slots, err);
-    }
-    self.slots = slots;
-    for (; status == DN_OK && made < scan->n_slots; made++) {
-        status = dni_encoding_slot_init(&self.slots[made], encoder, scan->run, err);
-    }
-    if (status == DN_OK && n > 0) {
+    const struct level_count self = {.scan = scan,
+                                     .encoder = encoder,
+                                     .first = work.first,
+                                     .slots = work.slots};
+    if (shape.n_levels > 0) {
         const dn_rows blocks = dni_numbered_rows(scan->selection.n_blocks);
-        status = dn_run_sum(&scan->passes, &blocks, &(dn_sum){count_block, &self, sizeof self, n},
-                            counts, err);
+        status = dn_run_sum(&scan->passes, &blocks,
+                            &(dn_sum){count_block, &self, sizeof self, shape.n_levels}, work.counts,
+                            err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        choose(&self, counts, out);
-    }
+    choose(&self, work.counts, out);
+cleanup:
     for (size_t k = 0; k < made; k++) {
-        dni_encoding_slot_done(&self.slots[k], encoder, scan->run);
+        dni_encoding_slot_done(&work.slots[k], encoder, scan->run);
     }
-    dn_run_free(scan->run, slots);
-    dn_run_free(scan->run, counts);
-    dn_run_free(scan->run, first);
+    dn_run_free(scan->run, memory);
     return status;
 }

@@ -28,7 +28,7 @@ typedef struct dni_block_slot {
     dni_encoding_slot encoding;
     dni_encoded block;
     dni_entries entries; /* CSR: the entries of the block, in memory that grows */
-    size_t room;         /* number of rows that `block` can hold; 0: nothing is allocated */
+    size_t capacity;     /* number of rows that `block` can hold; 0: nothing is allocated */
 } dni_block_slot;
 
 typedef struct dni_source_rows {
@@ -128,6 +128,16 @@ static void copy_labels(const dni_source_rows *self, const dni_tile *tile, size_
     }
 }
 
+static dn_status encode_dense_tile(const dni_source_rows *self, dni_encoding_slot *slot,
+                                   const dni_tile *tile, double *out, dni_pace *pace,
+                                   dn_error *err) {
+    const dn_encoder *encoder = self->encoder;
+    dn_status status = dni_encode_dense(slot, encoder, tile, 0, encoder->n_inputs, out, err);
+    return status == DN_OK
+               ? dni_encode_dense_bases(slot, self->source, encoder, tile, out, pace, err)
+               : status;
+}
+
 static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slot,
                              size_t slot_index, dni_walk walk, size_t first, dni_encoded *out,
                              dni_entries *entries, dn_error *err) {
@@ -141,26 +151,22 @@ static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slo
         if (status != DN_OK) {
             return status;
         }
-        size_t row = first + tile.position;
+        const size_t row = first + tile.position;
         status = dni_encoding_check(slot, self->source, encoder, &tile, 0, encoder->n_inputs,
                                     self->weight, err);
-        if (status == DN_OK && entries != NULL) {
+        if (status != DN_OK) {
+            return status;
+        }
+        if (entries != NULL) {
             status = dni_encode_sparse(slot, self->source, encoder, &tile, entries, &pace, err);
+        } else {
+            status = encode_dense_tile(self, slot, &tile, out->values + row * width, &pace, err);
         }
-        if (status == DN_OK && entries == NULL) {
-            status = dni_encode_dense(slot, encoder, &tile, 0, encoder->n_inputs,
-                                      out->values + row * width, err);
+        if (status != DN_OK) {
+            return status;
         }
-        if (status == DN_OK && entries == NULL) {
-            status = dni_encode_dense_bases(slot, self->source, encoder, &tile,
-                                            out->values + row * width, &pace, err);
-        }
-        if (status == DN_OK) {
-            status = dni_pace_poll(&pace,
-                                   4 * (double)tile.n *
-                                       (double)(entries == NULL ? width : encoder->n_inputs),
-                                   err);
-        }
+        status = dni_pace_poll(
+            &pace, 4 * (double)tile.n * (double)(entries == NULL ? width : encoder->n_inputs), err);
         if (status != DN_OK) {
             return status;
         }
@@ -185,39 +191,44 @@ static size_t block_rows(const dni_source_rows *self, size_t i) {
  * that are asked for pieces allocate a piece only. */
 static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
                             dn_error *err) {
-    dn_status status = DN_OK;
-    if (n <= slot->room) {
+    if (n <= slot->capacity) {
         return DN_OK;
     }
-    if (slot->room == 0) {
+    const bool first = slot->capacity == 0;
+    dn_status status = DN_OK;
+    if (first) {
         status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status != DN_OK) {
-        return status;
-    }
-    const bool first = slot->room == 0;
     dn_run_free(&self->run, slot->block.memory);
     slot->block = (dni_encoded){0};
     slot->entries.run = &self->run;
     status = encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
-    if (status == DN_OK && first && self->encoder->sparse) {
+    if (status != DN_OK) {
+        goto failed;
+    }
+    if (first && self->encoder->sparse) {
         const size_t expected = expected_entries(self->encoder, n);
         status = dni_entries_reserve(&slot->entries, expected + expected / 8 + 1, err);
+        if (status != DN_OK) {
+            goto failed;
+        }
     }
-    if (status == DN_OK) {
-        slot->room = n;
-        return DN_OK;
-    }
+    slot->capacity = n;
+    return DN_OK;
+failed:
     dn_run_free(&self->run, slot->block.memory);
     slot->block = (dni_encoded){0};
     dni_encoding_slot_done(&slot->encoding, self->encoder, &self->run);
-    slot->room = 0;
+    slot->capacity = 0;
     return status;
 }
 
 static void slots_done(dni_source_rows *self) {
     for (size_t i = 0; self->slots != NULL && i < self->n_slots; i++) {
-        if (self->slots[i].room == 0) {
+        if (self->slots[i].capacity == 0) {
             continue;
         }
         dni_encoding_slot_done(&self->slots[i].encoding, self->encoder, &self->run);
@@ -257,7 +268,10 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
 static dn_status encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
                               dn_error *err) {
     dn_status status = slot_ready(self, &self->slots[slot_index], block_rows(self, 0), err);
-    return status == DN_OK ? encode_part(self, i, 0, block_rows(self, i), slot_index, err) : status;
+    if (status != DN_OK) {
+        return status;
+    }
+    return encode_part(self, i, 0, block_rows(self, i), slot_index, err);
 }
 
 static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n,
@@ -319,11 +333,14 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     }
     dn_status status =
         encode_chunk(self, &self->builders[slot], slot, chunk, first, &self->all, err);
+    if (status != DN_OK) {
+        return status;
+    }
     dni_tile tile;
-    while (status == DN_OK && dni_walk_next(&walk, &tile)) {
+    while (dni_walk_next(&walk, &tile)) {
         copy_labels(self, &tile, first + tile.position, &self->all);
     }
-    return status;
+    return DN_OK;
 }
 
 static dn_status build_dense(dni_source_rows *self, const dn_run *passes, dn_error *err) {
@@ -332,17 +349,23 @@ static dn_status build_dense(dni_source_rows *self, const dn_run *passes, dn_err
     void *builders = NULL;
     dn_status status =
         encoded_init(&self->all, self, self->rows.n_rows, 0, "the encoded rows", err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(&self->run, n_slots, sizeof *self->builders, "the encoder's inputs",
-                              &builders, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dn_run_alloc(&self->run, n_slots, sizeof *self->builders, "the encoder's inputs",
+                          &builders, err);
+    if (status != DN_OK) {
+        return status;
     }
     self->builders = builders;
-    for (; status == DN_OK && made < n_slots; made++) {
+    for (; made < n_slots; made++) {
         status = dni_encoding_slot_init(&self->builders[made], self->encoder, &self->run, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        status = dni_tasks_run(passes, self->source->n_chunks, build_chunk, self, err);
-    }
+    status = dni_tasks_run(passes, self->source->n_chunks, build_chunk, self, err);
+cleanup:
     for (size_t i = 0; i < made; i++) {
         dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
     }
@@ -385,21 +408,24 @@ static dn_status build_sparse(dni_source_rows *self, const dn_run *passes, dn_er
     dn_status status =
         dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, self->rows.n_rows), 1,
                           "the encoded rows", &trial, err);
+    if (status != DN_OK) {
+        return status;
+    }
     dn_run_free(&self->run, trial);
-    if (status == DN_OK) {
-        status = dn_run_alloc(&self->run, self->rows.n_blocks, sizeof *self->blocks,
-                              "the encoded rows", &blocks, err);
+    status = dn_run_alloc(&self->run, self->rows.n_blocks, sizeof *self->blocks, "the encoded rows",
+                          &blocks, err);
+    if (status != DN_OK) {
+        return status;
     }
     self->blocks = blocks;
-    if (status == DN_OK) {
-        status = dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs",
-                              &slots, err);
+    status =
+        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
+    if (status != DN_OK) {
+        return status;
     }
     self->slots = slots;
     self->n_slots = n_slots;
-    if (status == DN_OK) {
-        status = dni_tasks_run(passes, self->rows.n_blocks, build_block, self, err);
-    }
+    status = dni_tasks_run(passes, self->rows.n_blocks, build_block, self, err);
     slots_done(self);
     return status;
 }
@@ -433,20 +459,22 @@ static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_blo
                               dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
     dn_status status = encode_block(self, i, slot, err);
-    if (status == DN_OK) {
-        *out = block_view(self, i, &self->slots[slot].block);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    *out = block_view(self, i, &self->slots[slot].block);
+    return DN_OK;
 }
 
 static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
                               dn_block *out, dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
     dn_status status = encode_part(self, i, first, n, slot, err);
-    if (status == DN_OK) {
-        *out = part_view(self, i * DN_BLOCK_ROWS + first, n, &self->slots[slot].block);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    *out = part_view(self, i * DN_BLOCK_ROWS + first, n, &self->slots[slot].block);
+    return DN_OK;
 }
 
 static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
@@ -547,17 +575,23 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
     dn_status status = find_columns(self, err);
-    if (status == DN_OK) {
-        status = dni_selection_init(&self->selection, source, role, wanted, &self->run, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dni_selection_init(&self->selection, source, role, wanted, &self->run, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
     self->rows.n_rows = self->selection.n_rows;
     self->rows.n_blocks = self->selection.n_blocks;
-    if (status == DN_OK) {
-        status = in_memory ? rows_build(self, run, err) : prepare_stream(self, err);
+    status = in_memory ? rows_build(self, run, err) : prepare_stream(self, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        *out = &self->rows;
-    } else {
+    *out = &self->rows;
+    self = NULL;
+cleanup:
+    if (self != NULL) {
         source_rows_free(&self->rows);
     }
     return status;

@@ -4,6 +4,7 @@
  * its own. */
 #include "encoder/encoder_scan.h"
 
+#include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
 #include <math.h>
@@ -26,7 +27,7 @@ struct dni_scan_slot {
     dni_string_set *levels; /* [n] */
     /* [n] by code of the open chunk: the string is already in `levels` */
     unsigned char **seen;
-    size_t *seen_room; /* [n] */
+    size_t *seen_capacity; /* [n] */
     size_t
         /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
         level_bytes;
@@ -38,49 +39,42 @@ static dn_column_type type_of(const dni_scan *scan, size_t i) {
     return scan->source->columns[scan->columns[i]].type;
 }
 
-static dn_status slot_init(dni_scan *scan, dni_scan_slot *slot, dn_error *err) {
-    size_t n = scan->n;
-    const struct {
-        void *field;
-        size_t size;
-    } arrays[] = {
-        {&slot->open.views, sizeof *slot->open.views}, {&slot->lanes, sizeof *slot->lanes},
-        {&slot->minimum, sizeof *slot->minimum},       {&slot->maximum, sizeof *slot->maximum},
-        {&slot->missing, sizeof *slot->missing},       {&slot->overflow, sizeof *slot->overflow},
-        {&slot->levels, sizeof *slot->levels},         {&slot->seen, sizeof *slot->seen},
-        {&slot->seen_room, sizeof *slot->seen_room}};
-    slot->open.chunk = SIZE_MAX;
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        void *memory = NULL;
-        dn_status status =
-            dn_run_alloc(scan->run, n, arrays[k].size, "the encoder's sums", &memory, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        memcpy(arrays[k].field, &memory, sizeof memory);
-    }
-    for (size_t i = 0; i < n; i++) {
-        slot->minimum[i] = (double)INFINITY;
-        slot->maximum[i] = -(double)INFINITY;
-    }
-    return DN_OK;
+/* Reserves the arrays of a slot for n columns. */
+static void slot_layout(dni_layout *layout, size_t n, dni_scan_slot *slot) {
+    slot->open.views = dni_layout_array(layout, n, sizeof *slot->open.views);
+    slot->lanes = dni_layout_array(layout, n, sizeof *slot->lanes);
+    slot->minimum = dni_layout_doubles(layout, n);
+    slot->maximum = dni_layout_doubles(layout, n);
+    slot->missing = dni_layout_array(layout, n, sizeof *slot->missing);
+    slot->overflow = dni_layout_array(layout, n, sizeof *slot->overflow);
+    slot->levels = dni_layout_array(layout, n, sizeof *slot->levels);
+    slot->seen = dni_layout_array(layout, n, sizeof *slot->seen);
+    slot->seen_capacity = dni_layout_array(layout, n, sizeof *slot->seen_capacity);
 }
 
-static void slot_done(const dni_scan *scan, dni_scan_slot *slot) {
-    for (size_t i = 0; i < scan->n; i++) {
-        if (slot->levels != NULL) {
-            dni_string_set_done(&slot->levels[i]);
-        }
-        if (slot->seen != NULL) {
-            dn_run_free(scan->run, slot->seen[i]);
-        }
+struct scan_shape {
+    size_t n, n_slots;
+};
+
+/* Levels, and the strings of a chunk in `seen`, grow with the data and are not part of it. */
+static void scan_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct scan_shape *s = shape;
+    dni_scan *w = work;
+    dni_scan_slot *slots = dni_layout_array(layout, s->n_slots, sizeof *slots);
+    for (size_t i = 0; i < s->n_slots; i++) {
+        dni_scan_slot measured = {0};
+        slot_layout(layout, s->n, slots == NULL ? &measured : &slots[i]);
     }
-    void *arrays[] = {slot->open.views, slot->lanes,        slot->minimum,
-                      slot->maximum,    slot->missing,      slot->overflow,
-                      slot->levels,     (void *)slot->seen, slot->seen_room};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        dn_run_free(scan->run, arrays[k]);
-    }
+    w->slots = slots;
+    w->results = dni_layout_array(layout, s->n, sizeof *w->results);
+    w->totals = dni_layout_doubles(layout, 2 * s->n + 1);
+    w->opened = dni_layout_array(layout, s->n, sizeof *w->opened);
+}
+
+double dni_scan_memory(size_t n_columns, size_t n_slots) {
+    const struct scan_shape shape = {n_columns, n_slots};
+    dni_scan work;
+    return dni_layout_bytes(scan_layout, &shape, &work);
 }
 
 dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const size_t *columns,
@@ -91,47 +85,38 @@ dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const siz
                        .n = n,
                        .weight = weight,
                        .max_levels = max_levels,
+                       .passes = dni_source_run(source, run),
                        .run = run};
     dn_status status = dni_selection_init(&scan->selection, source, role, DN_ROW_TRAIN, run, err);
     if (status != DN_OK) {
         return status;
     }
-    scan->passes = dni_source_run(source, run);
-    size_t n_slots = scan->passes.n_slots;
-    void *slots = NULL, *results = NULL, *totals = NULL, *opened = NULL;
-    status = dn_run_alloc(run, n_slots, sizeof *scan->slots, "the encoder's sums", &slots, err);
+    const struct scan_shape shape = {n, scan->passes.n_slots};
+    status =
+        dni_layout_take(run, scan_layout, &shape, scan, "the encoder's sums", &scan->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    scan->slots = slots;
-    scan->n_slots = n_slots;
-    for (size_t i = 0; status == DN_OK && i < n_slots; i++) {
-        status = slot_init(scan, &scan->slots[i], err);
+    scan->n_slots = shape.n_slots;
+    for (size_t k = 0; k < scan->n_slots; k++) {
+        dni_scan_slot *slot = &scan->slots[k];
+        slot->open.chunk = SIZE_MAX;
+        for (size_t i = 0; i < n; i++) {
+            slot->minimum[i] = (double)INFINITY;
+            slot->maximum[i] = -(double)INFINITY;
+        }
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, n, sizeof *scan->results, "the encoder's sums", &results, err);
-    }
-    scan->results = results;
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(run, 2 * n + 1, sizeof *scan->totals, "the encoder's sums", &totals, err);
-    }
-    scan->totals = totals;
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, n, sizeof *scan->opened, "the encoder's sums", &opened, err);
-    }
-    scan->opened = opened;
-    return status;
+    return DN_OK;
 }
 
 void dni_scan_done(dni_scan *scan) {
-    for (size_t i = 0; i < scan->n_slots; i++) {
-        slot_done(scan, &scan->slots[i]);
+    for (size_t k = 0; k < scan->n_slots; k++) {
+        for (size_t i = 0; i < scan->n; i++) {
+            dni_string_set_done(&scan->slots[k].levels[i]);
+            dn_run_free(scan->run, scan->slots[k].seen[i]);
+        }
     }
-    dn_run_free(scan->run, scan->slots);
-    dn_run_free(scan->run, scan->results);
-    dn_run_free(scan->run, scan->totals);
-    dn_run_free(scan->run, scan->opened);
+    dn_run_free(scan->run, scan->memory);
     dni_selection_done(&scan->selection, scan->run);
     *scan = (dni_scan){0};
 }
@@ -234,17 +219,17 @@ static bool any_missing(const double *x, const double *v, size_t n) {
 /* Clears `seen` for the strings of a new chunk. */
 static dn_status clear_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
     size_t n = slot->open.views[i].strings.n;
-    if (n > slot->seen_room[i]) {
+    if (n > slot->seen_capacity[i]) {
         dn_run_free(scan->run, slot->seen[i]);
         slot->seen[i] = NULL;
-        slot->seen_room[i] = 0;
+        slot->seen_capacity[i] = 0;
         void *memory = NULL;
         dn_status status = dn_run_alloc(scan->run, n, 1, "the encoder's levels", &memory, err);
         if (status != DN_OK) {
             return status;
         }
         slot->seen[i] = memory;
-        slot->seen_room[i] = n;
+        slot->seen_capacity[i] = n;
     } else if (n > 0) {
         memset(slot->seen[i], 0, n);
     }
@@ -423,9 +408,10 @@ static dn_status merge_all_levels(dni_scan *scan, dn_error *err) {
             continue;
         }
         dn_status status = dn_run_stop(scan->run, err);
-        if (status == DN_OK) {
-            status = merge_levels(scan, i, err);
+        if (status != DN_OK) {
+            return status;
         }
+        status = merge_levels(scan, i, err);
         if (status != DN_OK) {
             return status;
         }
@@ -457,7 +443,10 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
     const dn_rows blocks = dni_numbered_rows(scan->selection.n_blocks);
     dn_status status =
         dni_each_sum(&scan->passes, &blocks, sums_block, scan, 2 * scan->n + 1, scan->totals, err);
-    for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < scan->n; i++) {
         dni_scan_column *column = &scan->results[i];
         *column = (dni_scan_column){.weight = scan->totals[2 * i],
                                     .sum = scan->totals[2 * i + 1],
@@ -471,7 +460,7 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
         }
     }
     scan->total_weight = scan->totals[2 * scan->n];
-    return status == DN_OK ? merge_all_levels(scan, err) : status;
+    return merge_all_levels(scan, err);
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {

@@ -33,9 +33,13 @@ typedef struct dni_scan {
     dni_scan_slot *slots;     /* [n_slots] */
     dni_scan_column *results; /* [n] */
     double *totals;           /* the sums of a pass */
+    void *memory;             /* of all arrays */
     double total_weight;      /* sum of v over all training rows */
 } dni_scan;
 
+/* Returns the bytes of the run's memory that a scan allocates, without the levels and the strings of
+ * a chunk, which depend on the data, and without its sums (dn_run_sum_memory). */
+double dni_scan_memory(size_t n_columns, size_t n_slots);
 DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source,
                                     const size_t *columns, size_t n, const uint8_t *role,
                                     const double *weight, size_t max_levels, const dn_run *run,

@@ -1,89 +1,78 @@
 /* A tile of source rows to features: dense by columns, sparse by rows. */
 #include "encoder/encoder_tile.h"
 
+#include "base/layout.h"
 #include "base/run_memory.h"
 #include <math.h>
 #include <string.h>
 
 #define GROUP 8 /* numeric inputs that are encoded together: one cache line of a row */
 
-/* Allocates the memory of vector inputs: the workspace of texts, and the features of a row
- * without entries for standardised sparse inputs. */
-static dn_status vectors_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run,
-                              dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t u = 0; status == DN_OK && u < encoder->n_vector_inputs; u++) {
-        const dn_input *input = &encoder->inputs[encoder->vector_inputs[u]];
-        void *empty = NULL;
-        if (input->type == DN_TEXT && slot->work == NULL) {
-            status = dn_text_work_new(&slot->work, err);
-        }
-        if (!dni_input_is_scaled(encoder, input)) {
-            continue;
-        }
-        if (slot->empty == NULL) {
-            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->empty,
-                                  "a row of sparse columns", &empty, err);
-            slot->empty = empty;
-        }
-        if (status == DN_OK) {
-            dni_encode_empty(encoder, input, true, slot->empty + input->first_feature);
-        }
+/* The size of a slot's workspace. Levels of a chunk grow with the data and are not part of it. */
+static void slot_layout(dni_layout *layout, const void *shape, void *work) {
+    const dni_encoding_shape *s = shape;
+    dni_encoding_slot *w = work;
+    w->open.views = dni_layout_array(layout, s->n_inputs, sizeof *w->open.views);
+    w->level = dni_layout_array(layout, s->n_inputs, sizeof *w->level);
+    w->level_capacity = dni_layout_array(layout, s->n_inputs, sizeof *w->level_capacity);
+    w->shift = s->has_vectors ? dni_layout_array(layout, s->n_inputs, sizeof *w->shift) : NULL;
+    w->empty = s->has_scaled ? dni_layout_doubles(layout, s->n_base) : NULL;
+    w->raw = s->n_basis_features > 0 ? dni_layout_doubles(layout, s->n_inputs) : NULL;
+    w->x = s->n_basis_features > 0 ? dni_layout_doubles(layout, s->n_basis_features) : NULL;
+}
+
+double dni_encoding_memory(const dni_encoding_shape *shape) {
+    dni_encoding_slot work;
+    return sizeof work + dni_layout_bytes(slot_layout, shape, &work);
+}
+
+static dni_encoding_shape shape_of(const dn_encoder *encoder) {
+    dni_encoding_shape shape = {.n_inputs = encoder->n_inputs,
+                                .n_base = encoder->n_base,
+                                .n_basis_features = encoder->n_features - encoder->n_base,
+                                .has_vectors = encoder->n_vector_inputs > 0};
+    for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
+        shape.has_scaled =
+            shape.has_scaled ||
+            dni_input_is_scaled(encoder, &encoder->inputs[encoder->vector_inputs[u]]);
     }
-    return status;
+    return shape;
 }
 
 dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder,
                                  const dn_run *run, dn_error *err) {
+    const dni_encoding_shape shape = shape_of(encoder);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
-    size_t n_inputs = encoder->n_inputs;
-    void *views = NULL, *level = NULL, *room = NULL, *row = NULL, *shift = NULL;
     dn_status status =
-        dn_run_alloc(run, n_inputs, sizeof *slot->open.views, "the encoder's inputs", &views, err);
-    slot->open.views = views;
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(run, n_inputs, sizeof *slot->level, "the encoder's inputs", &level, err);
-    }
-    slot->level = level;
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, n_inputs, sizeof *slot->level_room, "the encoder's inputs",
-                              &room, err);
-    }
-    slot->level_room = room;
-    if (status == DN_OK && encoder->n_vector_inputs > 0) {
-        status =
-            dn_run_alloc(run, n_inputs, sizeof *slot->shift, "the encoder's inputs", &shift, err);
-        slot->shift = shift;
-        if (status == DN_OK) {
-            status = vectors_init(slot, encoder, run, err);
-        }
-    }
-    if (status == DN_OK && encoder->n_bases > 0) {
-        status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base),
-                              sizeof(double), "a row of the bases", &row, err);
-        slot->raw = row;
-        slot->x = status == DN_OK ? slot->raw + n_inputs : NULL;
-        for (size_t b = 0; b < encoder->n_bases; b++) {
-            slot->row_flops += dni_basis_flops(&encoder->bases[b]);
-        }
-    }
+        dni_layout_take(run, slot_layout, &shape, slot, "the encoder's inputs", &slot->memory, err);
     if (status != DN_OK) {
-        dni_encoding_slot_done(slot, encoder, run);
+        return status;
     }
-    return status;
+    for (size_t u = 0; u < encoder->n_vector_inputs; u++) {
+        const dn_input *input = &encoder->inputs[encoder->vector_inputs[u]];
+        if (dni_input_is_scaled(encoder, input)) {
+            dni_encode_empty(encoder, input, true, slot->empty + input->first_feature);
+        }
+        if (input->type != DN_TEXT || slot->work != NULL) {
+            continue;
+        }
+        status = dn_text_work_new(&slot->work, err);
+        if (status != DN_OK) {
+            dni_encoding_slot_done(slot, encoder, run);
+            return status;
+        }
+    }
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        slot->row_flops += dni_basis_flops(&encoder->bases[b]);
+    }
+    return DN_OK;
 }
 
 void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run) {
     for (size_t i = 0; slot->level != NULL && i < encoder->n_inputs; i++) {
         dn_run_free(run, slot->level[i]);
     }
-    dn_run_free(run, slot->open.views);
-    dn_run_free(run, (void *)slot->level);
-    dn_run_free(run, slot->level_room);
-    dn_run_free(run, slot->raw);
-    dn_run_free(run, slot->shift);
-    dn_run_free(run, slot->empty);
+    dn_run_free(run, slot->memory);
     dn_text_work_free(slot->work);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
 }
@@ -92,7 +81,7 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, 
 static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, size_t i,
                             const dn_run *run, dn_error *err) {
     dn_strings strings = slot->open.views[i].strings;
-    if (strings.n > slot->level_room[i]) {
+    if (strings.n > slot->level_capacity[i]) {
         void *memory = NULL;
         dn_status status = dni_run_alloc_raw(run, strings.n, sizeof **slot->level,
                                              "the levels of a chunk", &memory, err);
@@ -101,7 +90,7 @@ static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, 
         }
         dn_run_free(run, slot->level[i]);
         slot->level[i] = memory;
-        slot->level_room[i] = strings.n;
+        slot->level_capacity[i] = strings.n;
     }
     for (size_t k = 0; k < strings.n; k++) {
         uint32_t found = dni_string_set_find(&encoder->levels[i], strings.bytes + strings.start[k],
@@ -133,11 +122,19 @@ dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *sour
     dn_status status = dni_chunk_open(&slot->open, source, columns, encoder->n_inputs, chunk,
                                       slot_index, &changed, err);
     slot->first_row = source->chunk_first_row[chunk];
-    for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++) {
-        if (columns[i] != DNI_NO_COLUMN) {
-            status = prepare_chunk(slot, source, encoder, columns, i, run, err);
+    if (status != DN_OK || !changed) {
+        goto cleanup;
+    }
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        if (columns[i] == DNI_NO_COLUMN) {
+            continue;
+        }
+        status = prepare_chunk(slot, source, encoder, columns, i, run, err);
+        if (status != DN_OK) {
+            goto cleanup;
         }
     }
+cleanup:
     if (status != DN_OK) {
         slot->open.chunk = SIZE_MAX;
     }
@@ -154,10 +151,16 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     dn_status status =
         dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
     slot->first_row = source->chunk_first_row[chunk];
-    for (size_t i = first; status == DN_OK && i < first + n; i++) {
-        status = prepare_chunk(slot, source, encoder, columns, i, run, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    for (size_t i = first; i < first + n; i++) {
+        status = prepare_chunk(slot, source, encoder, columns, i, run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
 }
 
 /* Adds field and row to an error. */
@@ -414,17 +417,18 @@ dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_s
 }
 
 /* ---- sparse rows ---- */
-dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_error *err) {
+dn_status dni_entries_reserve(dni_entries *entries, size_t capacity, dn_error *err) {
     void *values = NULL, *cols = NULL;
-    if (room <= entries->room) {
+    if (capacity <= entries->capacity) {
         return DN_OK;
     }
-    dn_status status = dni_run_alloc_raw(entries->run, room, sizeof *entries->values,
+    dn_status status = dni_run_alloc_raw(entries->run, capacity, sizeof *entries->values,
                                          "encoded rows", &values, err);
-    if (status == DN_OK) {
-        status = dni_run_alloc_raw(entries->run, room, sizeof *entries->cols, "encoded rows", &cols,
-                                   err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = dni_run_alloc_raw(entries->run, capacity, sizeof *entries->cols, "encoded rows", &cols,
+                               err);
     if (status != DN_OK) {
         dn_run_free(entries->run, values);
         return status;
@@ -437,7 +441,7 @@ dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_error *err) 
     dn_run_free(entries->run, entries->cols);
     entries->values = values;
     entries->cols = cols;
-    entries->room = room;
+    entries->capacity = capacity;
     return DN_OK;
 }
 
@@ -450,7 +454,7 @@ void dni_entries_done(dni_entries *entries) {
 /* Reserves n entries, and one more because zeros are written and then overwritten. */
 static inline dn_status entries_reserve_more(dni_entries *out, size_t n, dn_error *err) {
     const size_t need = out->n + n + 1;
-    return need <= out->room ? DN_OK : dni_entries_reserve(out, need + need / 2, err);
+    return need <= out->capacity ? DN_OK : dni_entries_reserve(out, need + need / 2, err);
 }
 
 /* Writes entry n. Returns n + 1, or n if the value is 0. */
@@ -501,13 +505,17 @@ static dn_status sparse_text(const dni_encoding_slot *slot, const dn_encoder *en
     const double *value;
     size_t n;
     dn_status status = dni_slot_text(slot, encoder, i, row, &feature, &value, &n, err);
-    if (status == DN_OK) {
-        status = entries_reserve_more(out, n + encoder->n_entries, err);
+    if (status != DN_OK) {
+        return status;
     }
-    for (size_t e = 0; status == DN_OK && e < n; e++) {
+    status = entries_reserve_more(out, n + encoder->n_entries, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t e = 0; e < n; e++) {
         put_entry(out, feature[e], value[e]);
     }
-    return status;
+    return DN_OK;
 }
 
 /* Encodes a standardised sparse input: all of its features are nonzero. */
@@ -561,7 +569,10 @@ static dn_status sparse_vector(const dni_encoding_slot *slot, const dn_encoder *
 static dn_status sparse_row(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t row,
                             dni_entries *out, dn_error *err) {
     dn_status status = entries_reserve_more(out, encoder->n_entries, err);
-    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs;) {
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
         sparse_plain(slot, encoder, &i, row, out);
         if (i == encoder->n_inputs) {
             break;
@@ -571,28 +582,36 @@ static dn_status sparse_row(const dni_encoding_slot *slot, const dn_encoder *enc
         } else {
             status = sparse_vector(slot, encoder, &encoder->inputs[i], i, row, out, err);
         }
-        i++;
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status;
+    return DN_OK;
 }
 
 dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source,
                             const dn_encoder *encoder, const dni_tile *tile, dni_entries *out,
                             dni_pace *pace, dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t k = 0; status == DN_OK && k < tile->n; k++) {
+    for (size_t k = 0; k < tile->n; k++) {
         const size_t before = out->n;
-        status = sparse_row(slot, encoder, dni_tile_row(tile, k), out, err);
-        if (status == DN_OK && encoder->n_bases > 0) {
-            status = dni_encode_row_bases(slot, source, encoder, tile, k, slot->x, pace, err);
+        dn_status status = sparse_row(slot, encoder, dni_tile_row(tile, k), out, err);
+        if (status != DN_OK) {
+            return status;
         }
-        for (size_t j = encoder->n_base; status == DN_OK && j < encoder->n_features; j++) {
+        if (encoder->n_bases > 0) {
+            status = dni_encode_row_bases(slot, source, encoder, tile, k, slot->x, pace, err);
+            if (status != DN_OK) {
+                return status;
+            }
+        }
+        for (size_t j = encoder->n_base; j < encoder->n_features; j++) {
             put_entry(out, j, slot->x[j - encoder->n_base]);
         }
         out->row_start[++out->n_rows] = out->n;
-        if (status == DN_OK) {
-            status = dni_pace_poll(pace, 4 * (double)(out->n - before), err);
+        status = dni_pace_poll(pace, 4 * (double)(out->n - before), err);
+        if (status != DN_OK) {
+            return status;
         }
     }
-    return status;
+    return DN_OK;
 }

@@ -14,7 +14,7 @@ typedef struct dni_encoding_slot {
     size_t first_row; /* source row of the chunk's first row */
     /* [n_inputs] categorical inputs: the level of each code of the chunk; levels.n: unseen */
     uint32_t **level;
-    size_t *level_room; /* [n_inputs] allocated elements of `level` */
+    size_t *level_capacity; /* [n_inputs] allocated elements of `level` */
     int64_t *
         /* [n_inputs] sparse inputs: the offset from an index of the source's column to an index
          * of the input */
@@ -25,8 +25,22 @@ typedef struct dni_encoding_slot {
         empty;
     double *raw;      /* [n_inputs] a raw row of the inputs of bases; NULL without bases */
     double *x;        /* [n_features - n_base] the features of bases of a row; NULL without bases */
+    void *memory;     /* of the arrays */
     double row_flops; /* floating-point operations of the bases for one row */
 } dni_encoding_slot;
+
+/* The size of a slot's workspace. */
+typedef struct dni_encoding_shape {
+    size_t n_inputs;
+    size_t n_base;           /* features of the inputs */
+    size_t n_basis_features; /* features of the bases */
+    bool has_vectors;        /* some input is text or sparse */
+    bool has_scaled;         /* some sparse input is standardised */
+} dni_encoding_shape;
+
+/* Returns the bytes of a slot, without the levels of a chunk's strings and the words of a text,
+ * which depend on the data. */
+double dni_encoding_memory(const dni_encoding_shape *shape);
 
 DN_MUST_USE dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder,
                                              const dn_run *run, dn_error *err);
@@ -115,17 +129,17 @@ DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot,
 
 /* Sparse rows, one after the other, in memory that grows. */
 typedef struct dni_entries {
-    const dn_run *run; /* the owner of the memory */
-    double *values;    /* [capacity] */
-    uint32_t *cols;    /* [capacity] */
-    size_t n, room;    /* entries of the rows so far; entries allocated */
-    size_t n_rows;     /* rows so far */
-    size_t *row_start; /* [n_rows + 1] owned by the caller, who provides space for all rows */
+    const dn_run *run;  /* the owner of the memory */
+    double *values;     /* [capacity] */
+    uint32_t *cols;     /* [capacity] */
+    size_t n, capacity; /* entries of the rows so far; entries allocated */
+    size_t n_rows;      /* rows so far */
+    size_t *row_start;  /* [n_rows + 1] owned by the caller, who provides space for all rows */
 } dni_entries;
 
 /* Allocates at least `capacity` entries and keeps the present ones. Errors: DN_ERR_BUDGET,
  * DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_error *err);
+DN_MUST_USE dn_status dni_entries_reserve(dni_entries *entries, size_t capacity, dn_error *err);
 void dni_entries_done(dni_entries *entries);
 
 /* Appends the tile's rows. Polls the run. Errors: those of dni_encode_dense_bases,

@@ -116,17 +116,24 @@ dn_status dni_basis_read(dni_reader *reader, const dn_input *inputs, size_t n_in
     dn_basis_spec spec;
     size_t n_columns = 0;
     dn_status status = read_head(reader, n_inputs, &spec, &n_columns, err);
-    if (status == DN_OK) {
-        status = dni_basis_init(basis, &spec, n_columns, 0, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && basis->standardize) {
+    status = dni_basis_init(basis, &spec, n_columns, 0, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (basis->standardize) {
         status = dni_basis_standardize(basis, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK) {
-        status = read_columns(reader, inputs, n_inputs, basis, err);
+    status = read_columns(reader, inputs, n_inputs, basis, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && !read_numbers(reader, basis)) {
-        status = corrupt(err, "the numbers of a basis are none");
-    }
-    return status;
+    return read_numbers(reader, basis)
+               ? DN_OK
+               : corrupt(err, "the numbers of a basis are cut short or not finite");
 }

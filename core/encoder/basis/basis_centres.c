@@ -4,7 +4,7 @@
  *           next
  *           ones are rows drawn with probability proportional to v D^2, where D is the distance
  *           to
- *           the nearest centre so far (Arthur and Vassilvitskii, SODA 2007)
+ *           the nearest centre so potential (Arthur and Vassilvitskii, SODA 2007)
  *   Lloyd   each row is assigned to its nearest centre, among equals the first; each centre
  *           moves to
  *           the weighted mean of its rows; a centre without rows stays (Alpaydin, section 7.3;
@@ -15,8 +15,8 @@
  * rows are drawn in their order, so that the centres do not depend on the number of threads. */
 #include "encoder/basis/basis_fit.h"
 
+#include "base/layout.h"
 #include "base/random.h"
-#include "base/run_memory.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 #include <stdlib.h>
@@ -27,10 +27,10 @@ enum { MOST_ROUNDS = 100 };
 
 struct kmeans {
     const dn_run *run;
-    size_t p, k;     /* columns; centres */
-    double *centres; /* [k × p] */
-    double *far;     /* [n_rows] v D^2 of each row */
-    size_t newest;   /* the centre chosen last; SIZE_MAX: none, the potential is v */
+    size_t p, k;       /* columns; centres */
+    double *centres;   /* [k × p] */
+    double *potential; /* [n_rows] v D^2 of each row */
+    size_t newest;     /* the centre chosen last; SIZE_MAX: none, the potential is v */
     /* [k × (p + 1) + 1] the sums of a round: for each centre sum of v (z - c) and of v; sum of v
      * D^2 */
     double *sums;
@@ -43,20 +43,20 @@ static double weight_of(const dn_block *block, size_t t) {
 /* ---- start ---- */
 static dn_status potential_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     const struct kmeans *self = arg;
-    double *far = self->far + block->first_row;
+    double *potential = self->potential + block->first_row;
     dni_pace pace = {.run = self->run};
     (void)slot;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t);
         if (self->newest == SIZE_MAX) {
-            far[t] = v;
+            potential[t] = v;
             continue;
         }
         const double *z = block->x.values + t * block->x.stride;
         double d =
             v == 0 ? 0
                    : v * dni_square_distance(z, self->centres + self->newest * self->p, self->p);
-        far[t] = self->newest == 0 || d < far[t] ? d : far[t];
+        potential[t] = self->newest == 0 || d < potential[t] ? d : potential[t];
         dn_status status = dni_pace_poll(&pace, 3 * (double)self->p, err);
         if (status != DN_OK) {
             return status;
@@ -70,7 +70,7 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
                       size_t *out, dn_error *err) {
     double total = 0, at = 0;
     for (size_t t = 0; t < n; t++) {
-        total += self->far[t];
+        total += self->potential[t];
     }
     if (!isfinite(total)) {
         dn_status status = dn_error_set(err, DN_ERR_NUMERIC,
@@ -83,8 +83,8 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
     *out = SIZE_MAX;
     double wanted = dni_random_uniform(random, 0, 1) * total;
     for (size_t t = 0; t < n && !(at > wanted); t++) {
-        at += self->far[t];
-        *out = self->far[t] > 0 ? t : *out;
+        at += self->potential[t];
+        *out = self->potential[t] > 0 ? t : *out;
     }
     return dn_run_stop(run, err);
 }
@@ -94,11 +94,12 @@ static dn_status copy_row(const dn_rows *rows, size_t row, double *out, dn_error
     dn_block block;
     dn_status status =
         dn_rows_piece(rows, row / DN_BLOCK_ROWS, row % DN_BLOCK_ROWS / size, 0, &block, err);
-    if (status == DN_OK) {
-        memcpy(out, block.x.values + (row - block.first_row) * block.x.stride,
-               rows->n_cols * sizeof *out);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    memcpy(out, block.x.values + (row - block.first_row) * block.x.stride,
+           rows->n_cols * sizeof *out);
+    return DN_OK;
 }
 
 static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *run, uint64_t stream,
@@ -109,19 +110,22 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
     for (size_t j = 0; j < self->k; j++) {
         size_t row = SIZE_MAX;
         dn_status status = dn_run_each(run, rows, potential_block, self, err);
-        if (status == DN_OK) {
-            status = draw(self, rows->n_rows, &random, run, &row, err);
+        if (status != DN_OK) {
+            return status;
         }
-        if (status == DN_OK && row == SIZE_MAX) {
+        status = draw(self, rows->n_rows, &random, run, &row, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        if (row == SIZE_MAX) {
             status = dn_error_set(err, DN_ERR_DATA,
                                   "a gaussian basis cannot have %zu centres: only %zu training "
                                   "rows are different in its columns",
                                   self->k, j);
             dn_error_set_field(err, "basis");
+            return status;
         }
-        if (status == DN_OK) {
-            status = copy_row(rows, row, self->centres + j * self->p, err);
-        }
+        status = copy_row(rows, row, self->centres + j * self->p, err);
         if (status != DN_OK) {
             return status;
         }
@@ -180,30 +184,47 @@ static bool move(struct kmeans *self) {
     return moved * weight > LEAST_MOVE * self->sums[self->k * (self->p + 1)];
 }
 
+struct kmeans_shape {
+    size_t n_rows, n_columns, n_centres;
+};
+
+static void kmeans_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct kmeans_shape *s = shape;
+    struct kmeans *w = work;
+    w->potential = dni_layout_doubles(layout, s->n_rows);
+    w->sums = dni_layout_doubles(layout, s->n_centres * (s->n_columns + 1) + 1);
+}
+
+double dni_basis_centres_memory(size_t n_rows, size_t n_columns, size_t k) {
+    const struct kmeans_shape shape = {n_rows, n_columns, k};
+    struct kmeans work;
+    return dni_layout_bytes(kmeans_layout, &shape, &work);
+}
+
 dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, uint64_t stream,
                             double *points, dn_error *err) {
+    const struct kmeans_shape shape = {rows->n_rows, rows->n_cols, k};
     struct kmeans self = {.run = run, .p = rows->n_cols, .k = k, .centres = points};
-    void *far = NULL, *sums = NULL;
-    size_t n_sums = k * (self.p + 1) + 1;
-    dn_status status = dni_run_alloc_raw(run, rows->n_rows, sizeof(double),
-                                         "the distances from centres", &far, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, n_sums, sizeof(double), "the sums of k-means", &sums, err);
+    const size_t n_sums = k * (self.p + 1) + 1;
+    void *memory = NULL;
+    dn_status status = dni_layout_take_raw(run, kmeans_layout, &shape, &self,
+                                           "the distances from centres", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    self.far = far;
-    self.sums = sums;
-    if (status == DN_OK) {
-        status = start(&self, rows, run, stream, err);
+    status = start(&self, rows, run, stream, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    for (size_t round = 0; status == DN_OK && round < MOST_ROUNDS; round++) {
+    for (size_t round = 0; round < MOST_ROUNDS; round++) {
         status = dn_run_sum(run, rows, &(dn_sum){round_block, &self, sizeof self, n_sums},
                             self.sums, err);
-        if (status == DN_OK && !move(&self)) {
+        if (status != DN_OK || !move(&self)) {
             break;
         }
     }
-    dn_run_free(run, far);
-    dn_run_free(run, sums);
+cleanup:
+    dn_run_free(run, memory);
     return status;
 }
 
@@ -251,9 +272,10 @@ static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *rand
         for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
             dn_block block;
             dn_status status = dn_run_stop(run, err);
-            if (status == DN_OK) {
-                status = dn_rows_piece(rows, i, k, 0, &block, err);
+            if (status != DN_OK) {
+                return status;
             }
+            status = dn_rows_piece(rows, i, k, 0, &block, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -283,39 +305,64 @@ static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run
     return DN_OK;
 }
 
+struct width_work {
+    double *z;      /* [n_rows × n_columns] the sample */
+    double *square; /* [n_rows (n_rows - 1)/2] squared distances */
+};
+
+struct width_shape {
+    size_t n_rows, n_columns;
+};
+
+static void width_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct width_shape *s = shape;
+    struct width_work *w = work;
+    w->z = dni_layout_matrix(layout, s->n_rows, s->n_columns);
+    w->square = dni_layout_doubles(layout, s->n_rows * s->n_rows / 2 + 1);
+}
+
+double dni_basis_width_memory(size_t n_rows, size_t n_columns) {
+    const struct width_shape shape = {n_rows < DNI_WIDTH_ROWS ? n_rows : DNI_WIDTH_ROWS, n_columns};
+    struct width_work work;
+    return dni_layout_bytes(width_layout, &shape, &work);
+}
+
 dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream, double *out,
                           dn_error *err) {
-    size_t p = rows->n_cols, n = 0, pairs = 0;
+    size_t n = 0, pairs = 0;
     dni_random random;
-    void *z = NULL, *square = NULL;
+    void *memory = NULL;
     dni_random_init(&random, run->seed, stream);
     dn_status status = sample(rows, run, &random, &n, 0, NULL, err);
-    size_t m = n < DNI_WIDTH_ROWS ? n : DNI_WIDTH_ROWS;
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, m * p, sizeof(double), "the rows for a width", &z, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, m * m / 2 + 1, sizeof(double), "the distances for a width",
-                              &square, err);
+    const struct width_shape shape = {n < DNI_WIDTH_ROWS ? n : DNI_WIDTH_ROWS, rows->n_cols};
+    struct width_work work;
+    status = dni_layout_take_raw(run, width_layout, &shape, &work, "the distances for a width",
+                                 &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = sample(rows, run, &random, &n, m, z, err);
+    status = sample(rows, run, &random, &n, shape.n_rows, work.z, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = pairs_of(z, m, p, run, square, &pairs, err);
+    status = pairs_of(work.z, shape.n_rows, shape.n_columns, run, work.square, &pairs, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        double width = pairs == 0 ? 0 : median(square, pairs);
-        *out = width > 0 ? width : 1;
-        if (!isfinite(width)) {
-            status = dn_error_set(err, DN_ERR_NUMERIC,
-                                  "the distances between rows of a basis are beyond the range of "
-                                  "numbers: give a width, standardize it, or "
-                                  "leave out columns of extreme values");
-            dn_error_set_field(err, "basis");
-        }
+    const double width = pairs == 0 ? 0 : median(work.square, pairs);
+    if (!isfinite(width)) {
+        status = dn_error_set(err, DN_ERR_NUMERIC,
+                              "the distances between rows of a basis are beyond the range of "
+                              "numbers: give a width, standardize it, or "
+                              "leave out columns of extreme values");
+        dn_error_set_field(err, "basis");
+        goto cleanup;
     }
-    dn_run_free(run, z);
-    dn_run_free(run, square);
+    *out = width > 0 ? width : 1;
+cleanup:
+    dn_run_free(run, memory);
     return status;
 }

@@ -13,6 +13,7 @@
  * 3.8.3. */
 #include "encoder/basis/basis_fit.h"
 
+#include "base/layout.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/step.h"
@@ -147,28 +148,33 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
         }
     }
     dni_pace pace = {.run = self->run};
-    dn_status status = DN_OK;
-    for (size_t i = 0; status == DN_OK && i < p; i++) {
+    for (size_t i = 0; i < p; i++) {
         for (size_t j = 0; j <= i; j++) {
             self->within[i * p + j] /= self->root[i] * self->root[j];
         }
         memcpy(self->spare + i * p, self->within + i * p, (i + 1) * sizeof *self->spare);
-        status = dni_pace_poll(&pace, 8 * (double)i, err);
+        dn_status status = dni_pace_poll(&pace, 8 * (double)i, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK) {
-        status = dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
+    dn_status status =
+        dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
+    if (status != DN_OK) {
+        return status;
     }
-    bool positive = false;
-    for (size_t c = 0; status == DN_OK && n_null > 0 && null == NULL && c < p; c++) {
-        self->spare[c] = 1; /* the null vectors are unknown: name all columns */
-    }
-    if (status == DN_OK && n_null > 0) {
+    if (n_null > 0) {
+        for (size_t c = 0; null == NULL && c < p; c++) {
+            self->spare[c] = 1; /* the null vectors are unknown: name all columns */
+        }
         status = refuse(names, null == NULL ? self->spare : null, p, err);
     }
     dn_run_free(self->run, null);
-    if (status == DN_OK) {
-        status = dni_cholesky(self->run, self->within, p, &positive, err);
+    if (status != DN_OK) {
+        return status;
     }
+    bool positive = false;
+    status = dni_cholesky(self->run, self->within, p, &positive, err);
     if (status == DN_OK && !positive) {
         status = dn_error_set(
             err, DN_ERR_NUMERIC,
@@ -249,46 +255,62 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
     return status;
 }
 
+struct fisher_shape {
+    size_t p, K, n_slots;
+};
+
+static void fisher_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct fisher_shape *s = shape;
+    struct fisher *w = work;
+    w->mean = dni_layout_matrix(layout, s->K, s->p + 1);
+    w->centre = dni_layout_doubles(layout, s->p);
+    w->within = dni_layout_matrix(layout, s->p, s->p);
+    w->spare = dni_layout_matrix(layout, s->p, s->p);
+    w->root = dni_layout_doubles(layout, s->p);
+    w->between = dni_layout_matrix(layout, s->K, s->p);
+    w->small = dni_layout_matrix(layout, s->K, s->K);
+    w->tiles = dni_layout_matrix(layout, s->n_slots * DNI_TILE_ROWS, 2 * s->p + 1);
+}
+
+double dni_basis_fisher_memory(size_t n_columns, size_t n_classes, size_t n_slots) {
+    const struct fisher_shape shape = {n_columns, n_classes, n_slots};
+    struct fisher work;
+    return dni_layout_bytes(fisher_layout, &shape, &work);
+}
+
 dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
                            const char *const *names, const dn_run *run, double *directions,
                            dn_error *err) {
     struct fisher self = {.run = run, .p = rows->n_cols, .K = n_classes};
-    size_t p = self.p, K = self.K, n_slots = run->n_slots == 0 ? 1 : run->n_slots;
-    const struct {
-        double **field;
-        size_t n;
-    } arrays[] = {{&self.mean, K * (p + 1)}, {&self.centre, p},
-                  {&self.within, p * p},     {&self.spare, p * p},
-                  {&self.root, p},           {&self.between, K * p},
-                  {&self.small, K * K},      {&self.tiles, n_slots * (2 * p + 1) * DNI_TILE_ROWS}};
-    const size_t n_arrays = sizeof arrays / sizeof *arrays;
-    dn_status status = DN_OK;
-    for (size_t k = 0; status == DN_OK && k < n_arrays; k++) {
-        void *memory = NULL;
-        status = dn_run_alloc(run, arrays[k].n, sizeof(double), "the scatter of a fisher basis",
-                              &memory, err);
-        *arrays[k].field = memory;
+    const size_t p = self.p, K = self.K;
+    const struct fisher_shape shape = {p, K, run->n_slots == 0 ? 1 : run->n_slots};
+    void *memory = NULL;
+    dn_status status = dni_layout_take(run, fisher_layout, &shape, &self,
+                                       "the scatter of a fisher basis", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dn_run_sum(run, rows, &(dn_sum){means_block, &self, sizeof self, K * (p + 1)},
-                            self.mean, err);
+    status = dn_run_sum(run, rows, &(dn_sum){means_block, &self, sizeof self, K * (p + 1)},
+                        self.mean, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        finish_means(&self);
-        status = dn_run_sum(run, rows, &(dn_sum){within_block, &self, sizeof self, p * p},
-                            self.within, err);
+    finish_means(&self);
+    status =
+        dn_run_sum(run, rows, &(dn_sum){within_block, &self, sizeof self, p * p}, self.within, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = correlate(&self, names, err);
+    status = correlate(&self, names, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = make_between(&self, err);
+    status = make_between(&self, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = find_directions(&self, n, directions, err);
-    }
-    for (size_t k = 0; k < n_arrays; k++) {
-        dn_run_free(run, *arrays[k].field);
-    }
+    status = find_directions(&self, n, directions, err);
+cleanup:
+    dn_run_free(run, memory);
     return status;
 }

@@ -3,6 +3,7 @@
  * computes those of columns. */
 #include "encoder/basis/basis_fit.h"
 
+#include "base/layout.h"
 #include "base/random.h"
 #include "base/sum.h"
 #include "encoder/encoder_moments.h"
@@ -25,11 +26,14 @@ static bool is_number(const dn_input *input) {
 dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_error *err) {
     dn_status status =
         spec->n_bases > 0 ? dni_encoder_set_bases(encoder, spec->n_bases, err) : DN_OK;
+    if (status != DN_OK) {
+        return status;
+    }
     size_t n_numbers = 0;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         n_numbers += is_number(&encoder->inputs[i]);
     }
-    for (size_t b = 0; status == DN_OK && b < spec->n_bases; b++) {
+    for (size_t b = 0; b < spec->n_bases; b++) {
         const dn_basis_spec *from = &spec->bases[b];
         dni_basis *basis = &encoder->bases[b];
         size_t n = from->columns == NULL ? n_numbers : from->n_columns, c = 0;
@@ -40,11 +44,14 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
             return status;
         }
         status = dni_basis_init(basis, from, n, spec->n_classes, err);
-        if (status == DN_OK && basis->standardize) {
-            status = dni_basis_standardize(basis, err);
-        }
         if (status != DN_OK) {
             return status;
+        }
+        if (basis->standardize) {
+            status = dni_basis_standardize(basis, err);
+            if (status != DN_OK) {
+                return status;
+            }
         }
         if (from->columns != NULL) {
             memcpy(basis->columns, from->columns, n * sizeof *basis->columns);
@@ -75,43 +82,52 @@ static void columns_done(struct columns *columns) {
  * if mean is given. */
 static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
                                 const double *scale, dn_encoder **out, dn_error *err) {
-    size_t n = basis->n_columns;
+    const size_t n = basis->n_columns;
     dn_encoder *encoder = NULL;
     const char **names = malloc((n + 1) * sizeof *names);
     size_t *lengths = malloc((n + 1) * sizeof *lengths);
-    dn_status status = dni_encoder_new(n, &encoder, err);
-    if (status == DN_OK && (names == NULL || lengths == NULL)) {
+    dn_status status = DN_OK;
+    if (names == NULL || lengths == NULL) {
         status =
             dn_error_set(err, DN_ERR_MEMORY,
                          "the bases of the encoder need memory which the system does not have");
+        goto cleanup;
     }
-    if (status == DN_OK && names != NULL && lengths != NULL) {
-        for (size_t c = 0; c < n; c++) {
-            const dn_input *input = &of->inputs[basis->columns[c]];
-            encoder->inputs[c].type = input->type;
-            encoder->inputs[c].fill = input->fill;
-            names[c] = input->name;
-            lengths[c] = strlen(input->name);
-        }
-        status = dni_encoder_set_names(encoder, names, lengths, err);
+    status = dni_encoder_new(n, &encoder, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = dni_encoder_finish(encoder, err);
+    for (size_t c = 0; c < n; c++) {
+        const dn_input *input = &of->inputs[basis->columns[c]];
+        encoder->inputs[c].type = input->type;
+        encoder->inputs[c].fill = input->fill;
+        names[c] = input->name;
+        lengths[c] = strlen(input->name);
     }
-    if (status == DN_OK && mean != NULL) {
+    status = dni_encoder_set_names(encoder, names, lengths, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dni_encoder_finish(encoder, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (mean != NULL) {
         status = dni_encoder_set_scales(encoder, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+        for (size_t c = 0; c < n; c++) {
+            encoder->mean[c] = mean[basis->columns[c]];
+            encoder->scale[c] = scale[basis->columns[c]];
+        }
     }
-    for (size_t c = 0; status == DN_OK && mean != NULL && c < n; c++) {
-        encoder->mean[c] = mean[basis->columns[c]];
-        encoder->scale[c] = scale[basis->columns[c]];
-    }
+    *out = encoder;
+    encoder = NULL;
+cleanup:
     free((void *)names);
     free(lengths);
-    if (status == DN_OK) {
-        *out = encoder;
-    } else {
-        dn_encoder_unref(encoder);
-    }
+    dn_encoder_unref(encoder);
     return status;
 }
 
@@ -209,13 +225,16 @@ static dn_status fit_fisher(const dn_encoder *encoder, dni_basis *basis, const d
         names[c] = encoder->inputs[basis->columns[c]].name;
     }
     status = columns_init(&columns, encoder, basis, true, data, run, err);
-    if (status == DN_OK) {
-        status = dni_basis_fisher(columns.rows, data->n_classes, basis->n_features, names,
-                                  &columns.run, basis->points, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        finish_directions(basis, data->scale, data->n_classes);
+    status = dni_basis_fisher(columns.rows, data->n_classes, basis->n_features, names, &columns.run,
+                              basis->points, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    finish_directions(basis, data->scale, data->n_classes);
+cleanup:
     columns_done(&columns);
     dn_run_free(run, memory);
     return status;
@@ -329,7 +348,10 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
         }
     }
     dn_status status = dni_each_sum(self->run, rows, sums_block, self, n, totals, err);
-    for (size_t j = 0; status == DN_OK && j < n; j++) {
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t j = 0; j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         *feature = (dni_scan_column){.weight = total_weight,
                                      .sum = totals[j],
@@ -340,54 +362,75 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
             feature->maximum = fmax(feature->maximum, self->x[(3 * i + 2) * n + j]);
         }
         if (!dni_moments_mean(feature, &encoder->mean[first + j])) {
-            status = refuse_scale(self, j, err);
-        } else {
-            dni_moments_prepare(feature, encoder->mean[first + j]);
+            return refuse_scale(self, j, err);
         }
+        dni_moments_prepare(feature, encoder->mean[first + j]);
     }
-    if (status == DN_OK) {
-        status = dn_run_sum(self->run, rows, &(dn_sum){moments_block, self, sizeof *self, 2 * n},
-                            totals, err);
+    status = dn_run_sum(self->run, rows, &(dn_sum){moments_block, self, sizeof *self, 2 * n},
+                        totals, err);
+    if (status != DN_OK) {
+        return status;
     }
-    for (size_t j = 0; status == DN_OK && j < n; j++) {
+    for (size_t j = 0; j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         feature->first = totals[j];
         feature->second = totals[n + j];
-        if (feature->factor != 0 &&
-            !dni_moments_finish(feature, total_weight, NULL, &encoder->mean[first + j],
-                                &encoder->scale[first + j])) {
-            status = refuse_scale(self, j, err);
+        if (feature->factor == 0) {
+            encoder->first_constant =
+                encoder->n_constant++ == 0 ? first + j : encoder->first_constant;
+            continue;
         }
-        if (feature->factor == 0 && encoder->n_constant++ == 0) {
-            encoder->first_constant = first + j;
+        if (!dni_moments_finish(feature, total_weight, NULL, &encoder->mean[first + j],
+                                &encoder->scale[first + j])) {
+            return refuse_scale(self, j, err);
         }
     }
-    return status;
+    return DN_OK;
+}
+
+struct moments_shape {
+    size_t n, n_slots;
+};
+
+struct moments_work {
+    dni_scan_column *features;
+    double *x;
+    double *totals; /* [2 × n] the sums of a pass */
+};
+
+static void moments_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct moments_shape *s = shape;
+    struct moments_work *w = work;
+    w->features = dni_layout_array(layout, s->n, sizeof *w->features);
+    w->x = dni_layout_matrix(layout, s->n_slots * 3, s->n);
+    w->totals = dni_layout_doubles(layout, 2 * s->n);
+}
+
+double dni_basis_moments_memory(size_t n_rows, size_t n_features, size_t n_slots) {
+    const struct moments_shape shape = {n_features, n_slots};
+    struct moments_work work;
+    return dni_layout_bytes(moments_layout, &shape, &work) +
+           dn_run_sum_memory(n_rows, n_slots, 2 * (double)n_features);
 }
 
 static dn_status standardize(dn_encoder *encoder, const dni_basis *basis,
                              const struct columns *columns, double total_weight, dn_error *err) {
-    struct moments self = {.encoder = encoder, .basis = basis, .run = &columns->run};
-    size_t n = basis->n_features, n_slots = columns->run.n_slots;
-    void *features = NULL, *x = NULL, *totals = NULL;
-    dn_status status = dn_run_alloc(&columns->run, n, sizeof *self.features, "the sums of a basis",
-                                    &features, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(&columns->run, n_slots * 3 * n, sizeof(double), "the sums of a basis",
-                              &x, err);
+    const struct moments_shape shape = {basis->n_features, columns->run.n_slots};
+    struct moments_work work;
+    void *memory = NULL;
+    dn_status status = dni_layout_take(&columns->run, moments_layout, &shape, &work,
+                                       "the sums of a basis", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(&columns->run, 2 * n, sizeof(double), "the sums of a basis", &totals, err);
-    }
-    self.features = features;
-    self.x = x;
-    if (status == DN_OK) {
-        status = two_passes(&self, columns->rows, total_weight, n_slots, totals, encoder, err);
-    }
-    dn_run_free(&columns->run, features);
-    dn_run_free(&columns->run, x);
-    dn_run_free(&columns->run, totals);
+    struct moments self = {.encoder = encoder,
+                           .basis = basis,
+                           .run = &columns->run,
+                           .features = work.features,
+                           .x = work.x};
+    status =
+        two_passes(&self, columns->rows, total_weight, shape.n_slots, work.totals, encoder, err);
+    dn_run_free(&columns->run, memory);
     return status;
 }
 
@@ -411,32 +454,50 @@ static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *s
     }
     if (basis->kind == DN_BASIS_FISHER) {
         status = fit_fisher(encoder, basis, data, run, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK && (centres || width || encoder->standardize)) {
+    if (centres || width || encoder->standardize) {
         status = columns_init(&columns, encoder, basis, basis->standardize, data, run, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK && centres) {
+    if (centres) {
         status = dni_basis_centres(columns.rows, basis->n_features, &columns.run, stream + CENTRES,
                                    basis->points, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK && width) {
+    if (width) {
         status = dni_basis_width(columns.rows, &columns.run, stream + WIDTH, &basis->width, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER) {
+    if (basis->kind == DN_BASIS_RANDOM_FOURIER) {
         status = draw_frequencies(basis, run, stream + FREQUENCIES, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK && encoder->standardize) {
+    if (encoder->standardize) {
         status = standardize(encoder, basis, &columns, data->total_weight, err);
     }
+cleanup:
     columns_done(&columns);
     return status;
 }
 
 dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec,
                         const dni_bases_data *data, const dn_run *run, dn_error *err) {
-    dn_status status = DN_OK;
-    for (size_t b = 0; status == DN_OK && b < encoder->n_bases; b++) {
-        status = fit_basis(encoder, b, &spec->bases[b], data, run, err);
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        dn_status status = fit_basis(encoder, b, &spec->bases[b], data, run, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status;
+    return DN_OK;
 }

@@ -52,4 +52,12 @@ DN_MUST_USE dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, si
                                        const char *const *names, const dn_run *run,
                                        double *directions, dn_error *err);
 
+/* Return the bytes of the run's memory that these functions allocate, without their sums. */
+double dni_basis_centres_memory(size_t n_rows, size_t n_columns, size_t k);
+double dni_basis_width_memory(size_t n_rows, size_t n_columns);
+double dni_basis_fisher_memory(size_t n_columns, size_t n_classes, size_t n_slots);
+
+/* Returns the bytes that mean and deviation of n features need, with their sums. */
+double dni_basis_moments_memory(size_t n_rows, size_t n_features, size_t n_slots);
+
 #endif
