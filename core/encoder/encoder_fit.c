@@ -20,6 +20,8 @@
  *
  * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
  * standardised index of a sparse column is like a number whose missing values are 0. */
+#include "encoder/encoder_fit.h"
+
 #include "base/layout.h"
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
@@ -425,4 +427,32 @@ cleanup:
     dn_run_free(fit.run, fit.memory);
     dn_encoder_unref(fit.encoder);
     return status;
+}
+
+/* ---- memory ---- */
+/* A level and its text in the set of one slot. The data decides; this is a typical size. */
+#define LEVEL_BYTES 64
+
+double dni_encoder_fit_memory(const dn_encoder_spec *spec, const dn_table_column *columns,
+                              size_t n_rows, size_t n_levels, size_t n_slots) {
+    const size_t n = spec->n_columns, slots = n_slots == 0 ? 1 : n_slots;
+    struct fit work;
+    double largest = dn_run_sum_memory(n_rows, slots, 2 * (double)n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const dn_table_column *column = &columns[spec->columns[i]];
+        if (column->type != DN_SPARSE) {
+            continue;
+        }
+        dni_sparse_shape shape = {.n_features = column->width,
+                                  .n_slots = slots,
+                                  .moments = spec->standardize && spec->standardize_sparse};
+        if (spec->index_filters != NULL) {
+            shape.n_features = dn_index_filter_count(&spec->index_filters[i], column->width);
+        }
+        const double n_sums = shape.moments ? 1 + 2 * (double)shape.n_features : 1;
+        largest =
+            fmax(largest, dni_sparse_fit_memory(&shape) + dn_run_sum_memory(n_rows, slots, n_sums));
+    }
+    return dni_scan_memory(n, slots) + (double)slots * LEVEL_BYTES * (double)n_levels +
+           dni_layout_bytes(moments_layout, &n, &work) + largest;
 }

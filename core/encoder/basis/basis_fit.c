@@ -501,3 +501,38 @@ dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec,
     }
     return DN_OK;
 }
+
+/* ---- memory ---- */
+double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
+                               size_t n_slots) {
+    const size_t slots = n_slots == 0 ? 1 : n_slots;
+    const double block = fmin((double)n_rows, DN_BLOCK_ROWS);
+    double largest = 0, kept = 0;
+    for (size_t b = 0; b < spec->n_bases; b++) {
+        const dn_basis_spec *basis = &spec->bases[b];
+        const size_t p = basis->columns == NULL ? spec->n_columns : basis->n_columns,
+                     n = dn_basis_n_features(basis, p, n_classes);
+        const double columns = (double)p, features = (double)n;
+        /* a block of its columns in each slot, if all rows do not fit */
+        const double rows = (double)slots * block * (columns + 2) * 8 + 3 * columns * 8;
+        double work = spec->standardize ? dni_basis_moments_memory(n_rows, n, slots) : 0;
+        if (basis->kind == DN_BASIS_GAUSSIAN && basis->points == NULL) {
+            work = fmax(work, dni_basis_centres_memory(n_rows, p, n) +
+                                  dn_run_sum_memory(n_rows, slots, features * (columns + 1) + 1));
+        }
+        if ((basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) &&
+            basis->width == 0) {
+            work = fmax(work, dni_basis_width_memory(n_rows, p));
+        }
+        if (basis->kind == DN_BASIS_FISHER) {
+            const double sums = fmax(columns * columns, (double)n_classes * (columns + 1));
+            /* the decomposition of S_W, while its null space is searched for */
+            const double null_space = 3 * columns * columns * 8;
+            work = fmax(work, dni_basis_fisher_memory(p, n_classes, slots) +
+                                  fmax(null_space, dn_run_sum_memory(n_rows, slots, sums)));
+        }
+        largest = fmax(largest, rows + work);
+        kept += 8 * features * (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : columns + 3);
+    }
+    return largest + kept;
+}

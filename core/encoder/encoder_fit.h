@@ -1,6 +1,6 @@
-/* Memory estimates of the fit of an encoder, in addition to dn_encoder_bases_memory. */
-#ifndef DNI_ENCODER_MEMORY_H
-#define DNI_ENCODER_MEMORY_H
+/* The memory of dn_encoder_fit, in addition to dn_encoder_bases_memory. */
+#ifndef DNI_ENCODER_FIT_H
+#define DNI_ENCODER_FIT_H
 
 #include <discern/encoder.h>
 
