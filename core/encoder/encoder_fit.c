@@ -433,6 +433,10 @@ cleanup:
 /* A level and its text in the set of one slot. The data decides; this is a typical size. */
 #define LEVEL_BYTES 64
 
+double dni_encoder_levels_memory(size_t n_levels, size_t n_slots) {
+    return (double)(n_slots == 0 ? 1 : n_slots) * LEVEL_BYTES * (double)n_levels;
+}
+
 double dni_encoder_fit_memory(const dn_encoder_spec *spec, const dn_table_column *columns,
                               size_t n_rows, size_t n_levels, size_t n_slots) {
     const size_t n = spec->n_columns, slots = n_slots == 0 ? 1 : n_slots;
@@ -453,6 +457,6 @@ double dni_encoder_fit_memory(const dn_encoder_spec *spec, const dn_table_column
         largest =
             fmax(largest, dni_sparse_fit_memory(&shape) + dn_run_sum_memory(n_rows, slots, n_sums));
     }
-    return dni_scan_memory(n, slots) + (double)slots * LEVEL_BYTES * (double)n_levels +
+    return dni_scan_memory(n, slots) + dni_encoder_levels_memory(n_levels, slots) +
            dni_layout_bytes(moments_layout, &n, &work) + largest;
 }

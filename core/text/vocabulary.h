@@ -62,6 +62,18 @@ DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t colum
                                          const double *weight, const dn_text_spec *spec,
                                          const dn_run *run, dni_vocabulary *out,
                                          double *out_entries, dn_error *err);
+/* Estimates the bytes of the run's memory that dni_vocabulary_fit needs for words.
+ *
+ *   n_different  number of different words of the rows
+ *   n_entries    number of words of all texts, each counted once per text; 0: unknown
+ *   n_chosen     number of words that become features
+ *
+ * The number of words decides, and what a thread finds depends on its rows; so this is not a layout.
+ * A thread finds at most n_entries/n_slots different words, and where two tallies are merged the
+ * words of one are there twice. */
+double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
+                                 size_t n_slots);
+
 void dni_vocabulary_done(dni_vocabulary *vocabulary); /* {0} is allowed */
 
 /* Computes the entries of a text, ascending by feature, where feature = first_feature + word or

@@ -1,21 +1,14 @@
 /* The estimate of dn_train_memory, rounded up. */
 #include "training/training_memory.h"
+#include "encoder/encoder_fit.h"
+#include "encoder/encoder_tile.h"
 #include "evaluate/evaluate_rows.h"
 #include "task/labels.h"
 #include "task/split.h"
+#include "text/vocabulary.h"
 #include "training/held_scores.h"
 
 #include <math.h>
-
-enum {
-    SLOT_BYTES = 16384, /* fixed parts of one slot's scan and encoding */
-    COLUMN_BYTES = 400, /* of a column in one slot's scan and encoding */
-    LEVEL_BYTES = 64,   /* of a level in one slot's scan, its text included */
-    WORD_BYTES =
-        64, /* of a word that a thread counts, in the mean: its text, and its part of the table */
-    CHOSEN_BYTES = 48, /* of a word that is chosen */
-    PAGE_BYTES = 73728 /* the least that counting words takes in a slot */
-};
 
 /* What is known of the encoded rows before there are any. */
 struct shape {
@@ -110,28 +103,29 @@ static double block_bytes(const dn_train_request *request, const struct shape *s
     return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
 }
 
-/* What the passes over sparse columns take. */
-static double places_memory(const struct shape *shape, size_t n_rows, size_t n_slots) {
-    const double moments =
-        shape->scaled == 0
-            ? 0
-            : 96 * shape->scaled + dn_run_sum_memory(n_rows, n_slots, 2 * shape->scaled + 1);
-    return (double)n_slots * (shape->listed / 8 + 16 * shape->scaled) + moments;
+/* The encoding workspace of one slot. A chunk's strings have a level each, of 4 bytes. */
+static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
+    const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
+                                         .n_base = (size_t)shape->features,
+                                         .n_basis_features = request->features.n_bases > 0
+                                                                 ? (size_t)shape->features
+                                                                 : 0,
+                                         .has_vectors = shape->has_lists,
+                                         .has_scaled = shape->scaled > 0};
+    return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->listed);
 }
 
 double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
                        double entries, size_t n_classes, size_t n_slots) {
     const struct shape shape = shape_of(request, n_features);
-    double inputs = (double)request->features.n_columns, slots = (double)n_slots,
-           most = fmin((double)n_rows, DN_BLOCK_ROWS);
+    double slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
     bool validated = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
     double block =
         block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
-    double blocks = (slots + (validated ? 1 : 0)) * (block + SLOT_BYTES);
-    double columns =
-        slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) +
-        places_memory(&shape, n_rows, n_slots);
+    double blocks = (slots + (validated ? 1 : 0)) * (block + encoding_bytes(request, &shape));
+    double columns = dni_encoder_fit_memory(&request->features, request->source->columns, n_rows,
+                                            (size_t)(shape.features - shape.listed), n_slots);
     double bytes = blocks + columns + dni_evaluate_memory(n_scores, n_features, n_classes) +
                    16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
     if (request->validation != NULL) {
@@ -146,15 +140,13 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
  * those of one are there twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
-    const double slots = (double)(n_slots == 0 ? 1 : n_slots), different = request->different_words;
+    const double different = request->different_words;
     if (!(different > 0) || request->features.text.buckets > 0) {
         return 0;
     }
-    const double met = request->entries > 0 ? fmin(different, request->entries / slots) : different;
-    const double counted = n_slots < 2 ? different : fmin(different, 2 * met) + (slots - 1) * met,
-                 chosen = fmin(different, shape->features);
-    return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots -
-                       LEVEL_BYTES * slots * chosen);
+    const double chosen = fmin(different, shape->features);
+    return fmax(0, dni_vocabulary_fit_memory(different, request->entries, chosen, n_slots) -
+                       dni_encoder_levels_memory((size_t)chosen, n_slots));
 }
 
 /* As the algorithm wants it encoded. */
