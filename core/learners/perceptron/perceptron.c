@@ -1,9 +1,11 @@
-/* The perceptron and its relatives: weights corrected at the rows that are on the wrong side; parameters, a fit from start to report.
+/* The perceptron and related criteria: weights corrected at the rows on the wrong side. Parameters,
+ * and a fit from start to report.
  *
- * With y = t·[x, 1], t = ±1, the classes are separated when wᵀy > 0 for every row. The criteria and their steps are in perceptron_pass.c.
- * Which weights are kept is told in perceptron_pocket.c.
+ * With y = t·[x, 1], t = ±1, the classes are separated when wᵀy > 0 for every row. The criteria and
+ * their steps are in perceptron_pass.c, the choice of the weights in perceptron_pocket.c.
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6. */
+#include "base/layout.h"
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
@@ -97,31 +99,27 @@ static const dn_param params[] = {
     DNI_PARAMS_CALIBRATE,
 };
 
-static dni_perceptron_criterion criterion_of(const dn_params *p) {
-    if (dni_params_is(p, "criterion", "perceptron")) {
-        return DNI_PERCEPTRON_ERRORS;
+static const dni_perceptron_criterion *criterion_of(const dn_params *p) {
+    const dni_perceptron_criterion *criterion = dni_perceptron_criteria;
+    while (!dni_params_is(p, "criterion", criterion->name)) {
+        criterion++;
     }
-    return dni_params_is(p, "criterion", "squared") ? DNI_PERCEPTRON_SQUARED
-                                                    : DNI_PERCEPTRON_RELAXATION;
+    return criterion;
 }
 
 static double margin_of(const dn_params *p) {
-    if (dn_params_word(p, "margin") == NULL) {
-        return dn_params_number(p, "margin");
-    }
-    return criterion_of(p) == DNI_PERCEPTRON_RELAXATION ? 1 : 0;
+    return dn_params_word(p, "margin") == NULL ? dn_params_number(p, "margin")
+                                               : criterion_of(p)->margin;
 }
 
 static double rate_of(const dn_params *p) {
-    if (dn_params_word(p, "learning_rate") == NULL) {
-        return dn_params_number(p, "learning_rate");
-    }
-    return criterion_of(p) == DNI_PERCEPTRON_ERRORS ? 1 : 1.5;
+    return dn_params_word(p, "learning_rate") == NULL ? dn_params_number(p, "learning_rate")
+                                                      : criterion_of(p)->rate;
 }
 
 static bool starts_at_random(const dn_params *p) {
     return dni_params_is(p, "init", "random") ||
-           (dni_params_is(p, "init", "auto") && criterion_of(p) == DNI_PERCEPTRON_SQUARED);
+           (dni_params_is(p, "init", "auto") && criterion_of(p)->random_start);
 }
 
 static dni_perceptron_schedule schedule_of(const dn_params *p) {
@@ -133,27 +131,29 @@ static dni_perceptron_schedule schedule_of(const dn_params *p) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    dni_perceptron_criterion criterion = criterion_of(p);
+    const dni_perceptron_criterion *criterion = criterion_of(p);
+    const bool squared = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED],
+               relaxation = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION];
     const char *field = NULL;
     dn_status status = DN_OK;
-    if (criterion == DNI_PERCEPTRON_RELAXATION && rate_of(p) >= 2) {
+    if (relaxation && rate_of(p) >= 2) {
         field = "learning_rate";
         status = dn_error_set(
             err, DN_ERR_ARGUMENT,
             "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation (got %g)",
             rate_of(p));
-    } else if (criterion == DNI_PERCEPTRON_RELAXATION && !(margin_of(p) > 0)) {
+    } else if (relaxation && !(margin_of(p) > 0)) {
         field = "margin";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"margin\" must be > 0 for criterion relaxation (got %g)",
                               margin_of(p));
-    } else if (criterion == DNI_PERCEPTRON_SQUARED && margin_of(p) > 0) {
+    } else if (squared && margin_of(p) > 0) {
         field = "margin";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"margin\" must be 0 for criterion squared (got %g); "
                               "relaxation is the squared criterion with a margin",
                               margin_of(p));
-    } else if (criterion == DNI_PERCEPTRON_SQUARED && dni_params_is(p, "init", "zero")) {
+    } else if (squared && dni_params_is(p, "init", "zero")) {
         field = "init";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"init\" must be \"random\" for criterion squared: 0 is a "
@@ -184,74 +184,49 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 }
 
 /* ---- memory ---- */
+struct perceptron_shape {
+    size_t width, n_blocks, n_slots;
+    bool shuffled;
+};
+
+static void perceptron_layout(dni_layout *layout, const void *shape, void *arrays) {
+    const struct perceptron_shape *s = shape;
+    dni_perceptron_arrays *a = arrays;
+    a->w = dni_layout_doubles(layout, s->width);
+    a->before = dni_layout_doubles(layout, s->width);
+    a->longest = dni_layout_doubles(layout, s->width);
+    a->kept = dni_layout_doubles(layout, s->width);
+    a->direction = dni_layout_doubles(layout, s->width);
+    a->raw = dni_layout_doubles(layout, s->width);
+    a->sums = dni_layout_doubles(layout, DNI_PERCEPTRON_SUMS + s->width);
+    a->slots = dni_layout_array(layout, s->n_slots, sizeof *a->slots);
+    a->blocks = s->shuffled ? dni_layout_array(layout, s->n_blocks, sizeof *a->blocks) : NULL;
+    a->order = s->shuffled ? dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *a->order) : NULL;
+}
+
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    double width = (double)shape->n_features + 1, slots = (double)shape->n_slots,
-           blocks = (double)shape->n_rows / DN_BLOCK_ROWS + 1;
-    double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
-    double order = dni_params_is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
-    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) +
-           slots * (double)sizeof(dni_perceptron_slot) +
-           fmax(dn_run_sum_memory(shape->n_rows, shape->n_slots, sum),
-                dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
-                                   shape->n_slots)); /* when a column has to be named */
-}
-
-static dn_status get_memory(dni_perceptron *p, dn_error *err) {
-    const dn_rows *rows = p->input->rows;
-    void *vectors, *slots, *order;
-    bool snapshots = p->run->progress != NULL && p->run->n_snapshots > 0;
-    if (p->width > SIZE_MAX / 128) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the weights of %zu features are more than can be addressed",
-                            p->width - 1);
-    }
-    dn_status status = dn_run_alloc(p->run, 7 * p->width + DNI_PERCEPTRON_SUMS, sizeof(double),
-                                    "the weights", &vectors, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->w = vectors;
-    p->before = p->w + p->width;
-    p->longest = p->before + p->width;
-    p->kept = p->longest + p->width;
-    p->direction = p->kept + p->width;
-    p->raw = snapshots ? p->direction + p->width : NULL;
-    p->sums = p->direction + 2 * p->width;
-    status = dn_run_alloc(p->run, p->run->n_slots, sizeof *p->slots, "the extremes of the rows",
-                          &slots, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->slots = slots;
-    if (dni_params_is(p->input->params, "order", "cyclic")) {
-        return DN_OK;
-    }
-    status = dn_run_alloc(p->run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t),
-                          "the orders of rows and blocks", &order, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    p->order = order;
-    p->blocks = p->order + DN_BLOCK_ROWS;
-    return DN_OK;
-}
-
-static void free_memory(dni_perceptron *p) {
-    dn_run_free(p->run, p->order);
-    dn_run_free(p->run, p->slots);
-    dn_run_free(p->run, p->w);
+    const struct perceptron_shape own = {.width = shape->n_features + 1,
+                                         .n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1,
+                                         .n_slots = shape->n_slots,
+                                         .shuffled = dni_params_is(p, "order", "shuffled")};
+    const double width = (double)own.width;
+    const double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
+    dni_perceptron_arrays scratch;
+    return dni_layout_bytes(perceptron_layout, &own, &scratch) +
+           dn_run_sum_memory(shape->n_rows, shape->n_slots, sum);
 }
 
 /* ---- the report ---- */
-/* Novikoff: from w = 0, with one rate and equal weights, any w* that separates proves that (R‖w*‖/min w*ᵀy)² corrections suffice. */
+/* Novikoff: from w = 0, with a constant rate and equal weights, any separating w* proves that
+ * (R‖w*‖/min w*ᵀy)² corrections suffice. */
 static bool bounded(const dni_perceptron *p) {
-    return p->criterion == DNI_PERCEPTRON_ERRORS && !p->batch && p->margin == 0 &&
-           p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
+    return p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS] && !p->batch &&
+           p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
            p->schedule == DNI_PERCEPTRON_CONSTANT;
 }
 
 static void describe(const dni_perceptron *p, dn_report *report) {
-    double norm = dni_norm(p->kept, p->width), radius = sqrt(p->square);
+    double norm = dni_norm(p->a.kept, p->width), radius = sqrt(p->square);
     dn_report_number(report, "updates", p->updates);
     dn_report_number(report, "errors", p->best.error_rows);
     dn_report_number(report, "error_share", p->best.errors / p->weight);
@@ -269,19 +244,20 @@ static void describe(const dni_perceptron *p, dn_report *report) {
 }
 
 static const char *remedy(const dni_perceptron *p, dn_stop_reason stop_reason) {
-    if (p->criterion == DNI_PERCEPTRON_SQUARED) {
+    if (p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED]) {
         return "criterion relaxation (squared may rest on the boundary)";
     }
     if (stop_reason == DN_STOP_TOLERANCE) {
         return "criterion perceptron";
     }
-    return p->batch || p->order != NULL ? "more max_iterations"
-                                        : "order shuffled, more max_iterations";
+    return p->batch || p->a.order != NULL ? "more max_iterations"
+                                          : "order shuffled, more max_iterations";
 }
 
 static void warn(const dni_perceptron *p, dn_report *report) {
     double longest = p->rate * p->largest_v;
-    if (p->criterion == DNI_PERCEPTRON_RELAXATION && !p->batch && longest >= 2) {
+    if (p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION] && !p->batch &&
+        longest >= 2) {
         dn_report_warn(
             report,
             "learning_rate times the largest row weight is %g, and from 2 on relaxation may "
@@ -308,16 +284,30 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     }
 }
 
-static dn_status hand_over(const dni_perceptron *p, dn_machine **out, dn_error *err) {
+static dn_status make_machine(const dni_perceptron *p, dn_machine **out, dn_error *err) {
     size_t d = p->width - 1;
     dn_status status = dni_linear_machine_new(2, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
     dni_linear_machine *machine = dni_linear_machine_of(*out);
-    memcpy(machine->w, p->kept, d * sizeof *machine->w);
-    machine->w0[0] = p->kept[d];
+    memcpy(machine->w, p->a.kept, d * sizeof *machine->w);
+    machine->w0[0] = p->a.kept[d];
     return DN_OK;
+}
+
+/* The error for rows whose squares overflow. The error of the moments names the column; they take the
+ * memory that the arrays have released. */
+static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
+    dni_moments moments;
+    const dn_status status = dni_moments_compute(p->input, p->run, &moments, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_moments_done(&moments, p->run);
+    return dn_error_set(err, DN_ERR_NUMERIC,
+                        "the features of a row are so large that the sum of their squares leaves "
+                        "the finite numbers");
 }
 
 static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine **out,
@@ -335,15 +325,27 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
                         .tolerance = dn_params_number(input->params, "tolerance"),
                         .max_iterations = (size_t)dn_params_number(input->params, "max_iterations"),
                         .width = input->rows->n_cols + 1};
-    dn_status status = get_memory(&p, err);
-    if (status == DN_OK) {
-        status = dni_perceptron_measure(&p, err);
+    const struct perceptron_shape shape = {.width = p.width,
+                                           .n_blocks = input->rows->n_blocks,
+                                           .n_slots = run->n_slots,
+                                           .shuffled =
+                                               dni_params_is(input->params, "order", "shuffled")};
+    void *memory = NULL;
+    dn_status status =
+        dni_layout_take(run, perceptron_layout, &shape, &p.a, "the weights", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_perceptron_measure(&p, err);
+    if (status == DN_OK && !isfinite(p.square)) {
+        dn_run_free(run, memory);
+        return report_overflow(&p, err);
     }
     if (status == DN_OK) {
         status = dni_perceptron_iterate(&p, &fresh.stop_reason, err);
     }
     if (status == DN_OK) {
-        status = hand_over(&p, out, err);
+        status = make_machine(&p, out, err);
     }
     if (status == DN_OK) {
         fresh.converged = p.best.errors == 0;
@@ -354,7 +356,7 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
         warn(&p, &fresh);
         *report = fresh;
     }
-    free_memory(&p);
+    dn_run_free(run, memory);
     return status;
 }
 

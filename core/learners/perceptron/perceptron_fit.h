@@ -5,11 +5,22 @@
 #include "base/random.h"
 #include <discern/algorithm.h>
 
-typedef enum dni_perceptron_criterion {
-    DNI_PERCEPTRON_ERRORS,
-    DNI_PERCEPTRON_SQUARED,
-    DNI_PERCEPTRON_RELAXATION
+typedef struct dni_perceptron dni_perceptron;
+
+/* A criterion: what it adds up over the rows with s = wᵀy <= b, and its step at such a row. */
+typedef struct dni_perceptron_criterion {
+    const char *name;  /* as the parameter has it */
+    double margin;     /* b of "auto" */
+    double rate;       /* η of "auto" */
+    bool random_start; /* w = 0 is a stationary point; `init` of "auto" is "random" */
+    bool mean;         /* batch steps are divided by Σv; converges by `tolerance` */
+    double (*step)(const dni_perceptron *p, dn_matrix x, size_t t, double s); /* factor of y */
+    double (*loss)(const dni_perceptron *p, dn_matrix x, size_t t, double s);
 } dni_perceptron_criterion;
+
+/* Indexes of dni_perceptron_criteria, which ends with a name of NULL. */
+enum { DNI_PERCEPTRON_ERRORS, DNI_PERCEPTRON_SQUARED, DNI_PERCEPTRON_RELAXATION };
+extern const dni_perceptron_criterion dni_perceptron_criteria[];
 
 /* η of pass k: η, η/k, η/√k. */
 typedef enum dni_perceptron_schedule {
@@ -18,26 +29,39 @@ typedef enum dni_perceptron_schedule {
     DNI_PERCEPTRON_INVERSE_ROOT
 } dni_perceptron_schedule;
 
-/* What all training rows say of some weights. */
+/* Errors of some weights on the training rows. */
 typedef struct dni_perceptron_count {
     double errors;     /* Σv of the rows with wᵀy <= 0 */
-    double error_rows; /* how many these are */
-    double within;     /* how many rows have wᵀy <= b, the errors among them */
+    double error_rows; /* number of these rows */
+    double within;     /* number of rows with wᵀy <= b, the errors included */
     double objective;  /* the criterion */
-    double least;      /* least wᵀy */
+    double least;      /* smallest wᵀy */
 } dni_perceptron_count;
 
-/* Extremes are the same in whatever order they are found, so a slot may keep them. */
+/* Extremes do not depend on the order of the rows, so that each thread may keep its own. */
 typedef struct dni_perceptron_slot {
     double least[2];           /* wᵀy of each candidate */
     double square;             /* largest ‖y‖² */
     double least_v, largest_v; /* row weights > 0 */
 } dni_perceptron_slot;
 
-typedef struct dni_perceptron {
+/* Arrays of a fit. */
+typedef struct dni_perceptron_arrays {
+    double *w;                  /* [width] the present weights */
+    double *before;             /* [width] those before the pass */
+    double *longest;            /* [width] see dni_perceptron_pass */
+    double *kept;               /* [width] the best weights so far: the pocket */
+    double *direction;          /* [width] batch mode: Σ v·step at w */
+    double *raw;                /* [width] weights of a snapshot */
+    double *sums;               /* [DNI_PERCEPTRON_SUMS + width] */
+    dni_perceptron_slot *slots; /* [n_slots] */
+    size_t *blocks, *order;     /* shuffled: [n_blocks] and [DN_BLOCK_ROWS]; otherwise NULL */
+} dni_perceptron_arrays;
+
+struct dni_perceptron {
     const dn_fit_input *input;
     const dn_run *run;
-    dni_perceptron_criterion criterion;
+    const dni_perceptron_criterion *criterion;
     bool batch;        /* one step a pass; false: one a row */
     bool random_start; /* false: w = 0 */
     double margin;     /* b */
@@ -46,46 +70,44 @@ typedef struct dni_perceptron {
     double tolerance;
     size_t max_iterations;
     size_t width; /* d + 1: the intercept is the last weight */
-    /* the rows, by dni_perceptron_measure */
+    dni_perceptron_arrays a;
+    /* properties of the rows, set by dni_perceptron_measure */
     double weight;             /* Σv */
-    double rows;               /* how many weigh more than nothing */
+    double rows;               /* number of rows with v > 0 */
     double square;             /* R² = max ‖y‖² */
     double least_v, largest_v; /* row weights > 0 */
-    /* memory */
-    double *w;      /* [width] the present weights */
-    double *before; /* [width] those before the pass */
-    double
-        *longest; /* [width] those of the last pass that stood longest, see dni_perceptron_pass */
-    double *kept; /* [width] the best that were counted: the pocket */
-    double *direction; /* [width] batch: the sum over the rows of their steps, as last counted */
-    double *raw;       /* [width] weights of a snapshot; NULL: none is wanted */
-    double *sums;      /* [DNI_PERCEPTRON_SUMS + width] */
-    dni_perceptron_slot *slots; /* [run->n_slots] */
-    size_t *blocks,
-        *order;        /* shuffled: [n_blocks] and [DN_BLOCK_ROWS]; NULL: the rows in their order */
+    /* state of the iteration */
     dni_random random; /* of the order */
-    /* the course so far */
     size_t iterations;
     double updates;                 /* changes of the weights */
     dni_perceptron_count now, best; /* of w and of kept */
-    size_t best_iteration;          /* the pass that kept comes from; 0: the start */
-} dni_perceptron;
+    size_t best_iteration;          /* the pass that set kept; 0: the start */
+};
 
-#define DNI_PERCEPTRON_SUMS 8 /* numbers of two counts that are added up */
+#define DNI_PERCEPTRON_SUMS 8 /* sums of two counts */
 
 /* ---- perceptron_pass.c ---- */
-/* One pass: the rows' number, weights and lengths. DN_ERR_NUMERIC names a feature whose values are too large; DN_ERR_DATA: no row has a weight. */
+/* Sets the properties of the rows, in one pass; `square` is INFINITY if it overflows. DN_ERR_DATA: no
+ * row has a weight. */
 DN_MUST_USE dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err);
-/* One pass: out[i] ← the count of candidates[i] (1 or 2 of them, [width]). In batch mode (one candidate) `direction` too. */
-DN_MUST_USE dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates,
-                                           size_t n, dni_perceptron_count *out, dn_error *err);
-/* Sequential: visits every row once on this thread and changes w at each with wᵀy <= b. Batch: one step along `direction`, which belongs to w. `rate` is η of this pass.
- * *out_updates ← how often w was changed. *out_longest ← how many rows in a row were right under `longest`, a w that the pass both came to and left; 0: no such. */
+/* out[i] ← the count of candidates[i], 1 or 2 of them, [width] each, in one pass. In batch mode
+ * (one candidate) also sets `direction`. */
+DN_MUST_USE dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candidates,
+                                              size_t n, dni_perceptron_count *out, dn_error *err);
+/* One pass with the rate η.
+ *
+ * Sequential: visits every row once on this thread and changes w at each with wᵀy <= b. Batch: one
+ * step along `direction`, which belongs to w.
+ *
+ *   out_updates   how often w was changed
+ *   out_longest   how many consecutive rows `longest` classified correctly, a w that this pass both
+ *                 set and replaced; 0: there is none */
 DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates,
                                           size_t *out_longest, dn_error *err);
 
 /* ---- perceptron_pocket.c ---- */
-/* All passes: kept, best and the course are filled; *out_reason ← why they ended. After dni_perceptron_measure. DN_ERR_NUMERIC: the weights left the finite numbers. */
+/* Makes all passes, after dni_perceptron_measure. *out_reason ← why they ended. DN_ERR_NUMERIC: the
+ * weights are no longer finite. */
 DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason,
                                              dn_error *err);
 

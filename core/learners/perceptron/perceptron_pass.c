@@ -1,4 +1,4 @@
-/* Passes of the perceptron over its rows: sequential corrections, and the parallel count of what some weights get wrong.
+/* Passes of the perceptron over its rows: sequential corrections, and counts of errors.
  *
  *   y_t = t·[x_t, 1], t = ±1; a row is wrong when wᵀy <= 0, and is corrected when wᵀy <= b:
  *     perceptron   J_p = Σ v (b − wᵀy)             step  y
@@ -6,13 +6,14 @@
  *     relaxation   J_r = ½Σ v (b − wᵀy)²/‖y‖²      step  (b − wᵀy) y / ‖y‖²
  *   sequential: w ← w + η v·step at each such row; batch: w ← w + η Σ v·step, divided by Σv of all rows for the last two.
  *
- * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. The mean over all rows makes a batch step one of gradient descent on
- * a function whose gradient changes no faster than w (‖y/‖y‖‖ = 1): it descends for 0 < η < 2, whether the classes can be separated or not.
+ * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. With the mean
+ * over all rows a batch step is one of gradient descent on a function whose gradient changes no
+ * faster than w (‖y/‖y‖‖ = 1). It descends for 0 < η < 2, for separable classes and for others.
  *
- * Counting and correcting use the same arithmetic for wᵀy, row by row: a pass without correction is one that counts no row as wrong. */
+ * Scores are computed row by row, with the same arithmetic for counts and for corrections: a pass
+ * without a correction is a pass that counts no row as wrong. */
 #include "base/sum.h"
 #include "learners/perceptron/perceptron_fit.h"
-#include "learners/shared/moments.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -51,7 +52,7 @@ static double square_length(dn_matrix x, size_t t) {
                        x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
-/* Of a look at row t, about. */
+/* Floating-point operations of a score and a step of row t, roughly. */
 static double operations(dn_matrix x, size_t t) {
     return 4 * (double)(x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
@@ -64,31 +65,61 @@ static double sign_of(const dn_block *block, size_t t) {
     return block->target[t] > 0 ? 1 : -1;
 }
 
-/* What y is multiplied with in the step of a row with wᵀy = s <= b. */
-static double step_of(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
-    if (p->criterion == DNI_PERCEPTRON_ERRORS) {
-        return 1;
-    }
-    return p->criterion == DNI_PERCEPTRON_SQUARED ? -s / p->square
-                                                  : (p->margin - s) / square_length(x, t);
+/* ---- the criteria ---- */
+/* s = wᵀy of a row with s <= b. */
+static double perceptron_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    (void)p, (void)x, (void)t, (void)s;
+    return 1;
 }
 
-/* The row's part of the criterion. */
-static double part_of(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
-    double short_of = p->margin - s;
-    if (p->criterion == DNI_PERCEPTRON_ERRORS) {
-        return short_of;
-    }
-    return p->criterion == DNI_PERCEPTRON_SQUARED ? s * s
-                                                  : 0.5 * short_of * short_of / square_length(x, t);
+static double perceptron_loss(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    (void)x, (void)t;
+    return p->margin - s;
 }
 
-/* ---- the rows themselves ---- */
+static double squared_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    (void)x, (void)t;
+    return -s / p->square;
+}
+
+static double squared_loss(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    (void)p, (void)x, (void)t;
+    return s * s;
+}
+
+static double relaxation_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    return (p->margin - s) / square_length(x, t);
+}
+
+static double relaxation_loss(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
+    const double missing = p->margin - s;
+    return 0.5 * missing * missing / square_length(x, t);
+}
+
+/* In the order of the enum in perceptron_fit.h. */
+const dni_perceptron_criterion dni_perceptron_criteria[] = {
+    {.name = "perceptron", .rate = 1, .step = perceptron_step, .loss = perceptron_loss},
+    {.name = "squared",
+     .rate = 1.5,
+     .random_start = true,
+     .mean = true,
+     .step = squared_step,
+     .loss = squared_loss},
+    {.name = "relaxation",
+     .margin = 1,
+     .rate = 1.5,
+     .mean = true,
+     .step = relaxation_step,
+     .loss = relaxation_loss},
+    {.name = NULL},
+};
+
+/* ---- properties of the rows ---- */
 static dn_status measure_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                                dn_error *err) {
     (void)err;
     dni_perceptron *p = arg;
-    dni_perceptron_slot *slot = &p->slots[slot_index];
+    dni_perceptron_slot *slot = &p->a.slots[slot_index];
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t);
         if (v == 0) {
@@ -108,14 +139,14 @@ static dn_status measure_block(void *arg, const dn_block *block, size_t slot_ind
 
 dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
     for (size_t i = 0; i < p->run->n_slots; i++) {
-        p->slots[i] = (dni_perceptron_slot){.least_v = (double)INFINITY};
+        p->a.slots[i] = (dni_perceptron_slot){.least_v = (double)INFINITY};
     }
-    dn_status status = dni_each_sum(p->run, p->input->rows, measure_block, p, 2, p->sums, err);
+    dn_status status = dni_each_sum(p->run, p->input->rows, measure_block, p, 2, p->a.sums, err);
     if (status != DN_OK) {
         return status;
     }
-    p->weight = p->sums[0];
-    p->rows = p->sums[1];
+    p->weight = p->a.sums[0];
+    p->rows = p->a.sums[1];
     if (!(p->weight > 0) || !isfinite(p->weight)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the weights of the rows must have a positive, finite sum (got %g)",
@@ -124,22 +155,11 @@ dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
     p->square = p->largest_v = 0;
     p->least_v = (double)INFINITY;
     for (size_t i = 0; i < p->run->n_slots; i++) {
-        p->square = fmax(p->square, p->slots[i].square);
-        p->least_v = fmin(p->least_v, p->slots[i].least_v);
-        p->largest_v = fmax(p->largest_v, p->slots[i].largest_v);
+        p->square = fmax(p->square, p->a.slots[i].square);
+        p->least_v = fmin(p->least_v, p->a.slots[i].least_v);
+        p->largest_v = fmax(p->largest_v, p->a.slots[i].largest_v);
     }
-    if (isfinite(p->square)) {
-        return DN_OK;
-    }
-    dni_moments moments; /* knows how to name the column */
-    status = dni_moments_compute(p->input, p->run, &moments, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_moments_done(&moments, p->run);
-    return dn_error_set(err, DN_ERR_NUMERIC,
-                        "the features of a row are so large that the sum of their squares leaves "
-                        "the finite numbers");
+    return DN_OK;
 }
 
 /* ---- counting ---- */
@@ -149,13 +169,14 @@ struct count {
     size_t n;
 };
 
-/* out: for each candidate errors, their number, rows within the margin, criterion; behind the counts the direction */
+/* out: for each candidate Σv of the errors, their number, rows within the margin, the criterion; at
+ * DNI_PERCEPTRON_SUMS the direction. */
 static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                              dn_error *err) {
     const struct count *count = arg;
     dni_perceptron *p = count->p;
     dni_pace pace = {.run = p->run};
-    double *least = p->slots[slot_index].least;
+    double *least = p->a.slots[slot_index].least;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t), sign = sign_of(block, t);
         dn_status status = dni_pace_poll(&pace, (double)count->n * operations(block->x, t), err);
@@ -175,9 +196,9 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
                 sum[1] += 1;
             }
             sum[2] += 1;
-            sum[3] += v * part_of(p, block->x, t, s);
+            sum[3] += v * p->criterion->loss(p, block->x, t, s);
             if (p->batch) {
-                add_row(block->x, t, sign * v * step_of(p, block->x, t, s),
+                add_row(block->x, t, sign * v * p->criterion->step(p, block->x, t, s),
                         out + DNI_PERCEPTRON_SUMS);
             }
         }
@@ -185,47 +206,49 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     return DN_OK;
 }
 
-dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates, size_t n,
-                               dni_perceptron_count *out, dn_error *err) {
+dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candidates, size_t n,
+                                  dni_perceptron_count *out, dn_error *err) {
     struct count count = {p, candidates, n};
     for (size_t i = 0; i < p->run->n_slots; i++) {
-        p->slots[i].least[0] = p->slots[i].least[1] = (double)INFINITY;
+        p->a.slots[i].least[0] = p->a.slots[i].least[1] = (double)INFINITY;
     }
-    dn_status status = dni_each_sum(p->run, p->input->rows, count_block, &count,
-                                    DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->sums, err);
+    dn_status status =
+        dni_each_sum(p->run, p->input->rows, count_block, &count,
+                     DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->a.sums, err);
     if (status != DN_OK) {
         return status;
     }
     for (size_t i = 0; i < n; i++) {
-        const double *sum = p->sums + 4 * i;
+        const double *sum = p->a.sums + 4 * i;
         out[i] = (dni_perceptron_count){sum[0], sum[1], sum[2], sum[3], (double)INFINITY};
         for (size_t k = 0; k < p->run->n_slots; k++) {
-            out[i].least = fmin(out[i].least, p->slots[k].least[i]);
+            out[i].least = fmin(out[i].least, p->a.slots[k].least[i]);
         }
     }
     if (p->batch) {
-        memcpy(p->direction, p->sums + DNI_PERCEPTRON_SUMS, p->width * sizeof *p->direction);
+        memcpy(p->a.direction, p->a.sums + DNI_PERCEPTRON_SUMS, p->width * sizeof *p->a.direction);
     }
     return DN_OK;
 }
 
-/* ---- correcting ---- */
-/* Where a sequential pass stands. */
+/* ---- corrections ---- */
+/* State of a sequential pass. */
 struct visit {
     double rate;
     size_t updates;
-    size_t standing; /* rows in a row that the present w got right */
-    size_t longest;  /* the most of them under a w of this pass that was left again */
+    size_t correct; /* consecutive rows that the present w has classified correctly */
+    size_t longest; /* the largest number of them for a w that this pass set and replaced */
 };
 
-/* The w that stands longest is likely to be a good one: Gallant, Perceptron-based learning algorithms, IEEE Trans. Neural Networks 1, 1990. Each record
- * is longer than the one before, so that in n rows there are at most √(2n) copies. */
-static void leave(dni_perceptron *p, struct visit *visit) {
-    if (visit->updates > 0 && visit->standing > visit->longest) {
-        visit->longest = visit->standing;
-        memcpy(p->longest, p->w, p->width * sizeof *p->w);
+/* Keeps the present w, which is about to be replaced, if it has classified the most consecutive rows
+ * correctly: such a w is likely to be good (Gallant, IEEE Trans. Neural Networks 1, 1990). Each record
+ * is longer than the one before, so that n rows cost at most √(2n) copies. */
+static void keep_longest(dni_perceptron *p, struct visit *visit) {
+    if (visit->updates > 0 && visit->correct > visit->longest) {
+        visit->longest = visit->correct;
+        memcpy(p->a.longest, p->a.w, p->width * sizeof *p->a.w);
     }
-    visit->standing = 0;
+    visit->correct = 0;
     visit->updates++;
 }
 
@@ -242,13 +265,14 @@ static dn_status visit_block(dni_perceptron *p, const dn_block *block, const siz
         if (v == 0) {
             continue;
         }
-        double s = sign * score(block->x, t, p->w);
+        double s = sign * score(block->x, t, p->a.w);
         if (s > p->margin) {
-            visit->standing++;
+            visit->correct++;
             continue;
         }
-        leave(p, visit);
-        add_row(block->x, t, sign * visit->rate * v * step_of(p, block->x, t, s), p->w);
+        keep_longest(p, visit);
+        add_row(block->x, t, sign * visit->rate * v * p->criterion->step(p, block->x, t, s),
+                p->a.w);
     }
     return DN_OK;
 }
@@ -263,26 +287,27 @@ static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit
     if (status != DN_OK) {
         return status;
     }
-    for (size_t t = 0; p->order != NULL && t < block.x.n_rows; t++) {
-        p->order[t] = t;
+    for (size_t t = 0; p->a.order != NULL && t < block.x.n_rows; t++) {
+        p->a.order[t] = t;
     }
-    if (p->order != NULL) {
-        dni_random_shuffle(&p->random, p->order, block.x.n_rows);
+    if (p->a.order != NULL) {
+        dni_random_shuffle(&p->random, p->a.order, block.x.n_rows);
     }
-    return visit_block(p, &block, p->order, visit, err);
+    return visit_block(p, &block, p->a.order, visit, err);
 }
 
-/* Shuffled: the blocks in a random order and the rows of each (of each of its pieces) likewise, so that a pass over streamed rows reads every block once. */
+/* Shuffled: the blocks in a random order, and the rows of each piece of a block in a random order, so
+ * that a pass over streamed rows reads every block once. */
 static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *err) {
     const dn_rows *rows = p->input->rows;
-    for (size_t i = 0; p->blocks != NULL && i < rows->n_blocks; i++) {
-        p->blocks[i] = i;
+    for (size_t i = 0; p->a.blocks != NULL && i < rows->n_blocks; i++) {
+        p->a.blocks[i] = i;
     }
-    if (p->blocks != NULL) {
-        dni_random_shuffle(&p->random, p->blocks, rows->n_blocks);
+    if (p->a.blocks != NULL) {
+        dni_random_shuffle(&p->random, p->a.blocks, rows->n_blocks);
     }
     for (size_t i = 0; i < rows->n_blocks; i++) {
-        const size_t block = p->blocks == NULL ? i : p->blocks[i];
+        const size_t block = p->a.blocks == NULL ? i : p->a.blocks[i];
         for (size_t k = 0; k < dn_rows_n_pieces(rows, block); k++) {
             dn_status status = visit_piece(p, block, k, visit, err);
             if (status != DN_OK) {
@@ -300,8 +325,7 @@ dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_update
     if (!p->batch) {
         status = sequential(p, &visit, err);
     } else if (p->now.within > 0) {
-        dni_axpy(p->criterion == DNI_PERCEPTRON_ERRORS ? rate : rate / p->weight, p->direction,
-                 p->w, p->width);
+        dni_axpy(p->criterion->mean ? rate / p->weight : rate, p->a.direction, p->a.w, p->width);
         visit.updates = 1;
     }
     if (status != DN_OK) {

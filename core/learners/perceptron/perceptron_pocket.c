@@ -1,8 +1,10 @@
-/* The passes of a perceptron one after the other, and the pocket: the best weights that were met.
+/* The passes of a perceptron, and the pocket: the best weights found.
  *
- * The weights that are left are the best of all that were counted (the pocket): those with the least Σv of rows with wᵀy <= 0, of equal ones the last. Counted are the
- * start, the weights at the end of every pass and, when sequential, those that the pass came to and left again after the most rows in a row were right. A count is one
- * parallel pass over all rows, for both at once: it costs less than the sequential pass before it, and in batch mode gives the next step.
+ * The result is the best of all weights whose errors were counted: those with the least Σv of rows
+ * with wᵀy <= 0, of equal ones the last. Counted are the start, the weights at the end of every pass
+ * and, in sequential mode, those that classified the most consecutive rows correctly. A count is one
+ * parallel pass over all rows, for both candidates at once. It costs less than the sequential pass
+ * before it, and in batch mode gives the next step.
  *
  * Gallant, Perceptron-based learning algorithms, IEEE Trans. Neural Networks 1, 1990. */
 #include "learners/perceptron/perceptron_fit.h"
@@ -18,12 +20,12 @@ static void start(dni_perceptron *p) {
     dni_random_init(&random, p->run->seed, 1);
     dni_random_init(&p->random, p->run->seed, 2);
     for (size_t j = 0; p->random_start && j < p->width; j++) {
-        p->w[j] = dni_random_uniform(&random, -0.01, 0.01);
+        p->a.w[j] = dni_random_uniform(&random, -0.01, 0.01);
     }
 }
 
 static dn_status check_finite(const dni_perceptron *p, dn_error *err) {
-    if (dni_all_finite(p->w, p->width) && isfinite(p->now.objective) && isfinite(p->now.least)) {
+    if (dni_all_finite(p->a.w, p->width) && isfinite(p->now.objective) && isfinite(p->now.least)) {
         return DN_OK;
     }
     return dni_objective_not_finite(
@@ -32,11 +34,12 @@ static dn_status check_finite(const dni_perceptron *p, dn_error *err) {
         err);
 }
 
-/* Counts the weights as they are now, and those that stood longest in the pass, if there are; the best stay in the pocket. */
+/* Counts the errors of w and, if there are any, of `longest`. Keeps the best weights so far; of equal
+ * ones the last. */
 static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
-    const double *candidates[2] = {p->w, p->longest};
+    const double *candidates[2] = {p->a.w, p->a.longest};
     dni_perceptron_count counts[2];
-    dn_status status = dni_perceptron_judge(p, candidates, longest ? 2 : 1, counts, err);
+    dn_status status = dni_perceptron_evaluate(p, candidates, longest ? 2 : 1, counts, err);
     if (status != DN_OK) {
         return status;
     }
@@ -50,14 +53,14 @@ static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
         if (!first && counts[i].errors > p->best.errors) {
             continue;
         }
-        memcpy(p->kept, candidates[i], p->width * sizeof *p->kept);
+        memcpy(p->a.kept, candidates[i], p->width * sizeof *p->a.kept);
         p->best = counts[i];
         p->best_iteration = p->iterations;
     }
     return DN_OK;
 }
 
-static void tell(dni_perceptron *p) {
+static void report_progress(dni_perceptron *p) {
     const dn_run *run = p->run;
     size_t d = p->width - 1;
     if (run->progress == NULL) {
@@ -71,29 +74,30 @@ static void tell(dni_perceptron *p) {
                             .train_error = p->now.errors / p->weight,
                             .n_scores = 1,
                             .n_features = d};
-    if (p->raw != NULL && dn_run_wants_snapshot(run, p->iterations)) {
-        dni_linear_to_raw(p->w, p->width, p->w + d, 1, 1, d, p->input->mean, p->input->scale,
-                          p->raw, p->raw + d);
-        progress.w = p->raw;
-        progress.w0 = p->raw + d;
+    if (dn_run_wants_snapshot(run, p->iterations)) {
+        dni_linear_to_raw(p->a.w, p->width, p->a.w + d, 1, 1, d, p->input->mean, p->input->scale,
+                          p->a.raw, p->a.raw + d);
+        progress.w = p->a.raw;
+        progress.w0 = p->a.raw + d;
     }
     run->progress(run, &progress);
 }
 
-/* Why the pass was the last one; DN_STOP_NONE: it was not. Criterion perceptron wants to see a pass without a step. */
+/* Why the pass was the last one; DN_STOP_NONE: it was not. Criterion perceptron ends with a pass without
+ * a step. */
 static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
     if (updates == 0) {
         return DN_STOP_SEPARATED;
     }
     bool last = p->iterations == p->max_iterations;
-    if (p->now.within == 0 && (last || p->criterion != DNI_PERCEPTRON_ERRORS)) {
+    if (p->now.within == 0 && (last || p->criterion->mean)) {
         return DN_STOP_SEPARATED;
     }
     for (size_t j = 0; j < p->width; j++) {
-        p->before[j] = p->w[j] - p->before[j];
+        p->a.before[j] = p->a.w[j] - p->a.before[j];
     }
-    if (p->criterion != DNI_PERCEPTRON_ERRORS &&
-        dni_norm(p->before, p->width) <= p->tolerance * dni_norm(p->w, p->width)) {
+    if (p->criterion->mean &&
+        dni_norm(p->a.before, p->width) <= p->tolerance * dni_norm(p->a.w, p->width)) {
         return DN_STOP_TOLERANCE;
     }
     return last ? DN_STOP_MAX_ITERATIONS : DN_STOP_NONE;
@@ -120,7 +124,7 @@ dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason, 
     while (status == DN_OK && reason == DN_STOP_NONE) {
         size_t updates, longest;
         p->iterations++;
-        memcpy(p->before, p->w, p->width * sizeof *p->w);
+        memcpy(p->a.before, p->a.w, p->width * sizeof *p->a.w);
         status = dn_run_stop(p->run, err);
         if (status == DN_OK) {
             status = dni_perceptron_pass(p, rate_at(p), &updates, &longest, err);
@@ -132,7 +136,7 @@ dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason, 
             return status;
         }
         p->updates += (double)updates;
-        tell(p);
+        report_progress(p);
         reason = reason_to_stop(p, updates);
     }
     *out_reason = reason;

@@ -414,12 +414,75 @@ static void margin_not_reached(void **state) {
     fit_done(&fit);
 }
 
+/* The rate times the largest row weight may not reach 2 in criterion relaxation, mode sequential. */
+static void test_overshoot_is_warned_of_from_two_on(void **state) {
+    (void)state;
+    static const double half[] = {0.5, 2, 0.5, 1}, below[] = {0.5, 1.999, 0.5, 1};
+    static const struct {
+        const double *weight;
+        const char *criterion, *mode;
+        bool warned;
+    } cases[] = {{half, "relaxation", "sequential", true},
+                 {below, "relaxation", "sequential", false},
+                 {half, "relaxation", "batch", false},
+                 {half, "perceptron", "sequential", false},
+                 {half, "squared", "sequential", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sample s = four;
+        bool warned = false;
+        s.weight = cases[i].weight;
+        struct fit fit = fit_sample(&s,
+                                    WITH("criterion", cases[i].criterion, "mode", cases[i].mode,
+                                         "learning_rate", "1"),
+                                    NULL);
+        for (size_t k = 0; k < fit.report.n_warnings; k++) {
+            warned = warned || strstr(fit.report.warnings[k], "overshoot") != NULL;
+        }
+        assert_int_equal(warned, cases[i].warned);
+        fit_done(&fit);
+    }
+}
+
+/* A separable sample is learned without any warning; every "auto" and default has its documented
+ * value. */
+static void test_defaults_and_no_needless_warning(void **state) {
+    (void)state;
+    static const struct {
+        const char *criterion, *init;
+        double margin, rate;
+    } cases[] = {{"perceptron", "zero", 0, 1},
+                 {"squared", "random", 0, 1.5},
+                 {"relaxation", "zero", 1, 1.5}};
+    for (size_t i = 0; i < 3; i++) {
+        dn_params *p = perceptron_params(WITH("criterion", cases[i].criterion));
+        assert_string_equal(dn_params_word(p, "mode"), "sequential");
+        assert_string_equal(dn_params_word(p, "order"), "cyclic");
+        assert_string_equal(dn_params_word(p, "schedule"), "constant");
+        assert_true(dn_params_number(p, "max_iterations") == 1000);
+        assert_true(dn_params_number(p, "tolerance") == 1e-6);
+        OK(dn_params_settle(p, 4, 2, 2, NULL));
+        assert_true(dn_params_number(p, "margin") == cases[i].margin);
+        assert_true(dn_params_number(p, "learning_rate") == cases[i].rate);
+        assert_string_equal(dn_params_word(p, "init"), cases[i].init);
+        dn_params_free(p);
+    }
+    struct fit fit = fit_sample(&four, NULL, NULL);
+    assert_int_equal(fit.report.n_warnings, 0);
+    fit_done(&fit);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights),         cmocka_unit_test(sparse_rows),
-        cmocka_unit_test(threads),         cmocka_unit_test(snapshots),
-        cmocka_unit_test(rules),           cmocka_unit_test(numbers_that_overflow),
-        cmocka_unit_test(memory_and_stop), cmocka_unit_test(margin_not_reached),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(sparse_rows),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(snapshots),
+        cmocka_unit_test(rules),
+        cmocka_unit_test(numbers_that_overflow),
+        cmocka_unit_test(memory_and_stop),
+        cmocka_unit_test(margin_not_reached),
+        cmocka_unit_test(test_overshoot_is_warned_of_from_two_on),
+        cmocka_unit_test(test_defaults_and_no_needless_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
