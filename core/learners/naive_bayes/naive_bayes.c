@@ -1,49 +1,69 @@
-/* Naive Bayes: within a class the inputs count as independent, so that the logarithm of the density is a sum over them.
+/* Naive Bayes: the inputs are assumed independent within a class, so that the logarithm of the
+ * density is a sum over the features.
  *
  *   g_k = ln P(C_k) + Σ_j ln p(x_j | C_k)
- *   number        ln N(x_j; m_jk, σ²_jk), weighted mean and variance (divisor Σv) of the class's rows; σ² at least the floor
- *   boolean       p_jk = (N1_jk + α)/(N_k + 2α), N1_jk = Σv x_j over the class's rows, N_k = Σv
- *   category      θ_jk = (N_jk + α)/(N_k + αL) for each of the L levels of an input; one that training never saw adds nothing
- *   words         x_j ln θ_jk, θ_jk = (N_jk + α)/(Σ_i N_ik + αV) for the V features of a text column, N_jk = Σv x_j; numbers so too if they are counts
  *
- * Alpaydın, Introduction to Machine Learning, sections 5.7 and 4.5; Bishop, PRML, section 4.2.3; Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 13.2. Closed form: two
- * passes over the rows for Gaussians, one for counts (naive_bayes_counts.c). */
+ *   number         ln N(x_j; m_jk, σ²_jk), the weighted mean and variance (divisor Σv) of the rows
+ *                  of the class; σ² is at least the floor
+ *   boolean        p_jk = (N_jk + α)/(N_k + 2α)
+ *   category       θ_jk = (N_jk + α)/(N_k + αL) for each of the L levels; a level that is not in
+ *                  the training rows contributes nothing
+ *   words, counts  x_j ln θ_jk,  θ_jk = (N_jk + α)/(Σ_i N_ik + αV), where i runs over the V
+ *                  features of the text column, or over all numeric columns that are counts
+ *
+ * N_k = Σv and N_jk = Σv x_j over the rows of class k; a number of which only the presence matters
+ * counts as 1 where it is above 0.
+ *
+ * Alpaydın, Introduction to Machine Learning, sections 5.7 and 4.5; Bishop, PRML, section 4.2.3;
+ * Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 13.2; McCallum and
+ * Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop on
+ * learning for text categorization, equations (4) and (6).
+ *
+ * Closed form: two passes over the rows for Gaussian features, one for all others. */
+#include "base/layout.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "catalogue/report.h"
-#include "learners/naive_bayes/naive_bayes_counts.h"
+#include "learners/shared/data_errors.h"
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
+#include "learners/shared/scatter.h"
 #include "machine/bayes.h"
 #include "machine/machine_impl.h"
 
 #include <math.h>
 #include <string.h>
 
+static const char *const numeric_choices[] = {"gaussian", "multinomial", "bernoulli", NULL};
+static const char *const numeric_meanings[] = {
+    "each column is normal within a class, with its own mean and variance",
+    "the columns are counts of events that share one distribution: word counts or weights, never "
+    "below 0",
+    "only whether a number is above 0 matters", NULL};
+
 static const dn_param params[] = {
     {.name = "smoothing",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Rows of each value that a class is imagined to have beside its own, for boolean "
-                "and categorical inputs; occurrences of "
-                "each word, for text. 0: what a class has never shown is impossible in it.",
+     .meaning = "Pseudo-count alpha (Laplace smoothing): added to the rows of each value of a "
+                "boolean or categorical input, and to the occurrences of each word. 0: a value "
+                "that no training row of a class has is impossible in that class.",
      .default_number = 1,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
     {.name = "variance_floor",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The least variance of a numeric column within a class, as a share of the largest "
-                "variance that any numeric column has over "
-                "all training rows; smaller ones are raised to it, the others stay as they are. 0: "
-                "no floor.",
+     .meaning = "Least variance of a numeric column within a class, as a share of the largest "
+                "variance that any numeric column has over all training rows; smaller variances "
+                "are raised to it. 0: no floor.",
      .default_number = 1e-9,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
     DNI_PARAM_CHOICE("numeric",
-                     "What numeric columns are, those of an svmlight file too. Text columns are "
-                     "always multinomial.",
-                     "gaussian", dni_bayes_numeric, dni_bayes_numeric_meanings),
+                     "How numeric columns, also those of an svmlight file, are modelled. Text "
+                     "columns are always multinomial.",
+                     "gaussian", numeric_choices, numeric_meanings),
     DNI_PARAM_PRIORS,
 };
 
@@ -51,28 +71,256 @@ struct bayes {
     const dn_fit_input *input;
     const dn_run *run;
     dn_report *report;
-    dni_scatter scatter; /* diagonal; empty when nothing is Gaussian */
-    dni_bayes_counts counts;
-    size_t n_classes, d;
-    double floor; /* of variances */
-    bool *raised; /* [d] columns with a variance below the floor */
+    dn_naive_bayes *machine;
+    size_t n_classes, d;  /* K and d */
+    double smoothing;     /* α */
+    dn_factor numeric;    /* of numeric columns */
+    dni_scatter scatter;  /* diagonal; empty if no feature is Gaussian */
+    double floor;         /* of variances */
+    bool *raised;         /* [d] features with a variance below the floor */
+    bool *count;          /* [d] numeric columns that are counts of one distribution */
+    double *class_weight; /* [K] N_k, followed by sum */
+    double *sum;          /* [K × d] N_jk */
 };
 
-static dn_status no_variance(const struct bayes *b, size_t k, size_t j, dn_error *err) {
+/* ---- memory ---- */
+struct bayes_shape {
+    size_t n_classes, d;
+};
+
+static void bayes_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct bayes_shape *s = shape;
+    struct bayes *b = work;
+    b->raised = dni_layout_array(layout, s->d, sizeof *b->raised);
+    b->count = dni_layout_array(layout, s->d, sizeof *b->count);
+    b->class_weight = dni_layout_matrix(layout, s->n_classes, s->d + 1);
+    b->sum = b->class_weight == NULL ? NULL : b->class_weight + s->n_classes;
+}
+
+/* The sums of Gaussian features are the largest. Whether there are any is unknown before the rows
+ * are read. */
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const struct bayes_shape s = {shape->n_classes, shape->n_features};
+    const double d = (double)s.d, K = (double)s.n_classes;
+    struct bayes unused;
+    (void)p;
+    const double scatter =
+        dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, s.d, s.n_classes, shape->n_slots);
+    const double likelihood = dni_likelihood_memory(false, s.d, s.n_classes, shape->n_slots);
+    return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(scatter, likelihood) +
+           8 * (2 * K * d + 4 * K) + d; /* the machine */
+}
+
+/* ---- the distribution of each feature ---- */
+static dn_status refuse_missing_level(const dn_input *input, dn_error *err) {
+    dn_status status =
+        dn_error_set(err, DN_ERR_ARGUMENT,
+                     "naive_bayes needs a feature for every level of \"%.64s\", but the encoding "
+                     "drop_first omits one: choose one_hot",
+                     input->name);
+    dn_error_set_field(err, "categorical");
+    return status;
+}
+
+/* Numeric features first … first + n - 1. */
+static dn_status set_numbers(struct bayes *b, size_t first, size_t n, dn_error *err) {
+    const dn_fit_input *input = b->input;
+    for (size_t j = first; j < first + n; j++) {
+        b->machine->factor[j] = (unsigned char)b->numeric;
+        b->count[j] = b->numeric == DN_FACTOR_COUNT;
+        if (b->numeric == DN_FACTOR_GAUSSIAN || input->scale == NULL ||
+            (input->mean[j] == 0 && input->scale[j] == 1)) {
+            continue;
+        }
+        char name[DN_FIELD_SIZE];
+        dni_feature_name(input, j, name);
+        dn_status status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "column \"%s\" must not be standardised for naive_bayes with numeric \"%s\": leave "
+            "features.standardize out, or choose \"gaussian\"",
+            name, dn_params_word(input->params, "numeric"));
+        dn_error_set_field(err, "standardize");
+        return status;
+    }
+    return DN_OK;
+}
+
+static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err) {
+    unsigned char *factor = b->machine->factor;
+    const size_t first = input->first_feature, n = input->n_features;
+    switch (input->type) {
+    case DN_CATEGORICAL:
+        if (n < input->levels.n + input->missing_level) {
+            return refuse_missing_level(input, err);
+        }
+        memset(factor + first, DN_FACTOR_COUNT, n);
+        return DN_OK;
+    case DN_TEXT:
+        memset(factor + first, DN_FACTOR_COUNT, n);
+        return DN_OK;
+    case DN_SPARSE:
+        return set_numbers(b, first, n, err);
+    case DN_NUMERIC:
+    case DN_BOOLEAN:
+        break;
+    }
+    if (input->indicator) {
+        factor[first + n - 1] = DN_FACTOR_BERNOULLI;
+    }
+    if (input->in_basis_only) {
+        return DN_OK;
+    }
+    if (input->type == DN_NUMERIC) {
+        return set_numbers(b, first, 1, err);
+    }
+    factor[first] = DN_FACTOR_BERNOULLI;
+    return DN_OK;
+}
+
+/* Sets machine->factor and count. Features of bases are Gaussian. */
+static dn_status set_factors(struct bayes *b, dn_error *err) {
+    const dn_encoder *encoder = b->input->encoder;
+    memset(b->machine->factor, DN_FACTOR_GAUSSIAN, b->d);
+    if (encoder == NULL) {
+        return set_numbers(b, 0, b->d, err);
+    }
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        dn_status status = set_input(b, dn_encoder_input(encoder, i), err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
+}
+
+/* ---- sums over the rows ---- */
+static dn_status refuse_negative(const struct bayes *b, size_t j, double x, dn_error *err) {
+    char name[DN_FIELD_SIZE];
+    dni_feature_name(b->input, j, name);
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     "column \"%s\" must have values >= 0 for numeric "
+                     "\"multinomial\" (got %g): choose \"gaussian\" or \"bernoulli\"",
+                     name, x);
+    dn_error_set_field(err, name);
+    return status;
+}
+
+static inline dn_status add_value(const struct bayes *b, size_t j, double x, double v, double *sum,
+                                  dn_error *err) {
+    if (b->count[j] && x < 0) {
+        return refuse_negative(b, j, x, err);
+    }
+    sum[j] += b->machine->factor[j] == DN_FACTOR_PRESENCE ? (x > 0 ? v : 0) : v * x;
+    return DN_OK;
+}
+
+/* out: N_k by class, then N_jk by class and feature. */
+static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
+                             dn_error *err) {
+    (void)slot;
+    const struct bayes *b = arg;
+    dn_matrix x = block->x;
+    for (size_t t = 0; t < x.n_rows; t++) {
+        size_t k = (size_t)block->target[t];
+        double v = block->weight == NULL ? 1 : block->weight[t],
+               *sum = out + b->n_classes + k * b->d;
+        dn_status status = DN_OK;
+        out[k] += v;
+        if (v == 0) {
+            continue;
+        }
+        if (x.kind == DN_DENSE) {
+            for (size_t j = 0; j < b->d && status == DN_OK; j++) {
+                status = add_value(b, j, x.values[t * x.stride + j], v, sum, err);
+            }
+        } else {
+            for (size_t e = x.row_start[t]; e < x.row_start[t + 1] && status == DN_OK; e++) {
+                status = add_value(b, x.cols[e], x.values[e], v, sum, err);
+            }
+        }
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status count_rows(struct bayes *b, dn_error *err) {
+    const size_t K = b->n_classes;
+    double total = 0;
+    dn_status status =
+        dn_run_sum(b->run, b->input->rows, &(dn_sum){count_block, b, sizeof *b, K + K * b->d},
+                   b->class_weight, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t k = 0; k < K; k++) {
+        total += b->class_weight[k];
+    }
+    if (!(total > 0) || !isfinite(total)) {
+        return dni_error_weight_sum(total, err);
+    }
+    for (size_t i = 0; i < K * b->d; i++) {
+        if (!isfinite(b->sum[i])) {
+            char name[DN_FIELD_SIZE];
+            dni_feature_name(b->input, i % b->d, name);
+            return dn_error_set(err, DN_ERR_NUMERIC,
+                                "feature \"%s\" has values so large that their sum overflows: "
+                                "divide it by a power of ten",
+                                name);
+        }
+    }
+    return DN_OK;
+}
+
+/* Takes the sums from the scatter. Counts that rounding made negative become 0. */
+static void counts_of_scatter(struct bayes *b) {
+    const dni_scatter *s = &b->scatter;
+    memcpy(b->class_weight, s->class_weight, b->n_classes * sizeof *b->class_weight);
+    for (size_t k = 0; k < b->n_classes; k++) {
+        for (size_t j = 0; j < b->d; j++) {
+            b->sum[k * b->d + j] = fmax(s->class_mean[k * b->d + j], 0) * s->class_weight[k];
+        }
+    }
+}
+
+/* Computes the scatter if a feature is Gaussian, and the sums: from the scatter if it suffices. */
+static dn_status sum_rows(struct bayes *b, dn_error *err) {
+    bool gaussian = false, other = false;
+    for (size_t j = 0; j < b->d; j++) {
+        const unsigned char factor = b->machine->factor[j];
+        gaussian = gaussian || factor == DN_FACTOR_GAUSSIAN;
+        other = other || factor == DN_FACTOR_PRESENCE || b->count[j];
+    }
+    if (gaussian) {
+        dn_status status =
+            dni_scatter_compute(b->input, DNI_SCATTER_DIAGONAL, b->run, &b->scatter, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    if (!gaussian || other) {
+        return count_rows(b, err);
+    }
+    counts_of_scatter(b);
+    return DN_OK;
+}
+
+/* ---- Gaussian features ---- */
+static dn_status refuse_no_variance(const struct bayes *b, size_t k, size_t j, dn_error *err) {
     char class_name[DN_FIELD_SIZE], column[DN_FIELD_SIZE];
     dni_class_name(b->input, k, class_name);
     dni_feature_name(b->input, j, column);
-    bool floored = dn_params_number(b->input->params, "variance_floor") >
-                   0; /* a share of a largest variance which is 0, too */
-    dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    floored ? "column \"%s\" is the same in every row of class "
-                                              "\"%s\", a variance of 0, and no numeric "
-                                              "column varies more, so that variance_floor has "
-                                              "nothing to be a share of: exclude the column"
-                                            : "column \"%s\" is the same in every row of class "
-                                              "\"%s\", a variance of 0: exclude the column, "
-                                              "or set variance_floor above 0",
-                                    column, class_name);
+    const bool has_floor = dn_params_number(b->input->params, "variance_floor") > 0;
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     has_floor ? "column \"%s\" is constant in class \"%s\" (variance 0), "
+                                 "and variance_floor has no effect because no numeric "
+                                 "column varies: exclude the column"
+                               : "column \"%s\" is constant in class \"%s\" (variance "
+                                 "0): exclude the column, or set variance_floor above 0",
+                     column, class_name);
     dn_error_set_field(err, column);
     return status;
 }
@@ -81,55 +329,125 @@ static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *v
                               dn_error *err) {
     const dni_scatter *s = &b->scatter;
     for (size_t k = 0; k < b->n_classes; k++) {
-        double own = s->scatter[k * b->d + j] / s->class_weight[k];
+        const double own = s->scatter[k * b->d + j] / s->class_weight[k];
         mean[k] = s->class_mean[k * b->d + j];
         variance[k] = fmax(own, b->floor);
         b->raised[j] = b->raised[j] || own < b->floor;
         if (!(variance[k] > 0)) {
-            return no_variance(b, k, j, err);
+            return refuse_no_variance(b, k, j, err);
         }
     }
     return DN_OK;
 }
 
-/* Of a column over all rows: its scatter within the classes and that of their means. */
+/* Variance of a column over all rows: its scatter within the classes plus that of the class
+ * means. */
 static double total_variance(const dni_scatter *s, size_t j) {
     double sum = 0;
     for (size_t k = 0; k < s->n_classes; k++) {
-        double away = s->class_mean[k * s->n_cols + j] - s->mean[j];
+        const double away = s->class_mean[k * s->n_cols + j] - s->mean[j];
         sum += s->scatter[k * s->n_cols + j] + s->class_weight[k] * away * away;
     }
     return sum / s->weight;
 }
 
-static double largest_variance(const struct bayes *b, const dn_naive_bayes *machine) {
+static dn_status fit_gaussians(struct bayes *b, dn_error *err) {
+    const size_t K = b->n_classes;
+    dn_naive_bayes *machine = b->machine;
     double largest = 0;
     for (size_t j = 0; j < b->d; j++) {
         if (machine->factor[j] == DN_FACTOR_GAUSSIAN) {
             largest = fmax(largest, total_variance(&b->scatter, j));
         }
     }
-    return largest;
-}
-
-static dn_status fit_gaussians(struct bayes *b, dn_naive_bayes *machine, dn_error *err) {
-    size_t K = b->n_classes;
-    b->floor = dn_params_number(b->input->params, "variance_floor") * largest_variance(b, machine);
+    b->floor = dn_params_number(b->input->params, "variance_floor") * largest;
     if (!isfinite(b->floor)) {
-        return dn_error_set(
-            err, DN_ERR_DATA,
-            "variance_floor times the largest variance of a column is not finite: lower it");
+        return dn_error_set(err, DN_ERR_DATA,
+                            "variance_floor times the largest variance of a column must be finite "
+                            "(got %g): lower variance_floor",
+                            b->floor);
     }
-    dn_status status = DN_OK;
-    for (size_t j = 0; j < b->d && status == DN_OK; j++) {
+    for (size_t j = 0; j < b->d; j++) {
         if (machine->factor[j] == DN_FACTOR_GAUSSIAN) {
-            status = fit_gaussian(b, j, machine->a + j * K, machine->b + j * K, err);
+            dn_status status = fit_gaussian(b, j, machine->a + j * K, machine->b + j * K, err);
+            if (status != DN_OK) {
+                return status;
+            }
         }
     }
-    return status;
+    return DN_OK;
 }
 
-static bool any_sparse(const dn_encoder *encoder) {
+/* ---- features that are counted ---- */
+/* ln(part/whole); −∞ if part is 0. */
+static double log_share(double part, double whole) {
+    return part > 0 ? log(part / whole) : -(double)INFINITY;
+}
+
+static void fit_bernoulli(const struct bayes *b, size_t j) {
+    const size_t K = b->n_classes;
+    for (size_t k = 0; k < K; k++) {
+        const double rows = b->class_weight[k], ones = b->sum[k * b->d + j],
+                     total = rows + 2 * b->smoothing;
+        b->machine->a[j * K + k] = log_share(ones + b->smoothing, total);
+        b->machine->b[j * K + k] = log_share(fmax(rows - ones, 0) + b->smoothing, total);
+    }
+}
+
+/* θ of the features first … first + n - 1 with a mark (marked NULL: of all), which are values of
+ * one distribution.
+ *
+ *   k         the class
+ *   total     Σ_i N_ik, or N_k
+ *   n_values  number of values of the distribution */
+static void fit_shares(const struct bayes *b, size_t k, double total, double n_values, size_t first,
+                       size_t n, const bool *marked) {
+    const double *sum = b->sum + k * b->d;
+    for (size_t j = first; j < first + n; j++) {
+        if (marked == NULL || marked[j]) {
+            b->machine->a[j * b->n_classes + k] =
+                log_share(sum[j] + b->smoothing, total + b->smoothing * n_values);
+        }
+    }
+}
+
+/* Like fit_shares, with the total and the number of values of these features. */
+static void fit_multinomial(const struct bayes *b, size_t k, size_t first, size_t n,
+                            const bool *marked) {
+    double total = 0, n_values = 0;
+    for (size_t j = first; j < first + n; j++) {
+        if (marked == NULL || marked[j]) {
+            total += b->sum[k * b->d + j];
+            n_values += 1;
+        }
+    }
+    fit_shares(b, k, total, n_values, first, n, marked);
+}
+
+static void fit_counts(const struct bayes *b) {
+    const dn_encoder *encoder = b->input->encoder;
+    for (size_t j = 0; j < b->d; j++) {
+        const unsigned char factor = b->machine->factor[j];
+        if (factor == DN_FACTOR_BERNOULLI || factor == DN_FACTOR_PRESENCE) {
+            fit_bernoulli(b, j);
+        }
+    }
+    for (size_t k = 0; k < b->n_classes; k++) {
+        fit_multinomial(b, k, 0, b->d, b->count);
+        for (size_t i = 0; encoder != NULL && i < dn_encoder_n_inputs(encoder); i++) {
+            const dn_input *input = dn_encoder_input(encoder, i);
+            const size_t first = input->first_feature, n = input->n_features;
+            if (input->type == DN_CATEGORICAL) { /* a row has one level, or one without a feature */
+                fit_shares(b, k, b->class_weight[k], (double)n, first, n, NULL);
+            } else if (input->type == DN_TEXT) {
+                fit_multinomial(b, k, first, n, NULL);
+            }
+        }
+    }
+}
+
+/* ---- the report ---- */
+static bool has_sparse_input(const dn_encoder *encoder) {
     for (size_t i = 0; encoder != NULL && i < dn_encoder_n_inputs(encoder); i++) {
         if (dn_encoder_input(encoder, i)->type == DN_SPARSE) {
             return true;
@@ -138,122 +456,81 @@ static bool any_sparse(const dn_encoder *encoder) {
     return false;
 }
 
-static void describe(const struct bayes *b, const dn_naive_bayes *machine) {
-    static const char *const names[] = {"gaussian_features", "bernoulli_features",
-                                        "count_features"};
-    double n[3] = {0};
-    size_t raised = 0;
-    for (size_t j = 0; j < b->d; j++) {
-        n[machine->factor[j] == DN_FACTOR_PRESENCE ? DN_FACTOR_BERNOULLI : machine->factor[j]] += 1;
-        raised += b->raised[j];
-    }
-    double weight = 0;
-    for (size_t k = 0; k < b->n_classes; k++) {
-        weight += b->counts.class_weight[k];
-    }
-    dn_report_number(b->report, "rows_weight", weight);
-    dn_report_list(b->report, "prior", machine->prior, b->n_classes);
-    for (size_t i = 0; i < 3; i++) {
-        dn_report_number(b->report, names[i], n[i]);
-    }
-    if (n[DN_FACTOR_GAUSSIAN] > 0) {
-        dn_report_number(b->report, "variance_floor", b->floor);
-    }
-    if (raised == 0) {
-        return;
-    }
+static void warn_raised(const struct bayes *b, size_t n) {
     char columns[DNI_NAMES_SIZE];
     dni_feature_list(b->input, b->raised, 3, columns);
-    dn_report_warn(b->report,
-                   "%zu columns vary so little within a class that their variance was raised to "
-                   "the floor %g (%s): %s",
-                   raised, b->floor, columns,
-                   any_sparse(b->input->encoder)
-                       ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
-                         "lower variance_floor"
-                       : "standardise the columns, exclude them, or lower variance_floor");
+    dn_report_warn(
+        b->report,
+        "%zu columns have a variance below the floor %g within a class, which was raised "
+        "to the floor (%s): %s",
+        n, b->floor, columns,
+        has_sparse_input(b->input->encoder)
+            ? "if they are counts, choose numeric \"multinomial\"; exclude them, or "
+              "lower variance_floor"
+            : "standardise the columns, exclude them, or lower variance_floor");
 }
 
-/* The sums that the factors are made of, in as few passes over the rows as they need. */
-static dn_status sum_rows(struct bayes *b, const dn_naive_bayes *machine, dn_error *err) {
-    bool gaussian = false, other = false;
+static void report_fit(const struct bayes *b) {
+    double weight = 0, gaussian = 0, bernoulli = 0, counts = 0;
+    size_t raised = 0;
     for (size_t j = 0; j < b->d; j++) {
-        gaussian = gaussian || machine->factor[j] == DN_FACTOR_GAUSSIAN;
-        other = other || machine->factor[j] == DN_FACTOR_PRESENCE || b->counts.event[j];
+        const unsigned char factor = b->machine->factor[j];
+        gaussian += factor == DN_FACTOR_GAUSSIAN;
+        bernoulli += factor == DN_FACTOR_BERNOULLI || factor == DN_FACTOR_PRESENCE;
+        counts += factor == DN_FACTOR_COUNT;
+        raised += b->raised[j];
     }
-    dn_status status =
-        gaussian ? dni_scatter_compute(b->input, DNI_SCATTER_DIAGONAL, b->run, &b->scatter, err)
-                 : DN_OK;
-    if (status == DN_OK && (!gaussian || other)) {
-        return dni_bayes_count(&b->counts, b->run, err);
+    for (size_t k = 0; k < b->n_classes; k++) {
+        weight += b->class_weight[k];
     }
-    if (status == DN_OK) {
-        dni_bayes_count_scatter(&b->counts, &b->scatter);
+    dn_report_number(b->report, "rows_weight", weight);
+    dn_report_list(b->report, "prior", b->machine->prior, b->n_classes);
+    dn_report_number(b->report, "gaussian_features", gaussian);
+    dn_report_number(b->report, "bernoulli_features", bernoulli);
+    dn_report_number(b->report, "count_features", counts);
+    if (gaussian > 0) {
+        dn_report_number(b->report, "variance_floor", b->floor);
     }
-    return status;
+    if (raised > 0) {
+        warn_raised(b, raised);
+    }
 }
 
-static dn_status fit_factors(struct bayes *b, dn_machine *machine, dn_error *err) {
-    dn_naive_bayes *bayes = dni_bayes_of(machine);
-    dn_status status =
-        dni_bayes_choose(b->input, b->counts.numeric, bayes->factor, b->counts.event, err);
-    if (status == DN_OK) {
-        status = sum_rows(b, bayes, err);
-    }
-    if (status == DN_OK && b->scatter.scatter != NULL) {
-        status = fit_gaussians(b, bayes, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_bayes_fit_counts(&b->counts, bayes);
-    dni_priors_resolve(b->input->params, b->n_classes, b->counts.class_weight, bayes->prior);
-    dni_bayes_settle(bayes, b->n_classes, b->d);
-    describe(b, bayes);
-    return dni_likelihood_report(b->input, b->run, machine, NULL, b->report, err);
-}
-
-static dn_factor numeric_of(const dn_params *given) {
-    const char *word = dn_params_word(given, "numeric");
+/* ---- a fit ---- */
+static dn_factor numeric_factor(const dn_params *p) {
+    const char *word = dn_params_word(p, "numeric");
     return strcmp(word, "multinomial") == 0 ? DN_FACTOR_COUNT
            : strcmp(word, "bernoulli") == 0 ? DN_FACTOR_PRESENCE
                                             : DN_FACTOR_GAUSSIAN;
 }
 
-static dn_status fit_machine(struct bayes *b, dn_machine *machine, dn_error *err) {
-    size_t K = b->n_classes, d = b->d;
-    void *marks = NULL, *sums = NULL;
-    dn_status status =
-        dn_run_alloc(b->run, d, 2 * sizeof *b->raised, "the marks of the columns", &marks, err);
-    if (status == DN_OK && K > SIZE_MAX / 64 / (d + 1)) {
-        status = dn_error_set(err, DN_ERR_BUDGET,
-                              "%zu features of %zu classes are more than can be addressed", d, K);
+/* Fills b->machine. The scatter is released before the likelihood takes its memory. */
+static dn_status fit_factors(struct bayes *b, dn_error *err) {
+    dn_status status = set_factors(b, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(b->run, K + K * d, sizeof(double), "the sums of the classes", &sums, err);
+    status = sum_rows(b, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        b->raised = marks;
-        b->counts = (dni_bayes_counts){.input = b->input,
-                                       .n_classes = K,
-                                       .d = d,
-                                       .smoothing = dn_params_number(b->input->params, "smoothing"),
-                                       .numeric = numeric_of(b->input->params),
-                                       .factor = dni_bayes_of(machine)->factor,
-                                       .event = b->raised + d,
-                                       .class_weight = sums};
-        b->counts.sum = b->counts.class_weight + K;
-        status = fit_factors(b, machine, err);
+    if (b->scatter.scatter != NULL) {
+        status = fit_gaussians(b, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
     dni_scatter_done(&b->scatter, b->run);
-    dn_run_free(b->run, sums);
-    dn_run_free(b->run, marks);
-    return status;
+    fit_counts(b);
+    dni_priors_resolve(b->input->params, b->n_classes, b->class_weight, b->machine->prior);
+    dni_bayes_settle(b->machine, b->n_classes, b->d);
+    return DN_OK;
 }
 
 static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                  dn_report *report, dn_error *err) {
+    const size_t K = input->n_classes, d = input->rows->n_cols;
+    const struct bayes_shape shape = {K, d};
     dn_report fresh = {.converged = true,
                        .stop_reason = DN_STOP_CLOSED_FORM,
                        .iterations = 1,
@@ -261,13 +538,35 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
     struct bayes b = {.input = input,
                       .run = run,
                       .report = &fresh,
-                      .n_classes = input->n_classes,
-                      .d = input->rows->n_cols};
+                      .n_classes = K,
+                      .d = d,
+                      .smoothing = dn_params_number(input->params, "smoothing"),
+                      .numeric = numeric_factor(input->params)};
     dn_machine *machine = NULL;
-    dn_status status = dni_bayes_machine_new(b.n_classes, b.d, &machine, err);
-    if (status == DN_OK) {
-        status = fit_machine(&b, machine, err);
+    void *memory = NULL;
+    if (K > SIZE_MAX / 64 / (d + 1)) {
+        return dn_error_set(err, DN_ERR_BUDGET,
+                            "%zu features of %zu classes are more than can be addressed", d, K);
     }
+    dn_status status = dni_bayes_machine_new(K, d, &machine, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    b.machine = dni_bayes_of(machine);
+    status =
+        dni_layout_take(run, bayes_layout, &shape, &b, "the sums of the classes", &memory, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = fit_factors(&b, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    report_fit(&b);
+    status = dni_likelihood_report(input, run, machine, NULL, &fresh, err);
+cleanup:
+    dni_scatter_done(&b.scatter, run);
+    dn_run_free(run, memory);
     if (status != DN_OK) {
         dn_report_done(&fresh);
         dn_machine_free(machine);
@@ -278,28 +577,17 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
     return DN_OK;
 }
 
-static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    (void)p;
-    double numbers = (double)shape->n_features * (3 * (double)shape->n_classes + 3) +
-                     5 * (double)shape->n_classes;
-    return dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, shape->n_features,
-                              shape->n_classes, shape->n_slots) +
-           dni_likelihood_memory(false, shape->n_features, shape->n_classes, shape->n_slots) +
-           8 * numbers;
-}
-
 const dn_algorithm dni_algorithm_naive_bayes = {
     .id = "naive_bayes",
     .title = "Naive Bayes",
-    .summary = "Treats the inputs as independent within each class: a Gaussian for each number, "
-               "shares for booleans, categories and the "
-               "words of texts (multinomial). Needs two passes over the rows and few of them; "
-               "probabilities are often too sure when inputs "
-               "depend on each other.",
+    .summary =
+        "Treats the inputs as independent within each class: a Gaussian for each number, "
+        "shares for booleans, categories and the words of texts (multinomial). Needs at most "
+        "three passes over the rows, and few rows; its probabilities are often too close to "
+        "0 and 1 when inputs depend on each other.",
     .source = "Alpaydin, Introduction to Machine Learning, sections 4.5 and 5.7; Bishop, Pattern "
-              "Recognition and Machine Learning, "
-              "section 4.2.3; Manning, Raghavan and Schuetze, Introduction to Information "
-              "Retrieval, section 13.2",
+              "Recognition and Machine Learning, section 4.2.3; Manning, Raghavan and Schuetze, "
+              "Introduction to Information Retrieval, section 13.2",
     .stopping_rule = "closed form: always",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS |
              DN_ALGORITHM_DENSITY | DN_ALGORITHM_CURVED | DN_ALGORITHM_LEVELS,
