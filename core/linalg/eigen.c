@@ -1,9 +1,15 @@
-/* The null space over LAPACK, in stages: tridiagonal matrix, its eigenvalues, and only when some of them vanish those eigenvectors.
+/* The null space of a symmetric matrix over LAPACK, in stages: the tridiagonal matrix, its
+ * eigenvalues, and if some of them vanish, their eigenvectors.
  *
- *   QᵀAQ = T (linalg/tridiagonal.h),   eigenvalues of T (dsterf),   T z = λ z for the wanted ones (dstemr, relatively robust representations),   A (Qz) = λ (Qz) (dormtr)
+ *   QᵀAQ = T           linalg/tridiagonal.h
+ *   eigenvalues of T   dsterf
+ *   T z = λ z          dstemr, relatively robust representations
+ *   A (Qz) = λ (Qz)    dormtr
  *
- * Our row-major lower triangle is LAPACK's upper one; its columns of Z are our rows. */
+ * The row-major lower triangle of this library is LAPACK's upper triangle; its columns of Z are
+ * rows here. */
 #include "linalg/eigen.h"
+#include "base/layout.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
 #include "linalg/tridiagonal.h"
@@ -13,22 +19,21 @@
 #include <lapacke.h>
 #include <string.h>
 
-#define LEAST_VECTORS 32
-#define MOST_OF_ALL 2049 /* order up to which all vectors are found where few cannot be */
+#define MIN_VECTORS 32
+#define MAX_ALL_VECTORS 2049 /* largest order for which all eigenvectors are computed */
 
-/* What the stages hand on. */
-struct stages {
+struct eigen {
     lapack_int n;
     double *a;           /* [n × n] the matrix, then the reflections of Q */
-    double *vectors;     /* [n] each, below: */
-    double *diagonal;    /* of T */
-    double *subdiagonal; /* of T, n - 1 of them */
-    double *tau;         /* scalars of the reflections */
-    double *values;      /* eigenvalues, ascending */
-    double *copy;        /* of diagonal and subdiagonal, [2n]: dsterf and dstemr eat them */
-    double *work;        /* of the stage */
+    double *diagonal;    /* [n] of T */
+    double *subdiagonal; /* [n] of T, n - 1 of them */
+    double *tau;         /* [n] scalars of the reflections */
+    double *values;      /* [n] eigenvalues, ascending */
+    double *copy;        /* [2n] of diagonal and subdiagonal: dsterf and dstemr overwrite them */
+    double *work;        /* [work_size] */
     lapack_int work_size;
     lapack_int *integers; /* [12n] work and support of dstemr */
+    void *memory;
 };
 
 static dn_status no_result(size_t n, dn_error *err) {
@@ -36,14 +41,14 @@ static dn_status no_result(size_t n, dn_error *err) {
                         "the eigenvalues of a matrix of order %zu could not be computed", n);
 }
 
-static void copy_tridiagonal(const struct stages *s) {
+static void copy_tridiagonal(const struct eigen *s) {
     size_t n = (size_t)s->n;
     memcpy(s->copy, s->diagonal, n * sizeof(double));
     memcpy(s->copy + n, s->subdiagonal, (n - 1) * sizeof(double));
     s->copy[2 * n - 1] = 0;
 }
 
-/* Work of the reduction, of dstemr and of dormtr for any number of vectors. */
+/* Doubles of work of the reduction, of dstemr, and of dormtr for any number of vectors. */
 static lapack_int work_size_of(lapack_int n) {
     double reduce = (double)dni_tridiagonal_work((size_t)n), back = 0;
     lapack_int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'U', 'N', n, n, NULL, n, NULL,
@@ -54,28 +59,32 @@ static lapack_int work_size_of(lapack_int n) {
     return most > 18.0 * (double)n ? (lapack_int)most : 18 * n;
 }
 
-static dn_status stages_alloc(const dn_run *run, struct stages *s, dn_error *err) {
-    size_t n = (size_t)s->n;
-    s->work_size = work_size_of(s->n);
-    void *doubles = NULL, *integers = NULL;
-    dn_status status = dn_run_alloc(run, 6 * n + (size_t)s->work_size, sizeof(double),
-                                    "the eigenvalue solver", &doubles, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    s->vectors = doubles;
-    s->diagonal = s->vectors;
-    s->subdiagonal = s->diagonal + n;
-    s->tau = s->subdiagonal + n;
-    s->values = s->tau + n;
-    s->copy = s->values + n;
-    s->work = s->copy + 2 * n;
-    status = dn_run_alloc(run, 12 * n, sizeof(lapack_int), "the eigenvalue solver", &integers, err);
-    s->integers = integers;
-    return status;
+static void eigen_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct eigen *s = work;
+    s->diagonal = dni_layout_doubles(layout, n);
+    s->subdiagonal = dni_layout_doubles(layout, n);
+    s->tau = dni_layout_doubles(layout, n);
+    s->values = dni_layout_doubles(layout, n);
+    s->copy = dni_layout_doubles(layout, 2 * n);
+    s->work = dni_layout_doubles(layout, (size_t)work_size_of((lapack_int)n));
+    s->integers = dni_layout_array(layout, 12 * n, sizeof *s->integers);
 }
 
-static dn_status eigenvalues(const dn_run *run, struct stages *s, dn_error *err) {
+double dni_symmetric_null_memory(size_t n) {
+    struct eigen unused;
+    return n == 0 ? 0
+                  : dni_layout_bytes(eigen_layout, &n, &unused) +
+                        (double)n * (double)n * sizeof(double);
+}
+
+static dn_status eigen_alloc(const dn_run *run, struct eigen *s, dn_error *err) {
+    const size_t n = (size_t)s->n;
+    s->work_size = work_size_of(s->n);
+    return dni_layout_take(run, eigen_layout, &n, s, "the eigenvalue solver", &s->memory, err);
+}
+
+static dn_status eigenvalues(const dn_run *run, struct eigen *s, dn_error *err) {
     size_t n = (size_t)s->n;
     dn_status status =
         dni_tridiagonal(run, s->a, n, s->diagonal, s->subdiagonal, s->tau, s->work, err);
@@ -91,17 +100,18 @@ static dn_status eigenvalues(const dn_run *run, struct stages *s, dn_error *err)
     return info == 0 && dni_all_finite(s->values, n) ? DN_OK : no_result(n, err);
 }
 
-/* vectors [m × n] ← the eigenvectors of T for its m least eigenvalues, by divide and conquer: all n of them, of which many eigenvalues that are equal cost little. */
-static dn_status all_of_tridiagonal(const dn_run *run, struct stages *s, size_t m, double *vectors,
-                                    dn_error *err) {
+/* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by divide and conquer,
+ * which computes all n of them and is fast for equal eigenvalues. */
+static dn_status all_eigenvectors(const dn_run *run, struct eigen *s, size_t m, double *vectors,
+                                  dn_error *err) {
     size_t n = (size_t)s->n, work_size = 1 + 4 * n + n * n;
-    void *room = NULL;
+    void *memory = NULL;
     dn_status status =
-        dn_run_alloc(run, n * n + work_size, sizeof(double), "all eigenvectors", &room, err);
+        dn_run_alloc(run, n * n + work_size, sizeof(double), "all eigenvectors", &memory, err);
     if (status != DN_OK) {
         return status;
     }
-    double *all = room;
+    double *all = memory;
     copy_tridiagonal(s);
     lapack_int info =
         LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', s->n, s->copy, s->copy + n, all, s->n,
@@ -109,13 +119,14 @@ static dn_status all_of_tridiagonal(const dn_run *run, struct stages *s, size_t 
     if (info == 0) {
         memcpy(vectors, all, m * n * sizeof *vectors);
     }
-    dn_run_free(run, room);
+    dn_run_free(run, memory);
     return info == 0 ? DN_OK : no_result(n, err);
 }
 
-/* The same, of a few by dstemr. *found is false when neither can tell. */
-static dn_status of_tridiagonal(const dn_run *run, struct stages *s, size_t m, double *vectors,
-                                bool *out_found, dn_error *err) {
+/* The same by dstemr, which computes m eigenvectors only. *out_found: false if neither method could
+ * compute them. */
+static dn_status tridiagonal_eigenvectors(const dn_run *run, struct eigen *s, size_t m,
+                                          double *vectors, bool *out_found, dn_error *err) {
     size_t n = (size_t)s->n;
     copy_tridiagonal(s);
     lapack_int found = 0, *support = s->integers, *integers = support + 2 * n;
@@ -125,25 +136,25 @@ static dn_status of_tridiagonal(const dn_run *run, struct stages *s, size_t m, d
                             (lapack_int)m, &found, s->values, vectors, s->n, (lapack_int)m, support,
                             &try_rac, s->work, s->work_size, integers, 10 * s->n);
     *out_found = info == 0 && (size_t)found == m;
-    if (*out_found || n > MOST_OF_ALL) {
+    if (*out_found || n > MAX_ALL_VECTORS) {
         return DN_OK;
     }
     *out_found = true;
-    return all_of_tridiagonal(run, s, m, vectors, err);
+    return all_eigenvectors(run, s, m, vectors, err);
 }
 
-/* vectors [m × n] ← the eigenvectors of the m least eigenvalues */
-static dn_status eigenvectors(const dn_run *run, struct stages *s, size_t m, double *vectors,
+/* vectors [m × n] ← the eigenvectors of A for its m smallest eigenvalues. */
+static dn_status eigenvectors(const dn_run *run, struct eigen *s, size_t m, double *vectors,
                               bool *found, dn_error *err) {
     size_t n = (size_t)s->n;
     dn_status status = dn_run_stop(run, err);
     if (status == DN_OK) {
-        status = of_tridiagonal(run, s, m, vectors, found, err);
+        status = tridiagonal_eigenvectors(run, s, m, vectors, found, err);
     }
     if (status != DN_OK || !*found) {
         return status;
     }
-    size_t step = dni_step_rows(m, 2 * (double)n * (double)n, LEAST_VECTORS);
+    size_t step = dni_step_rows(m, 2 * (double)n * (double)n, MIN_VECTORS);
     for (size_t first = 0, count; first < m; first += count) {
         count = m - first < step ? m - first : step;
         status = dn_run_stop(run, err);
@@ -183,39 +194,40 @@ dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double shar
     if (!lower_is_finite(a, n)) {
         return not_finite(n, err);
     }
-    struct stages s = {.n = (lapack_int)n, .a = a};
+    struct eigen s = {.n = (lapack_int)n, .a = a};
     void *vectors = NULL;
-    bool found = false;
+    bool found = true;
     size_t m = 0;
-    dn_status status = stages_alloc(run, &s, err);
-    if (status == DN_OK) {
-        status = eigenvalues(run, &s, err);
-    }
-    if (status == DN_OK) {
-        while (m < n && s.values[m] <= share * s.values[n - 1]) {
-            m++;
-        }
-    }
-    if (status == DN_OK && m > 0) {
-        status =
-            dn_run_alloc(run, m * n, sizeof(double), "the combinations of columns", &vectors, err);
-        if (status == DN_OK) {
-            status = eigenvectors(run, &s, m, vectors, &found, err);
-        }
-        if (status == DN_OK && !found) {
-            dn_run_free(run, vectors);
-            vectors = NULL;
-        }
-    }
-    dn_run_free(run, s.vectors);
-    dn_run_free(run, s.integers);
+    dn_status status = eigen_alloc(run, &s, err);
     if (status != DN_OK) {
-        dn_run_free(run, vectors);
         return status;
     }
-    *out_n = m;
-    *out_vectors = vectors;
-    return DN_OK;
+    status = eigenvalues(run, &s, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    while (m < n && s.values[m] <= share * s.values[n - 1]) {
+        m++;
+    }
+    if (m > 0) {
+        status =
+            dn_run_alloc(run, m * n, sizeof(double), "the combinations of columns", &vectors, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+        status = eigenvectors(run, &s, m, vectors, &found, err);
+    }
+    if (status != DN_OK || !found) {
+        dn_run_free(run, vectors);
+        vectors = NULL;
+    }
+cleanup:
+    dn_run_free(run, s.memory);
+    if (status == DN_OK) {
+        *out_n = m;
+        *out_vectors = vectors;
+    }
+    return status;
 }
 
 dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double *least,
@@ -224,16 +236,16 @@ dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double 
     if (!lower_is_finite(a, n)) {
         return not_finite(n, err);
     }
-    struct stages s = {.n = (lapack_int)n, .a = a};
-    dn_status status = stages_alloc(run, &s, err);
-    if (status == DN_OK) {
-        status = eigenvalues(run, &s, err);
+    struct eigen s = {.n = (lapack_int)n, .a = a};
+    dn_status status = eigen_alloc(run, &s, err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = eigenvalues(run, &s, err);
     if (status == DN_OK) {
         *least = s.values[0];
         *greatest = s.values[n - 1];
     }
-    dn_run_free(run, s.vectors);
-    dn_run_free(run, s.integers);
+    dn_run_free(run, s.memory);
     return status;
 }

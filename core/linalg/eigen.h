@@ -1,4 +1,4 @@
-/* The eigenvectors of a symmetric matrix whose eigenvalues are next to nothing: its null space to working precision. */
+/* Eigenvalues of symmetric matrices, and the eigenvectors of those that vanish. */
 #ifndef DNI_EIGEN_H
 #define DNI_EIGEN_H
 
@@ -6,15 +6,31 @@
 #include <discern/status.h>
 #include <stddef.h>
 
-/* Of a [n × n] (row-major, lower triangle, n <= DNI_MAX_ORDER; spoilt) the eigenvalues <= share · the greatest one: their number, and unit, mutually
- * orthogonal eigenvectors as rows of *out_vectors [*out_n × n], ascending, from the run's allocator (NULL when there are none; dn_run_free).
- * Polls the run's stop within the reduction to a tridiagonal matrix, 4/3 n³, before its eigenvalues and vectors, O(n²) each, and on the vectors' way back in
- * steps of DNI_STEP_FLOPS. Hundreds of eigenvalues that are all 0 can be too many for the method that finds few vectors; then all are found, up to order 2049
- * (3n² doubles more, one call of O(n³) at most), and beyond it *out_vectors is NULL although *out_n > 0. DN_ERR_NUMERIC when a is not finite or the iteration does not end. */
+/* Finds the null space of a matrix to working precision: the eigenvalues that are at most `share`
+ * times the largest one.
+ *
+ *   a            [n × n] row-major, lower triangle; overwritten. n <= DNI_MAX_ORDER (cholesky.h)
+ *   out_n        their number
+ *   out_vectors  [*out_n × n] orthonormal eigenvectors as rows, by ascending eigenvalue; to be released
+ *                with dn_run_free. NULL if *out_n is 0, or if they could not be computed
+ *
+ * Hundreds of equal eigenvalues can defeat the method that computes a few eigenvectors. Then all
+ * eigenvectors are computed, up to order 2049: one call of O(n³) without a poll of the stop flag.
+ * Beyond that order *out_vectors is NULL.
+ *
+ * Polls the run's stop within the reduction to tridiagonal form, before the eigenvalues and the
+ * eigenvectors (O(n²) each), and every DNI_STEP_FLOPS of the back transformation.
+ *
+ * Errors: DN_ERR_NUMERIC if a is not finite or the iteration does not converge; those of
+ * dn_run_alloc and dn_run_stop. Cost: O(4/3 n³). */
 DN_MUST_USE dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double share,
                                          size_t *out_n, double **out_vectors, dn_error *err);
+/* Bytes of working memory that dni_symmetric_null needs if it finds n eigenvectors, its result
+ * included; without the case in which all are computed at once. */
+double dni_symmetric_null_memory(size_t n);
 
-/* *least and *greatest ← the extreme eigenvalues of a [n × n] (row-major, lower triangle, 0 < n <= DNI_MAX_ORDER; spoilt). Memory, polls and errors as above, without vectors. */
+/* The extreme eigenvalues of a [n × n], 0 < n <= DNI_MAX_ORDER. Overwrites a; polls and fails like
+ * dni_symmetric_null. */
 DN_MUST_USE dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double *least,
                                              double *greatest, dn_error *err);
 

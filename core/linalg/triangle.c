@@ -1,4 +1,6 @@
-/* L X = I by panels of columns. The columns j … of X begin at row j and need what is below and right of L's entry (j, j) only, so X takes L's place from the left. */
+/* The inverse of a lower triangular matrix by panels of columns: L X = I. The columns j … of X
+ * begin at row j and depend only on the part of L below and to the right of entry (j, j), so that X
+ * can overwrite L from the left. */
 #include "linalg/triangle.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -7,12 +9,21 @@
 #include <cblas.h>
 #include <string.h>
 
-#define LEAST_COLUMNS 32
-#define LEAST_ROWS 8
+#define MIN_COLUMNS 32
+#define MIN_ROWS 8
+
+/* Columns of a panel. */
+static size_t panel_columns(size_t n) {
+    return n == 0 ? 0 : dni_step_rows(n, (double)n * (double)n, MIN_COLUMNS);
+}
+
+double dni_lower_invert_memory(size_t n) {
+    return (double)n * (double)panel_columns(n) * sizeof(double);
+}
 
 dn_status dni_lower_invert(const dn_run *run, double *l, size_t n, dn_error *err) {
     assert(n <= DNI_MAX_ORDER);
-    size_t most = n == 0 ? 0 : dni_step_rows(n, (double)n * (double)n, LEAST_COLUMNS);
+    const size_t most = panel_columns(n);
     void *memory = NULL;
     dn_status status = dn_run_alloc(run, n * most, sizeof(double),
                                     "the inverse of a triangular matrix", &memory, err);
@@ -47,7 +58,7 @@ dn_status dni_lower_times_rows(const dn_run *run, const double *a, size_t n, dou
     if (n == 0 || n_rows == 0) {
         return DN_OK;
     }
-    size_t step = dni_step_rows(n_rows, (double)n * (double)n, LEAST_ROWS);
+    size_t step = dni_step_rows(n_rows, (double)n * (double)n, MIN_ROWS);
     for (size_t first = 0, count; first < n_rows; first += count) {
         count = n_rows - first < step ? n_rows - first : step;
         dn_status status = dn_run_stop(run, err);

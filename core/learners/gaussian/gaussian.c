@@ -12,7 +12,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "catalogue/report.h"
-#include "learners/gaussian/gaussian_covariance.h"
+#include "learners/shared/covariance.h"
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"

@@ -1,7 +1,7 @@
 /* The factor of the inverse of a covariance, estimated or given, computed as for Gaussian
  * densities. */
 #include "learners/shared/kernel_factor.h"
-#include "learners/gaussian/gaussian_covariance.h"
+#include "learners/shared/covariance.h"
 
 /* ---- the rows as one class, with or without targets ---- */
 static const double no_target[DN_BLOCK_ROWS];

@@ -12,9 +12,8 @@
  *               columns then have zeros in A
  *   factor      [d × d] out: A, lower triangular, zeros above
  *
- * Errors: DN_ERR_DATA names the columns of a singular S (see
- * learners/gaussian/gaussian_covariance.h), or if all columns are constant; DN_ERR_BUDGET for more
- * than DNI_SCATTER_MAX_COLS columns. */
+ * Errors: DN_ERR_DATA names the columns of a singular S (see learners/shared/covariance.h), or if
+ * all columns are constant; DN_ERR_BUDGET for more than DNI_SCATTER_MAX_COLS columns. */
 DN_MUST_USE dn_status dni_kernel_factor(const dn_fit_input *input, const double *covariance,
                                         const dn_run *run, double *factor, dn_error *err);
 /* Bytes of working memory, without the factor. */

@@ -1,0 +1,65 @@
+/* From a scatter matrix to the Cholesky factor of its correlations, and to the inverse Cholesky
+ * factor of the covariance, which Gaussian densities and the Mahalanobis distance are evaluated
+ * with. */
+#ifndef DNI_COVARIANCE_H
+#define DNI_COVARIANCE_H
+
+#include "learners/shared/scatter.h"
+
+/* A scatter matrix whose correlations are factored. */
+typedef struct dni_correlation {
+    const dn_fit_input *input; /* names the columns in messages */
+    const dn_run *run;
+    const double *scatter; /* [d × d] lower triangle */
+    size_t d;
+    const bool *constant; /* [d] columns left out: R has a unit vector there */
+    bool *marked;         /* [d] scratch */
+    double shrinkage;     /* 0 … 1 (shrinkage.h) */
+    const char *matrix;   /* for messages: "the covariance within the classes" */
+    const char *remedy;   /* for messages: what to do if R is singular; NULL: shrinkage */
+} dni_correlation;
+
+/* r [d × d] ← L with L Lᵀ = R, the shrunk correlation matrix. R is singular if an eigenvalue is at
+ * most 1e-10 of the largest one.
+ *
+ * Errors
+ *   DN_ERR_DATA     R is singular; the message names columns
+ *   DN_ERR_NUMERIC  R is not positive definite to working precision
+ *   and those of dn_run_alloc and dn_run_stop
+ *
+ * Cost: O(d³/3), O(5/3 d³) more if R is nearly singular. */
+DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
+/* Bytes of working memory that dni_correlation_factor needs at most. */
+double dni_correlation_memory(size_t d);
+
+/* A covariance. */
+typedef struct dni_covariance_task {
+    const dn_fit_input *input;
+    const dn_run *run;
+    const dni_scatter *scatter; /* of any kind */
+    size_t k;                   /* the class; SIZE_MAX: all classes, pooled */
+    const bool *constant;       /* [d] columns left out, of dni_scatter_constants */
+    double divisor;             /* Σ = S / divisor, > 0 */
+    double shrinkage;           /* 0 … 1 (shrinkage.h) */
+    const char *whose;  /* for messages: the covariance "of the training rows"; NULL: by k */
+    const char *remedy; /* for messages: what to do if it is singular; NULL: shrinkage */
+} dni_covariance_task;
+
+/* Computes A with AᵀA = Σ⁻¹ for a pooled scatter or that of a class.
+ *
+ *   whiten   [d × d] ← A, lower triangular, zeros above; zeros in the rows and columns of the columns
+ *            left out
+ *   log_det  ← ln|Σ| of the other columns
+ *
+ * Errors: DN_ERR_DATA if a column is constant in these rows only, or if all rows of the class are
+ * equal; and those of dni_correlation_factor. The message names the columns. */
+DN_MUST_USE dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
+                                            double *log_det, dn_error *err);
+/* The same without covariances: whiten [d] ← 1/σ of class k, for a diagonal scatter. */
+DN_MUST_USE dn_status dni_covariance_whiten_diagonal(const dni_covariance_task *task,
+                                                     double *whiten, double *log_det,
+                                                     dn_error *err);
+/* Bytes of working memory that they need at most, without their results. */
+double dni_covariance_memory(dni_scatter_kind kind, size_t n_features);
+
+#endif
