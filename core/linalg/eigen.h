@@ -11,8 +11,8 @@
  *
  *   a            [n × n] row-major, lower triangle; overwritten. n <= DNI_MAX_ORDER (cholesky.h)
  *   out_n        their number
- *   out_vectors  [*out_n × n] orthonormal eigenvectors as rows, by ascending eigenvalue; to be released
- *                with dn_run_free. NULL if *out_n is 0, or if they could not be computed
+ *   out_vectors  [*out_n × n] orthonormal eigenvectors as rows, by ascending eigenvalue; to be
+ *                released with dn_run_free. NULL if *out_n is 0, or if they could not be computed
  *
  * Hundreds of equal eigenvalues can defeat the method that computes a few eigenvectors. Then all
  * eigenvectors are computed, up to order 2049: one call of O(n³) without a poll of the stop flag.

@@ -1,41 +1,57 @@
-/* Fisher's linear discriminant: directions that part the means of the classes most, measured by the scatter within them.
+/* Fisher's linear discriminant: directions on which the class means are far apart relative to the
+ * scatter within the classes.
  *
- *   two classes  g = wᵀx + w_0 with the one direction, of length 1 in the raw features, towards the second class, and a threshold
- *   K classes    z = Aᵀx with all directions, scaled so that S_W/(n − K) becomes the identity there; the class of the nearest mean, priors allowed for:
- *                g_k = −½‖Aᵀ(x − m_k)‖² + ln P(C_k), without what all classes share: linear
+ *   J(w) = wᵀS_B w / wᵀS_W w,   S_B = MᵀM with the rows √n_k (m_k − m) of M
  *
- * Bishop, PRML, section 4.1.4 and 4.1.6; Duda, Hart and Stork, sections 3.8.2 and 3.8.3; Alpaydın, section 6.8; Hastie, Tibshirani and Friedman, ESL, section 4.3.3. */
+ * The directions solve the generalised eigenproblem S_B w = ρ S_W w. It is solved in columns
+ * divided by √(S_W)_jj, where S_W is the matrix R of correlations within the classes: the units of
+ * the columns do not matter, and shrinkage is (1 − s)R + sI. A column that is constant in all rows
+ * is left out.
+ *
+ *   two classes  g = wᵀx + w_0 with the one direction, of length 1 in the raw features, towards the
+ *                second class
+ *   K classes    z = Aᵀx with all directions, scaled so that S_W/(n − K) becomes the identity; the
+ *                class of the nearest mean, with priors: g_k = −½‖Aᵀ(x − m_k)‖² + ln P(C_k) without
+ *                the terms that all classes share, which leaves a linear function
+ *
+ * Bishop, PRML, section 4.1.4 and 4.1.6; Duda, Hart and Stork, sections 3.8.2 and 3.8.3; Alpaydın,
+ * section 6.8; Hastie, Tibshirani and Friedman, ESL, section 4.3.3. */
+#include "base/layout.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "catalogue/report.h"
-#include "learners/fisher/fisher_fit.h"
+#include "learners/fisher/fisher_threshold.h"
+#include "learners/shared/covariance.h"
+#include "learners/shared/data_errors.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"
+#include "linalg/generalised.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define SAME_MEANS 1e-24 /* of ρ: the means differ by at most 1e-12 deviations */
+#define RANK 1e-20       /* of ρ_k/ρ_1: the means of the classes do not vary in this direction */
 
 static const char *const thresholds[] = {"midpoint", "min_error", NULL};
 static const char *const threshold_meanings[] = {
-    "half way between the projected means of the classes",
-    "half way between those adjacent projections of training rows where the weight of the rows "
-    "misclassified is least, nearest to the midpoint among equals",
+    "halfway between the projected means of the classes",
+    "halfway between two adjacent projections of training rows, where the misclassified weight is "
+    "least; of equal ones the nearest to the midpoint",
     NULL};
 
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("threshold",
-                     "Where two classes are parted on the direction. More classes are parted by "
-                     "the nearest mean: midpoint only.",
+                     "Where two classes are separated on the direction. More classes are separated "
+                     "by the nearest mean: midpoint only.",
                      "midpoint", thresholds, threshold_meanings),
     {.name = "components",
      .type = DN_PARAM_INTEGER,
-     .meaning = "How many directions are kept, the best ones; there are at most one less than "
-                "classes. auto: all.",
+     .meaning = "Number of directions, the best ones; there are at most one less than classes. "
+                "auto: all.",
      .default_choice = "auto",
      .default_number = 1,
      .minimum = 1,
@@ -44,10 +60,9 @@ static const dn_param params[] = {
     DNI_PARAM_SHRINKAGE,
     {.name = "priors",
      .type = DN_PARAM_LIST,
-     .meaning =
-         "For more than two classes: how probable each is before x is seen; or a list of numbers "
-         "above 0 that sum to 1, one for each "
-         "class in ascending order of the classes. Two classes are parted by the threshold alone.",
+     .meaning = "For more than two classes: the prior probability of each class; or a list of "
+                "numbers above 0 that sum to 1, one for each class in ascending order of the "
+                "classes. Two classes are separated by the threshold alone.",
      .default_choice = "estimated",
      .choices = dni_priors,
      .choice_meanings = dni_priors_meanings,
@@ -74,17 +89,208 @@ static dn_status check_classes(const dn_params *p, size_t n_classes, dn_error *e
     return status;
 }
 
-static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    bool sorts = strcmp(dn_params_word(p, "threshold"), "min_error") == 0;
-    return dni_fisher_directions_memory(shape->n_rows, shape->n_features, shape->n_classes,
-                                        shape->n_slots) +
-           (sorts ? dni_fisher_least_error_memory(shape->n_rows) : 0) +
-           8 * (2 * (double)shape->n_features * (double)shape->n_classes +
-                2 * (double)shape->n_classes);
+/* ---- memory ---- */
+struct fisher {
+    const dn_fit_input *input;
+    const dn_run *run;
+    dn_report *report;
+    dni_scatter scatter; /* pooled: S_W */
+    double *direction; /* [K × d] w with wᵀS_W w = 1, S_W shrunk; the first n_components count */
+    double *value;     /* [K] their ρ = J, descending */
+    double *prior;     /* [K] */
+    size_t n_components; /* >= 1 */
+};
+
+struct fisher_shape {
+    size_t K, d;
+};
+
+static void fisher_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct fisher_shape *s = shape;
+    struct fisher *f = work;
+    f->direction = dni_layout_matrix(layout, s->K, s->d);
+    f->value = dni_layout_doubles(layout, s->K);
+    f->prior = dni_layout_doubles(layout, s->K);
 }
 
-/* out [d] ← the direction as a unit vector of the raw features, written for x; the sign as it should be. */
-static void unit_direction(const dni_fisher *f, const double *direction, double *out) {
+/* Working memory of the eigenproblem. */
+struct problem {
+    struct fisher *fisher;
+    double *r;      /* [d × d] Cholesky factor of the shrunk correlations */
+    double *scale;  /* [d] √(S_W)_jj; 1 for constant columns */
+    bool *constant; /* [d] */
+    bool *marked;   /* [d] columns to name in a message */
+    double shrinkage;
+};
+
+static void problem_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct fisher_shape *s = shape;
+    struct problem *p = work;
+    p->r = dni_layout_matrix(layout, s->d, s->d);
+    p->scale = dni_layout_doubles(layout, s->d);
+    p->constant = dni_layout_array(layout, s->d, sizeof *p->constant);
+    p->marked = dni_layout_array(layout, s->d, sizeof *p->marked);
+}
+
+/* The scatter, the eigenproblem and the threshold take their working memory one after the other. */
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const struct fisher_shape s = {shape->n_classes, shape->n_features};
+    const double d = (double)s.d, K = (double)s.K;
+    struct fisher fisher;
+    struct problem problem;
+    const double result = dni_scatter_result_memory(DNI_SCATTER_POOLED, s.d, s.K),
+                 scatter = dni_scatter_memory(DNI_SCATTER_POOLED, shape->n_rows, s.d, s.K,
+                                              shape->n_slots) -
+                           result,
+                 directions =
+                     dni_layout_bytes(problem_layout, &s, &problem) + dni_correlation_memory(s.d),
+                 threshold = strcmp(dn_params_word(p, "threshold"), "min_error") == 0
+                                 ? dni_fisher_threshold_memory(shape->n_rows, shape->n_slots)
+                                 : 0;
+    return result + dni_layout_bytes(fisher_layout, &s, &fisher) +
+           fmax(scatter, fmax(directions, threshold)) + 8 * (2 * K * d + K); /* the machine */
+}
+
+/* ---- the eigenproblem ---- */
+/* Finds the constant columns. Refuses columns that are constant within every class only. */
+static dn_status find_constants(struct problem *p, dn_error *err) {
+    const dni_scatter *s = &p->fisher->scatter;
+    const size_t d = s->n_cols, constant = dni_scatter_constants(s, p->constant);
+    size_t perfect = 0;
+    char names[DNI_NAMES_SIZE];
+    for (size_t j = 0; j < d; j++) {
+        const double within = s->scatter[j * d + j];
+        p->marked[j] = !(within > 0) && !p->constant[j];
+        p->scale[j] = within > 0 ? sqrt(within) : 1;
+        perfect += p->marked[j];
+    }
+    if (perfect > 0 && perfect + constant == d) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "no column varies within the classes, because each class has a single "
+                            "row or all its rows are equal: add rows (if there are enough, the "
+                            "columns separate the classes without error)");
+    }
+    if (perfect > 0) {
+        dni_feature_list(p->fisher->input, p->marked, 4, names);
+        return dn_error_set(err, DN_ERR_DATA,
+                            "columns are constant within every class but differ between them (%s): "
+                            "they separate the classes without error and J has no bound; exclude "
+                            "them",
+                            names);
+    }
+    return constant == d ? dni_error_all_constant(err) : DN_OK;
+}
+
+/* direction ← the rows √n_k (m_k − m), scaled. */
+static void scale_means(const struct problem *p) {
+    const dni_scatter *s = &p->fisher->scatter;
+    const size_t d = s->n_cols;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        const double root = sqrt(s->class_weight[k]);
+        for (size_t j = 0; j < d; j++) {
+            p->fisher->direction[k * d + j] =
+                p->constant[j] ? 0 : root * ((s->class_mean[k * d + j] - s->mean[j]) / p->scale[j]);
+        }
+    }
+}
+
+/* Sets n_components: the dimension of the space of the means, or fewer if the parameter says so. */
+static dn_status count_components(const struct problem *p, dn_error *err) {
+    struct fisher *f = p->fisher;
+    const size_t K = f->scatter.n_classes;
+    size_t used = f->scatter.n_cols;
+    for (size_t j = 0; j < f->scatter.n_cols; j++) {
+        used -= p->constant[j];
+    }
+    if (!(f->value[0] > SAME_MEANS)) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "the classes have the same means: no direction separates them by "
+                            "Fisher's criterion");
+    }
+    const size_t most = used < K - 1 ? used : K - 1;
+    f->n_components = 1;
+    while (f->n_components < most && f->value[f->n_components] > RANK * f->value[0]) {
+        f->n_components++;
+    }
+    if (f->n_components < most) {
+        dn_report_warn(f->report,
+                       "the means of the %zu classes lie in a space of %zu dimensions: there are "
+                       "no more directions",
+                       K, f->n_components);
+    }
+    if (dn_params_word(f->input->params, "components") != NULL) {
+        return DN_OK;
+    }
+    const size_t wanted = (size_t)dn_params_number(f->input->params, "components");
+    if (wanted > f->n_components) {
+        dn_report_warn(f->report, "components is %zu, but there are only %zu directions", wanted,
+                       f->n_components);
+    } else {
+        f->n_components = wanted;
+    }
+    return DN_OK;
+}
+
+static dn_status solve(struct problem *p, dn_error *err) {
+    struct fisher *f = p->fisher;
+    const size_t d = f->scatter.n_cols, K = f->scatter.n_classes;
+    dn_status status = find_constants(p, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_shrinkage_choose(f->input, f->run, f->scatter.class_mean, SIZE_MAX,
+                                  f->scatter.scatter, f->scatter.weight, &p->shrinkage, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_correlation_factor(&(dni_correlation){.input = f->input,
+                                                       .run = f->run,
+                                                       .scatter = f->scatter.scatter,
+                                                       .d = d,
+                                                       .constant = p->constant,
+                                                       .marked = p->marked,
+                                                       .shrinkage = p->shrinkage,
+                                                       .matrix = "the scatter within the classes"},
+                                    p->r, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    scale_means(p);
+    status = dni_generalised_eigen(f->run, p->r, d, f->direction, K, f->value, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = count_components(p, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < f->n_components; i++) {
+        for (size_t j = 0; j < d; j++) {
+            f->direction[i * d + j] /= p->scale[j];
+        }
+    }
+    dn_report_number(f->report, "shrinkage", p->shrinkage);
+    return DN_OK;
+}
+
+static dn_status find_directions(struct fisher *f, const struct fisher_shape *shape,
+                                 dn_error *err) {
+    struct problem p = {.fisher = f};
+    void *memory_block = NULL;
+    dn_status status = dni_layout_take(f->run, problem_layout, shape, &p,
+                                       "the correlations within the classes", &memory_block, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = solve(&p, err);
+    dn_run_free(f->run, memory_block);
+    return status;
+}
+
+/* ---- the machine ---- */
+/* out [d] ← the direction for encoded features, with length 1 in the raw features. Sign: towards
+ * the second of two classes; otherwise the largest component is positive. */
+static void unit_direction(const struct fisher *f, const double *direction, double *out) {
     size_t d = f->scatter.n_cols;
     const double *scale = f->input->scale;
     double side = 0, largest = 0;
@@ -106,7 +312,7 @@ static void unit_direction(const dni_fisher *f, const double *direction, double 
     }
 }
 
-static dn_status keep_directions(const dni_fisher *f, dn_machine *machine, dn_error *err) {
+static dn_status set_projection(const struct fisher *f, dn_machine *machine, dn_error *err) {
     size_t d = f->scatter.n_cols;
     double *projection;
     dn_status status = dni_machine_new_projection(machine, f->n_components, &projection, err);
@@ -123,7 +329,7 @@ static dn_status keep_directions(const dni_fisher *f, dn_machine *machine, dn_er
 }
 
 /* ---- two classes ---- */
-static dn_status fit_two(const dni_fisher *f, dni_linear_machine *machine, dn_error *err) {
+static dn_status fit_two(const struct fisher *f, dni_linear_machine *machine, dn_error *err) {
     const dn_fit_input *input = f->input;
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols;
@@ -133,7 +339,7 @@ static dn_status fit_two(const dni_fisher *f, dni_linear_machine *machine, dn_er
         cut += w[j] * (0.5 * s->class_mean[j] + 0.5 * s->class_mean[d + j]);
     }
     if (strcmp(dn_params_word(input->params, "threshold"), "min_error") == 0) {
-        dn_status status = dni_fisher_least_error(input, f->run, w, cut, &cut, &error, err);
+        dn_status status = dni_fisher_threshold(input, f->run, w, cut, &cut, &error, err);
         if (status != DN_OK) {
             return status;
         }
@@ -153,20 +359,20 @@ static dn_status fit_two(const dni_fisher *f, dni_linear_machine *machine, dn_er
 }
 
 /* ---- K classes ---- */
-/* W_k = A Aᵀ(m_k − m), b_k = −½‖Aᵀ(m_k − m)‖² − W_kᵀm + ln P(C_k): what the centre m takes from all scores is the same for every class. */
-static dn_status fit_many(const dni_fisher *f, double *prior, dni_linear_machine *machine,
-                          dn_error *err) {
+/* W_k = A Aᵀ(m_k − m), b_k = −½‖Aᵀ(m_k − m)‖² − W_kᵀm + ln P(C_k). The terms of the centre m are
+ * the same for every class and are left out. */
+static dn_status fit_many(const struct fisher *f, dni_linear_machine *machine, dn_error *err) {
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols, K = s->n_classes;
     double freedom = s->weight - (double)K;
     if (!(freedom > 0)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the weights of the rows must sum to more than the number of classes, "
-                            "%zu (got %g): multiply them all by a "
-                            "number, so that they sum to about the number of rows",
+                            "%zu (got %g): multiply them all by a number, so that they sum to "
+                            "about the number of rows",
                             K, s->weight);
     }
-    dni_priors_resolve(f->input->params, K, s->class_weight, prior);
+    dni_priors_resolve(f->input->params, K, s->class_weight, f->prior);
     for (size_t k = 0; k < K; k++) {
         double *w = machine->w + k * d, square = 0;
         for (size_t i = 0; i < f->n_components; i++) {
@@ -178,12 +384,12 @@ static dn_status fit_many(const dni_fisher *f, double *prior, dni_linear_machine
             square += freedom * at * at;
             dni_axpy(freedom * at, direction, w, d);
         }
-        machine->w0[k] = log(prior[k]) - 0.5 * square - dni_dot(w, s->mean, d);
+        machine->w0[k] = log(f->prior[k]) - 0.5 * square - dni_dot(w, s->mean, d);
     }
     return DN_OK;
 }
 
-static void describe(const dni_fisher *f) {
+static void report_fit(const struct fisher *f) {
     dn_report *report = f->report;
     report->converged = true;
     report->stop_reason = DN_STOP_CLOSED_FORM;
@@ -194,56 +400,67 @@ static void describe(const dni_fisher *f) {
     dn_report_list(report, "eigenvalues", f->value, f->n_components);
 }
 
-static dn_status make_machine(dni_fisher *f, dn_machine **out, dn_error *err) {
-    size_t K = f->scatter.n_classes, d = f->scatter.n_cols;
+static dn_status make_machine(struct fisher *f, dn_machine **out, dn_error *err) {
+    const size_t K = f->scatter.n_classes, d = f->scatter.n_cols, S = K == 2 ? 1 : K;
     dn_machine *machine = NULL;
-    dni_linear_machine *linear = NULL;
-    void *prior = NULL;
-    dn_status status = dn_run_alloc(f->run, K, sizeof(double), "the priors", &prior, err);
-    if (status == DN_OK) {
-        status = dni_linear_machine_new(K, d, false, &machine, err);
+    dn_status status = dni_linear_machine_new(K, d, false, &machine, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        linear = dni_linear_machine_of(machine);
-        status = keep_directions(f, machine, err);
+    dni_linear_machine *linear = dni_linear_machine_of(machine);
+    status = set_projection(f, machine, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        describe(f);
-        status = K == 2 ? fit_two(f, linear, err) : fit_many(f, prior, linear, err);
+    report_fit(f);
+    status = K == 2 ? fit_two(f, linear, err) : fit_many(f, linear, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    size_t S = K == 2 ? 1 : K;
-    if (status == DN_OK && (!dni_all_finite(linear->w, S * d) || !dni_all_finite(linear->w0, S))) {
+    if (!dni_all_finite(linear->w, S * d) || !dni_all_finite(linear->w0, S)) {
         status = dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights are not finite: the inputs are too large (standardise the columns)");
+        goto cleanup;
     }
-    dn_run_free(f->run, prior);
-    if (status == DN_OK) {
-        *out = machine;
-    } else {
-        dn_machine_free(machine);
-    }
+    *out = machine;
+    machine = NULL;
+cleanup:
+    dn_machine_free(machine);
     return status;
 }
 
 static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                             dn_report *report, dn_error *err) {
+    const struct fisher_shape shape = {input->n_classes, input->rows->n_cols};
     dn_report fresh = {0};
-    dni_fisher fisher = {.input = input, .run = run, .report = &fresh};
-    dn_status status = dni_fisher_directions(&fisher, err);
+    struct fisher fisher = {.input = input, .run = run, .report = &fresh};
+    void *memory_block = NULL;
+    dn_status status = dni_scatter_compute(input, DNI_SCATTER_POOLED, run, &fisher.scatter, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status =
+        dni_layout_take(run, fisher_layout, &shape, &fisher, "the directions", &memory_block, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = find_directions(&fisher, &shape, err);
     if (status == DN_OK) {
         status = make_machine(&fisher, out, err);
     }
-    if (status == DN_OK) {
-        *report = fresh;
-    } else {
+cleanup:
+    dn_run_free(run, memory_block);
+    dni_scatter_done(&fisher.scatter, run);
+    if (status != DN_OK) {
         dn_report_done(&fresh);
+        return status;
     }
-    dni_fisher_done(&fisher);
-    return status;
+    *report = fresh;
+    return DN_OK;
 }
 
-/* No penalty: with all levels of a category its features would be collinear. */
+/* There is no penalty: the features of all levels of a category would be linearly dependent. */
 static bool drops_first(const dn_params *unused) {
     (void)unused;
     return true;
@@ -252,13 +469,12 @@ static bool drops_first(const dn_params *unused) {
 const dn_algorithm dni_algorithm_fisher = {
     .id = "fisher",
     .title = "Fisher's linear discriminant",
-    .summary = "Directions on which the means of the classes lie far apart compared with the "
-               "scatter within the classes; a threshold for two "
-               "classes, the nearest mean for more. It also projects rows on its directions "
-               "(transform). Scores, no probabilities.",
+    .summary =
+        "Directions on which the means of the classes are far apart compared with the scatter "
+        "within the classes; a threshold for two classes, the nearest mean for more. It also "
+        "projects rows on its directions (transform). Scores, no probabilities.",
     .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.1.4 and 4.1.6; Duda, "
-              "Hart and Stork, Pattern Classification, "
-              "section 3.8",
+              "Hart and Stork, Pattern Classification, section 3.8",
     .stopping_rule = "always: the directions are the eigenvectors of the generalised eigenproblem "
                      "S_B w = rho S_W w",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS | DN_ALGORITHM_TRANSFORM,

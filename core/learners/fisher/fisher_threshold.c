@@ -1,26 +1,26 @@
-/* The cut of least error: with the projections in order, moving a row from above the cut to below makes an error of one of the second class and mends one of the first. */
+/* The threshold of least error. The projections are sorted; moving a row from above the threshold
+ * to below makes an error if it is of the second class, and removes one if it is of the first. */
+#include "learners/fisher/fisher_threshold.h"
 #include "base/sum.h"
-#include "learners/fisher/fisher_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A row on the line. */
-struct point {
-    double at;     /* wᵀx */
-    double weight; /* v of the second class, −v of the first */
-};
-
 struct projection {
-    const double *w;
-    struct point *points; /* [n_rows] */
+    double at;     /* wᵀx */
+    double weight; /* v for a row of the second class, −v for the first */
 };
 
-/* Each block writes the points of its rows; out: Σv, Σv of the first class. */
+struct projection_pass {
+    const double *w;
+    struct projection *rows; /* [n_rows] */
+};
+
+/* Stores the projections of the block's rows. out: Σv, Σv of the first class. */
 static dn_status project_block(void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     (void)slot;
-    const struct projection *p = arg;
+    const struct projection_pass *p = arg;
     dn_matrix x = block->x;
     for (size_t t = 0; t < x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t], at = 0;
@@ -37,19 +37,20 @@ static dn_status project_block(void *arg, const dn_block *block, size_t slot, do
         }
         if (!isfinite(at) && v > 0) {
             return dn_error_set(err, DN_ERR_NUMERIC,
-                                "a row's projection is not finite: the inputs are too large "
-                                "(standardise the columns)");
+                                "the projection of a row is not finite, because its values are "
+                                "too large: standardise the columns");
         }
-        p->points[block->first_row + t] = (struct point){at, second ? v : -v};
+        p->rows[block->first_row + t] = (struct projection){at, second ? v : -v};
         out[0] += v;
         out[1] += second ? 0 : v;
     }
     return DN_OK;
 }
 
-/* By place; what is at one place by weight, so that their sum does not depend on the order of the rows. Rows of weight 0 last. */
-static int by_place(const void *a, const void *b) {
-    const struct point *x = a, *y = b;
+/* Rows of weight 0 last, the others by projection. Equal projections by weight, so that their sum
+ * does not depend on the order of the rows. */
+static int compare_projections(const void *a, const void *b) {
+    const struct projection *x = a, *y = b;
     if ((x->weight == 0) != (y->weight == 0)) {
         return x->weight == 0 ? 1 : -1;
     }
@@ -59,65 +60,79 @@ static int by_place(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Between two adjacent places, such that high is above it. */
-static double between(double low, double high) {
-    double cut = low + (high - low) / 2;
-    return cut < high ? cut : low;
+/* The middle of two adjacent projections, below `high` after rounding. */
+static double middle_of(double low, double high) {
+    double middle = low + (high - low) / 2;
+    return middle < high ? middle : low;
 }
 
-dn_status dni_fisher_least_error(const dn_fit_input *input, const dn_run *run, const double *w,
-                                 double midpoint, double *out_cut, double *out_error,
-                                 dn_error *err) {
-    size_t n = input->rows->n_rows;
-    void *memory = NULL;
-    double sums[2];
-    dn_status status =
-        dn_run_alloc(run, n, sizeof(struct point), "the projections of the rows", &memory, err);
-    struct projection p = {w, memory};
-    if (status == DN_OK) {
-        status = dni_each_sum(run, input->rows, project_block, &p, 2, sums, err);
-    }
-    if (status == DN_OK) {
-        status = dn_run_stop(run, err);
-    }
-    if (status != DN_OK) {
-        dn_run_free(run, memory);
-        return status;
-    }
-    qsort(p.points, n, sizeof *p.points,
-          by_place); /* 0.3 s for a million rows: the one thing here that cannot be stopped */
-    status = dn_run_stop(run, err);
-    if (status != DN_OK) {
-        dn_run_free(run, memory);
-        return status;
-    }
-    while (n > 0 && p.points[n - 1].weight == 0) {
-        n--;
-    }
-    double error = sums[1], least = (double)INFINITY,
-           best = 0; /* all above the cut: the first class is wrong */
+/* Searches the n sorted projections of weight != 0. Returns INFINITY if they are all equal,
+ * otherwise the misclassified weight.
+ *
+ *   total  weight of all rows
+ *   first  weight of the first class: the error of a threshold below all projections */
+static double search(const struct projection *rows, size_t n, double total, double first,
+                     double midpoint, double *out_threshold) {
+    const double tie = 1e-12 * total;
+    double error = first, least = (double)INFINITY, best = 0;
     for (size_t i = 0; i + 1 < n; i++) {
-        error += p.points[i].weight;
-        if (p.points[i].at == p.points[i + 1].at) {
+        error += rows[i].weight;
+        if (rows[i].at == rows[i + 1].at) {
             continue;
         }
-        double cut = between(p.points[i].at, p.points[i + 1].at), tie = 1e-12 * sums[0];
-        bool equal = fabs(error - least) <= tie;
-        if (error < least - tie || (equal && fabs(cut - midpoint) < fabs(best - midpoint))) {
+        const double threshold = middle_of(rows[i].at, rows[i + 1].at);
+        const bool nearer = fabs(threshold - midpoint) < fabs(best - midpoint);
+        if (error < least - tie || (fabs(error - least) <= tie && nearer)) {
             least = error;
-            best = cut;
+            best = threshold;
         }
     }
-    dn_run_free(run, memory);
-    if (isinf(least)) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "all rows have the same projection: no threshold parts them");
-    }
-    *out_cut = best;
-    *out_error = fmax(least, 0) / sums[0];
-    return DN_OK;
+    *out_threshold = best;
+    return least;
 }
 
-double dni_fisher_least_error_memory(size_t n_rows) {
-    return (double)n_rows * (double)sizeof(struct point);
+dn_status dni_fisher_threshold(const dn_fit_input *input, const dn_run *run, const double *w,
+                               double midpoint, double *out_threshold, double *out_error,
+                               dn_error *err) {
+    size_t n = input->rows->n_rows;
+    void *memory = NULL;
+    double sums[2], threshold, error;
+    dn_status status = dn_run_alloc(run, n, sizeof(struct projection),
+                                    "the projections of the rows", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    struct projection_pass pass = {w, memory};
+    status = dni_each_sum(run, input->rows, project_block, &pass, 2, sums, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dn_run_stop(run, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    qsort(pass.rows, n, sizeof *pass.rows, compare_projections);
+    status = dn_run_stop(run, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    while (n > 0 && pass.rows[n - 1].weight == 0) {
+        n--;
+    }
+    error = search(pass.rows, n, sums[0], sums[1], midpoint, &threshold);
+    if (isinf(error)) {
+        status = dn_error_set(err, DN_ERR_DATA,
+                              "all rows have the same projection: no threshold separates them");
+        goto cleanup;
+    }
+    *out_threshold = threshold;
+    *out_error = fmax(error, 0) / sums[0];
+cleanup:
+    dn_run_free(run, memory);
+    return status;
+}
+
+double dni_fisher_threshold_memory(size_t n_rows, size_t n_slots) {
+    return (double)n_rows * (double)sizeof(struct projection) +
+           dn_run_sum_memory(n_rows, n_slots, 2);
 }

@@ -47,8 +47,8 @@ typedef struct dni_covariance_task {
 
 /* Computes A with AᵀA = Σ⁻¹ for a pooled scatter or that of a class.
  *
- *   whiten   [d × d] ← A, lower triangular, zeros above; zeros in the rows and columns of the columns
- *            left out
+ *   whiten   [d × d] ← A, lower triangular, zeros above; zeros in the rows and columns of columns
+ *            that are left out
  *   log_det  ← ln|Σ| of the other columns
  *
  * Errors: DN_ERR_DATA if a column is constant in these rows only, or if all rows of the class are

@@ -206,7 +206,7 @@ static void class_of_one_row(void **state) {
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
         refused(t, v, p, DN_ERR_DATA,
-                (const char *const[]){"class \"birch\"", "a single one", "covariance shared",
+                (const char *const[]){"class \"birch\"", "a single row", "covariance shared",
                                       NULL});
         OK(dn_params_set_word(p, "divisor", "unbiased", NULL));
         refused(t, v, p, DN_ERR_DATA, (const char *const[]){"class \"birch\"", "divisor ml", NULL});
