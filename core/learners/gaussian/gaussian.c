@@ -1,18 +1,27 @@
 /* Gaussian class densities: a generative classifier by Bayes' rule.
  *
- *   p(x | C_k) = N(x; m_k, Σ_k),   g_k = ln P(C_k) + ln p(x | C_k),   P(C_k | x) = exp g_k / Σ_j exp g_j
+ *   p(x | C_k) = N(x; m_k, Σ_k),   g_k = ln P(C_k) + ln p(x | C_k)
+ *   P(C_k | x) = exp g_k / Σ_j exp g_j
  *
- * One covariance for all classes: the square of x is the same in every g_k and drops out, what is left is linear,
- *   K classes    w_k = Σ⁻¹ (m_k − m),   w_k0 = −½ (m_k − m)ᵀ Σ⁻¹ (m_k − m) − w_kᵀm + ln P(C_k),   m the mean of all rows
- *   two classes  w = Σ⁻¹ (m_2 − m_1),   w_0 = −½ (m_1 + m_2)ᵀ w + ln P(C_2)/P(C_1):   P(C_2 | x) = σ(wᵀx + w_0)
- * The textbooks have m = 0. Another m takes the same linear function of x from every score, which changes no class and no probability; but far from the origin
- * m_kᵀ Σ⁻¹ m_k is so large that its rounding is all that would be left of the differences between the classes.
- * Bishop, PRML, sections 4.2.1 and 4.2.2; Alpaydın, section 5.5; Hastie, Tibshirani and Friedman, ESL, sections 4.3 and 4.3.1 (shrinkage). */
+ * With one covariance for all classes the square of x is the same in every g_k and cancels, which
+ * leaves linear discriminants:
+ *
+ *   K classes    w_k = Σ⁻¹ (m_k − m),   w_k0 = −½ (m_k − m)ᵀ Σ⁻¹ (m_k − m) − w_kᵀm + ln P(C_k)
+ *   two classes  w = Σ⁻¹ (m_2 − m_1),   w_0 = −½ (m_1 + m_2)ᵀ w + ln P(C_2)/P(C_1)
+ *
+ * where m is the mean of all rows. Textbooks have m = 0. Any m subtracts the same linear function
+ * of x from every score, which changes no class and no probability. But far from the origin m_kᵀ
+ * Σ⁻¹ m_k is so large that its rounding error would exceed the differences between the classes.
+ *
+ * Bishop, PRML, sections 4.2.1 and 4.2.2; Alpaydın, section 5.5; Hastie, Tibshirani and Friedman,
+ * ESL, sections 4.3 and 4.3.1 (shrinkage). */
+#include "base/layout.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "catalogue/report.h"
 #include "learners/shared/covariance.h"
+#include "learners/shared/data_errors.h"
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"
@@ -34,10 +43,9 @@ static const char *const divisor_meanings[] = {
     "n - K for a shared covariance, n_k - 1 for one of each class", NULL};
 
 static const dn_param params[] = {
-    DNI_PARAM_CHOICE("covariance", "What the classes' densities have in common.", "shared",
-                     covariances, covariance_meanings),
-    DNI_PARAM_CHOICE("divisor",
-                     "What the squares summed over the rows are divided by, whatever the priors.",
+    DNI_PARAM_CHOICE("covariance", "Covariance of the classes' densities.", "shared", covariances,
+                     covariance_meanings),
+    DNI_PARAM_CHOICE("divisor", "Divisor of the sums of squares; it does not depend on the priors.",
                      "ml", divisors, divisor_meanings),
     DNI_PARAM_SHRINKAGE,
     DNI_PARAM_PRIORS,
@@ -78,11 +86,48 @@ struct gaussian {
     dn_report *report;
     size_t n_classes, d;
     dni_scatter scatter;
-    double *shrinkage; /* [n_classes] used; shared: the first */
-    bool *constant;    /* [d] columns of one value: they have no density and are left out */
+    double *shrinkage; /* [n_covariances] used */
+    double *work;      /* [n_scores × d] shared covariance */
+    bool *constant;    /* [d] columns of one value: they are left out of the densities */
 };
 
-/* Of class k, or pooled. */
+/* ---- memory ---- */
+struct gaussian_shape {
+    dn_covariance covariance;
+    size_t K, d;
+};
+
+static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct gaussian_shape *s = shape;
+    struct gaussian *fit = work;
+    const bool shared = s->covariance == DN_COVARIANCE_SHARED;
+    fit->shrinkage = dni_layout_doubles(layout, shared ? 1 : s->K);
+    fit->work = dni_layout_matrix(layout, !shared ? 0 : s->K == 2 ? 1 : s->K, s->d);
+    fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
+}
+
+/* The scatter, the covariances and the likelihood take their working memory one after the other. */
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const struct gaussian_shape s = {covariance_of(p), shape->n_classes, shape->n_features};
+    const dni_scatter_kind kind = kind_of(s.covariance);
+    const double d = (double)s.d, K = (double)s.K;
+    struct gaussian unused;
+    const double result = dni_scatter_result_memory(kind, s.d, s.K),
+                 scatter =
+                     dni_scatter_memory(kind, shape->n_rows, s.d, s.K, shape->n_slots) - result,
+                 later = dni_layout_bytes(gaussian_layout, &s, &unused) +
+                         fmax(dni_covariance_memory(kind, s.d),
+                              dni_likelihood_memory(s.covariance != DN_COVARIANCE_DIAGONAL,
+                                                    shape->n_rows, s.d, s.K, shape->n_slots));
+    const double whiten = s.covariance == DN_COVARIANCE_SHARED ? d * d
+                          : s.covariance == DN_COVARIANCE_FULL ? K * d * d
+                                                               : K * d,
+                 weights = s.covariance == DN_COVARIANCE_SHARED ? K * (d + 1) : 0;
+    return result + fmax(scatter, later) + 8 * (whiten + weights + K * (d + 2)); /* the machine */
+}
+
+/* ---- covariances ---- */
+/* The divisor of class k; SIZE_MAX: of the pooled covariance. */
 static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, dn_error *err) {
     bool pooled = k == SIZE_MAX;
     double weight = pooled ? fit->scatter.weight : fit->scatter.class_weight[k],
@@ -97,20 +142,19 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
     }
     if (pooled) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "divisor unbiased needs rows with a weight above the number of "
-                            "classes, %zu (got %g): choose divisor ml",
+                            "divisor unbiased needs rows whose weights sum to more than the "
+                            "number of classes, %zu (got %g): choose divisor ml",
                             fit->n_classes, weight);
     }
     char name[DN_FIELD_SIZE];
     dni_class_name(fit->input, k, name);
     return dn_error_set(err, DN_ERR_DATA,
-                        "divisor unbiased needs rows with a weight above 1 in each class; class "
-                        "\"%s\" has %g: choose divisor ml or "
-                        "covariance shared",
+                        "divisor unbiased needs rows whose weights sum to more than 1 in each "
+                        "class (class \"%s\" has %g): choose divisor ml or covariance shared",
                         name, weight);
 }
 
-/* Covariance i of the machine: of all classes, or of class i. */
+/* Fits covariance i of the machine: that of all classes, or of class i. */
 static dn_status fit_covariance(struct gaussian *fit, size_t i, dn_gaussians *out, dn_error *err) {
     const dni_scatter *s = &fit->scatter;
     size_t k = out->covariance == DN_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
@@ -140,9 +184,10 @@ static void transposed_times(const double *a, const double *y, size_t d, double 
     }
 }
 
-/* The linear discriminants of a shared covariance. y [n_scores × d] is scratch. */
-static dn_status fit_linear(struct gaussian *fit, dni_linear_machine *machine, double *y,
+/* The linear discriminants of a shared covariance. */
+static dn_status fit_linear(const struct gaussian *fit, dni_linear_machine *machine,
                             dn_error *err) {
+    double *y = fit->work;
     const dn_gaussians *g = machine->gaussians;
     size_t S = fit->n_classes == 2 ? 1 : fit->n_classes, d = fit->d;
     const double *first = g->mean, *second = g->mean + d, *centre = fit->scatter.mean;
@@ -173,7 +218,7 @@ static dn_status fit_linear(struct gaussian *fit, dni_linear_machine *machine, d
     return DN_OK;
 }
 
-static void describe(const struct gaussian *fit, const dn_gaussians *g) {
+static void report_fit(const struct gaussian *fit, const dn_gaussians *g) {
     size_t n = g->covariance == DN_COVARIANCE_SHARED ? 1 : fit->n_classes;
     dn_report_list(fit->report, "prior", g->prior, fit->n_classes);
     if (n == 1) {
@@ -187,71 +232,62 @@ static void describe(const struct gaussian *fit, const dn_gaussians *g) {
     }
 }
 
-/* n covariances */
-static dn_status fit_densities(struct gaussian *fit, size_t n, dn_machine *machine, dn_error *err) {
+static dn_status fit_densities(struct gaussian *fit, dn_machine *machine, dn_error *err) {
     dn_gaussians *g = dni_gaussians_of(machine);
-    size_t K = fit->n_classes;
-    dn_status status = DN_OK;
+    const size_t K = fit->n_classes;
+    const bool shared = g->covariance == DN_COVARIANCE_SHARED;
+    if (dni_scatter_constants(&fit->scatter, fit->constant) == fit->d) {
+        return dni_error_all_constant(err);
+    }
     dni_priors_resolve(fit->input->params, K, fit->scatter.class_weight, g->prior);
     memcpy(g->mean, fit->scatter.class_mean, K * fit->d * sizeof *g->mean);
-    for (size_t i = 0; i < n && status == DN_OK; i++) {
-        status = fit_covariance(fit, i, g, err);
+    for (size_t i = 0; i < (shared ? 1 : K); i++) {
+        dn_status status = fit_covariance(fit, i, g, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK && n == 1) {
-        status = fit_linear(fit, dni_linear_machine_of(machine), fit->shrinkage + K, err);
+    if (shared) {
+        dn_status status = fit_linear(fit, dni_linear_machine_of(machine), err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status != DN_OK) {
-        return status;
-    }
-    describe(fit, g);
+    report_fit(fit, g);
     return dni_likelihood_report(fit->input, fit->run, machine, g, fit->report, err);
 }
 
-static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error *err) {
-    dn_gaussians *g = dni_gaussians_of(machine);
-    size_t K = fit->n_classes, d = fit->d, n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
-    void *memory = NULL, *marks = NULL;
-    dn_status status = dn_run_alloc(fit->run, K + (n == 1 ? K * d : 0), sizeof(double),
-                                    "the discriminants", &memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(fit->run, d, sizeof(bool), "the marks of the columns", &marks, err);
-    }
-    fit->shrinkage = memory;
-    fit->constant = marks;
-    if (status == DN_OK && dni_scatter_constants(&fit->scatter, fit->constant) == d) {
-        status =
-            dn_error_set(err, DN_ERR_DATA,
-                         "every column is constant: there is nothing to tell the classes apart by");
-    }
-    if (status == DN_OK) {
-        status = fit_densities(fit, n, machine, err);
-    }
-    dn_run_free(fit->run, marks);
-    dn_run_free(fit->run, memory);
-    return status;
-}
+/* ---- a fit ---- */
 static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                               dn_report *report, dn_error *err) {
+    const struct gaussian_shape shape = {covariance_of(input->params), input->n_classes,
+                                         input->rows->n_cols};
     dn_report fresh = {.converged = true,
                        .stop_reason = DN_STOP_CLOSED_FORM,
                        .iterations = 1,
                        .gradient_norm = (double)NAN};
-    dn_covariance covariance = covariance_of(input->params);
-    struct gaussian fit = {.input = input,
-                           .run = run,
-                           .report = &fresh,
-                           .n_classes = input->n_classes,
-                           .d = input->rows->n_cols};
+    struct gaussian fit = {
+        .input = input, .run = run, .report = &fresh, .n_classes = shape.K, .d = shape.d};
     dn_machine *machine = NULL;
-    dn_status status = dni_scatter_compute(input, kind_of(covariance), run, &fit.scatter, err);
-    if (status == DN_OK) {
-        status = covariance == DN_COVARIANCE_SHARED
-                     ? dni_linear_machine_new(fit.n_classes, fit.d, true, &machine, err)
-                     : dni_gaussian_machine_new(fit.n_classes, fit.d, covariance, &machine, err);
+    void *memory_block = NULL;
+    dn_status status =
+        dni_scatter_compute(input, kind_of(shape.covariance), run, &fit.scatter, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = fit_machine(&fit, machine, err);
+    status = shape.covariance == DN_COVARIANCE_SHARED
+                 ? dni_linear_machine_new(shape.K, shape.d, true, &machine, err)
+                 : dni_gaussian_machine_new(shape.K, shape.d, shape.covariance, &machine, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    status = dni_layout_take(run, gaussian_layout, &shape, &fit, "the discriminants", &memory_block,
+                             err);
+    if (status == DN_OK) {
+        status = fit_densities(&fit, machine, err);
+    }
+cleanup:
+    dn_run_free(run, memory_block);
     dni_scatter_done(&fit.scatter, run);
     if (status != DN_OK) {
         dn_report_done(&fresh);
@@ -263,21 +299,7 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
     return DN_OK;
 }
 
-static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    dn_covariance covariance = covariance_of(p);
-    double d = (double)shape->n_features, K = (double)shape->n_classes;
-    double whiten = covariance == DN_COVARIANCE_SHARED ? d * d
-                    : covariance == DN_COVARIANCE_FULL ? K * d * d
-                                                       : K * d;
-    return dni_scatter_memory(kind_of(covariance), shape->n_rows, shape->n_features,
-                              shape->n_classes, shape->n_slots) +
-           dni_covariance_memory(kind_of(covariance), shape->n_features) +
-           dni_likelihood_memory(covariance != DN_COVARIANCE_DIAGONAL, shape->n_features,
-                                 shape->n_classes, shape->n_slots) +
-           8 * (whiten + 3 * K * (d + 2)) + d;
-}
-
-/* No penalty: with all levels of a category its features would be collinear. */
+/* There is no penalty: the features of all levels of a category would be linearly dependent. */
 static bool drops_first(const dn_params *unused) {
     (void)unused;
     return true;
@@ -286,14 +308,14 @@ static bool drops_first(const dn_params *unused) {
 const dn_algorithm dni_algorithm_gaussian = {
     .id = "gaussian",
     .title = "Gaussian classes",
-    .summary = "Models each class as a multivariate normal and decides by Bayes' rule: linear "
-               "discriminants with a shared covariance, "
-               "quadratic ones with one for each class. Good with few rows of nearly normal "
-               "columns; the density tells inputs that are "
-               "unlike all training rows.",
+    .summary =
+        "Models each class as a multivariate normal and decides by Bayes' rule: linear "
+        "discriminants with a shared covariance, quadratic ones with one for each class. "
+        "Suits few rows of nearly normal columns; a low density marks inputs that are unlike "
+        "all training rows.",
     .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.2.1-4.2.2; Alpaydin, "
-              "Introduction to Machine Learning, "
-              "section 5.5; Ledoit and Wolf, Journal of Multivariate Analysis 88, 2004",
+              "Introduction to Machine Learning, section 5.5; Ledoit and Wolf, Journal of "
+              "Multivariate Analysis 88, 2004",
     .stopping_rule = "closed form: always",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS |
              DN_ALGORITHM_DENSITY,

@@ -106,7 +106,8 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     (void)p;
     const double scatter =
         dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, s.d, s.n_classes, shape->n_slots);
-    const double likelihood = dni_likelihood_memory(false, s.d, s.n_classes, shape->n_slots);
+    const double likelihood =
+        dni_likelihood_memory(false, shape->n_rows, s.d, s.n_classes, shape->n_slots);
     return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(scatter, likelihood) +
            8 * (2 * K * d + 4 * K) + d; /* the machine */
 }

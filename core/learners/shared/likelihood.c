@@ -1,6 +1,9 @@
-/* ln p(x, C_k) of every row. Whitened rows are products of tiles: z = A(x − m), ‖z‖² the Mahalanobis distance; with one covariance for all classes a single
- * product serves them all, ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities go row by row, naive Bayes over the entries of a sparse one. */
+/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows: z = A(x − m), where
+ * ‖z‖² is the squared Mahalanobis distance. With one covariance for all classes one product
+ * suffices for all of them: ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities are
+ * computed row by row, those of naive Bayes from the entries of sparse rows. */
 #include "learners/shared/likelihood.h"
+#include "base/layout.h"
 #include "base/sum.h"
 #include "linalg/tile.h"
 #include "linalg/triangle.h"
@@ -11,48 +14,74 @@
 
 #define LN_2PI 1.8378770664093454835606594728112
 
-/* What one thread needs. A least value is the same in whatever order it is found, so a slot may keep it. */
-struct slot {
-    double *x;     /* [tile_rows × (d + 1)] rows, expanded */
-    double *joint; /* [DNI_TILE_ROWS × K] */
-    double *work;  /* dni_machine_work */
-    double least;  /* ln p(x) */
+struct likelihood_shape {
+    size_t n_slots, K, d;
+    size_t work;   /* dni_machine_work */
+    bool whitened; /* Gaussian densities with covariances */
 };
 
 struct likelihood {
     const dn_run *run;
     const dn_machine *machine;
     const dn_gaussians *gaussians; /* the machine's; NULL: it has other densities */
-    size_t n_classes;
-    const double *ones; /* [d] */
-    double *centre;     /* [K × d] A(m_k − m_0) of a shared covariance */
-    struct slot *slots; /* [run->n_slots] */
+    struct likelihood_shape shape;
+    double *ones;   /* [d] whitened */
+    double *centre; /* [K × d] whitened, shared covariance: A(m_k − m_0) */
+    double *x;      /* [n_slots × tile_rows × (d + 1)] rows, expanded */
+    double *joint;  /* [n_slots × DNI_TILE_ROWS × K] */
+    double *work;   /* [n_slots × work] */
+    double *least;  /* [n_slots] the smallest ln p(x) of the slot's rows */
 };
 
-static bool by_tiles(const struct likelihood *l) {
-    return l->gaussians != NULL && l->gaussians->covariance != DN_COVARIANCE_DIAGONAL;
+/* Rows that are expanded at once. */
+static size_t expanded_rows(const struct likelihood_shape *s) {
+    return s->whitened ? DNI_TILE_ROWS : 1;
 }
 
-/* joint of all rows of a tile, by whitening. */
-static dn_status whitened_tile(const struct likelihood *l, const struct slot *slot, dn_matrix x,
+static void likelihood_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct likelihood_shape *s = shape;
+    struct likelihood *l = work;
+    l->ones = dni_layout_doubles(layout, s->whitened ? s->d : 0);
+    l->centre = dni_layout_matrix(layout, s->whitened ? s->K : 0, s->d);
+    l->x = dni_layout_matrix(layout, s->n_slots * expanded_rows(s), s->d + 1);
+    l->joint = dni_layout_matrix(layout, s->n_slots * DNI_TILE_ROWS, s->K);
+    l->work = dni_layout_matrix(layout, s->n_slots, s->work);
+    l->least = dni_layout_doubles(layout, s->n_slots);
+}
+
+double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, size_t n_classes,
+                             size_t n_slots) {
+    const struct likelihood_shape shape = {.n_slots = n_slots,
+                                           .K = n_classes,
+                                           .d = n_features,
+                                           .work = 2 * n_features + n_classes,
+                                           .whitened = whitened};
+    struct likelihood unused;
+    return dni_layout_bytes(likelihood_layout, &shape, &unused) +
+           dn_run_sum_memory(n_rows, n_slots, 2);
+}
+
+/* Computes joint [x.n_rows × K] of a tile by whitening. */
+static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matrix x, double *joint,
                                dn_error *err) {
     const dn_gaussians *g = l->gaussians;
-    size_t K = l->n_classes, d = x.n_cols, width = d + 1;
-    bool shared = g->covariance == DN_COVARIANCE_SHARED;
+    const size_t K = l->shape.K, d = l->shape.d, width = d + 1;
+    const bool shared = g->covariance == DN_COVARIANCE_SHARED;
     const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
+    double *rows = l->x + slot * expanded_rows(&l->shape) * width;
     for (size_t k = 0; k < K; k++) {
         if (k == 0 || !shared) {
-            dni_tile_expand(x, g->mean + k * d, l->ones, slot->x);
-            dn_status status = dni_lower_times_rows(l->run, g->whiten + k * d * d, d, slot->x,
-                                                    x.n_rows, width, err);
+            dni_tile_expand(x, g->mean + k * d, l->ones, rows);
+            dn_status status =
+                dni_lower_times_rows(l->run, g->whiten + k * d * d, d, rows, x.n_rows, width, err);
             if (status != DN_OK) {
                 return status;
             }
         }
-        double constant = log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + turns);
+        const double constant = log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + turns);
         for (size_t t = 0; t < x.n_rows; t++) {
-            const double *z = slot->x + t * width;
-            slot->joint[t * K + k] =
+            const double *z = rows + t * width;
+            joint[t * K + k] =
                 constant -
                 0.5 * (shared ? dni_square_distance(z, l->centre + k * d, d) : dni_dot(z, z, d));
         }
@@ -60,15 +89,11 @@ static dn_status whitened_tile(const struct likelihood *l, const struct slot *sl
     return DN_OK;
 }
 
-/* Rows that are expanded at once. */
-static size_t tile_rows(const struct likelihood *l) {
-    return by_tiles(l) ? DNI_TILE_ROWS : 1;
-}
-
-static void each_row(const struct likelihood *l, const struct slot *slot, dn_matrix x) {
-    for (size_t t = 0; t < x.n_rows; t++) {
-        double *joint = slot->joint + t * l->n_classes;
-        const double *row = slot->x;
+/* Computes joint [x.n_rows × K] of a tile row by row. */
+static void tile_by_rows(const struct likelihood *l, size_t slot, dn_matrix x, double *joint) {
+    double *expanded = l->x + slot * expanded_rows(&l->shape) * (l->shape.d + 1);
+    for (size_t t = 0; t < x.n_rows; t++, joint += l->shape.K) {
+        const double *row = expanded;
         if (x.kind == DN_CSR && dni_machine_takes_entries(l->machine)) {
             const size_t first = x.row_start[t];
             const dni_entry_part entries = {x.cols + first, x.values + first,
@@ -79,77 +104,59 @@ static void each_row(const struct likelihood *l, const struct slot *slot, dn_mat
         if (x.kind == DN_DENSE) {
             row = x.values + t * x.stride;
         } else {
-            dni_tile_expand(dn_matrix_rows(x, t, 1), NULL, NULL, slot->x);
+            dni_tile_expand(dn_matrix_rows(x, t, 1), NULL, NULL, expanded);
         }
-        (void)dni_machine_joint(l->machine, row, joint, slot->work);
+        (void)dni_machine_joint(l->machine, row, joint, l->work + slot * l->shape.work);
     }
 }
 
-/* out: Σv ln p(x, C), Σv */
-static dn_status add_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+/* out: Σv ln p(x, C), Σv. Updates the slot's `least`: a minimum does not depend on the order. */
+static dn_status add_block(void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     const struct likelihood *l = arg;
-    struct slot *slot = &l->slots[slot_index];
-    size_t K = l->n_classes;
+    const size_t K = l->shape.K;
+    double *joint = l->joint + slot * DNI_TILE_ROWS * K;
     for (size_t first = 0, n; first < block->x.n_rows; first += n) {
         n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         dn_matrix x = dn_matrix_rows(block->x, first, n);
         dn_status status = dn_run_stop(l->run, err);
-        if (status == DN_OK && by_tiles(l)) {
-            status = whitened_tile(l, slot, x, err);
+        if (status == DN_OK && l->shape.whitened) {
+            status = whitened_tile(l, slot, x, joint, err);
         } else if (status == DN_OK) {
-            each_row(l, slot, x);
+            tile_by_rows(l, slot, x, joint);
         }
         if (status != DN_OK) {
             return status;
         }
         for (size_t t = 0; t < n; t++) {
-            double v = block->weight == NULL ? 1 : block->weight[first + t];
+            const double v = block->weight == NULL ? 1 : block->weight[first + t];
             if (v == 0) {
                 continue;
             }
-            out[0] += v * slot->joint[t * K + (size_t)block->target[first + t]];
+            out[0] += v * joint[t * K + (size_t)block->target[first + t]];
             out[1] += v;
-            slot->least = fmin(slot->least, dni_log_sum(slot->joint + t * K, K));
+            l->least[slot] = fmin(l->least[slot], dni_log_sum(joint + t * K, K));
         }
     }
     return DN_OK;
 }
 
-static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, void **out_slots,
-                         dn_error *err) {
-    size_t K = l->n_classes, n_slots = l->run->n_slots, work = dni_machine_work(l->machine);
-    size_t expanded = tile_rows(l) * (d + 1), each = expanded + DNI_TILE_ROWS * K + work;
-    if (each > SIZE_MAX / 64 / n_slots) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the tiles of rows of %zu features are more than can be addressed", d);
+/* Fills ones, centre and least. */
+static dn_status prepare(struct likelihood *l, dn_error *err) {
+    const dn_gaussians *g = l->gaussians;
+    const size_t K = l->shape.K, d = l->shape.d;
+    for (size_t i = 0; i < l->shape.n_slots; i++) {
+        l->least[i] = (double)INFINITY;
     }
-    size_t shared = by_tiles(l) ? d + K * d : 0;
-    dn_status status = dn_run_alloc(l->run, shared + n_slots * each, sizeof(double),
-                                    "the densities of the rows", out_numbers, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(l->run, n_slots, sizeof *l->slots, "the densities of the rows",
-                              out_slots, err);
-    }
-    if (status != DN_OK) {
-        return status;
-    }
-    double *next = *out_numbers;
-    l->slots = *out_slots;
-    l->ones = next;
-    l->centre = next + d;
-    for (size_t j = 0; shared > 0 && j < d; j++) {
-        next[j] = 1;
-    }
-    next += shared;
-    for (size_t i = 0; i < n_slots; i++, next += each) {
-        l->slots[i] = (struct slot){next, next + expanded, next + expanded + DNI_TILE_ROWS * K,
-                                    (double)INFINITY};
-    }
-    if (!by_tiles(l) || l->gaussians->covariance != DN_COVARIANCE_SHARED) {
+    if (!l->shape.whitened) {
         return DN_OK;
     }
-    const dn_gaussians *g = l->gaussians;
+    for (size_t j = 0; j < d; j++) {
+        l->ones[j] = 1;
+    }
+    if (g->covariance != DN_COVARIANCE_SHARED) {
+        return DN_OK;
+    }
     for (size_t k = 0; k < K; k++) {
         for (size_t j = 0; j < d; j++) {
             l->centre[k * d + j] = g->mean[k * d + j] - g->mean[j];
@@ -161,24 +168,33 @@ static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, voi
 dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
                                 const dn_machine *machine, const dn_gaussians *gaussians,
                                 dn_report *report, dn_error *err) {
+    const size_t d = input->rows->n_cols;
     struct likelihood l = {.run = run,
                            .machine = machine,
                            .gaussians = gaussians,
-                           .n_classes = input->n_classes};
-    void *numbers = NULL, *slots = NULL;
-    size_t d = input->rows->n_cols;
+                           .shape = {.n_slots = run->n_slots,
+                                     .K = input->n_classes,
+                                     .d = d,
+                                     .work = dni_machine_work(machine),
+                                     .whitened = gaussians != NULL &&
+                                                 gaussians->covariance != DN_COVARIANCE_DIAGONAL}};
+    void *memory = NULL;
     double sums[2], least = (double)INFINITY, log_scale = 0;
-    dn_status status = prepare(&l, d, &numbers, &slots, err);
-    if (status == DN_OK) {
-        status = dni_each_sum(run, input->rows, add_block, &l, 2, sums, err);
-    }
-    for (size_t i = 0; status == DN_OK && i < run->n_slots; i++) {
-        least = fmin(least, l.slots[i].least);
-    }
-    dn_run_free(run, slots);
-    dn_run_free(run, numbers);
+    dn_status status = dni_layout_take(run, likelihood_layout, &l.shape, &l,
+                                       "the densities of the rows", &memory, err);
     if (status != DN_OK) {
         return status;
+    }
+    status = prepare(&l, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    status = dni_each_sum(run, input->rows, add_block, &l, 2, sums, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    for (size_t i = 0; i < run->n_slots; i++) {
+        least = fmin(least, l.least[i]);
     }
     for (size_t j = 0; input->scale != NULL && j < d; j++) {
         log_scale +=
@@ -186,11 +202,7 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
     }
     report->objective = log_scale - sums[0] / sums[1];
     dn_report_number(report, "log_density_min", least - log_scale);
-    return DN_OK;
-}
-
-double dni_likelihood_memory(bool whitened, size_t n_features, size_t n_classes, size_t n_slots) {
-    double d = (double)n_features, K = (double)n_classes, rows = whitened ? DNI_TILE_ROWS : 1,
-           shared = whitened ? d + K * d : 0;
-    return 8 * (shared + (double)n_slots * (rows * (d + 1) + DNI_TILE_ROWS * K + 2 * d + K + 4));
+cleanup:
+    dn_run_free(run, memory);
+    return status;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char *const dni_priors[] = {"estimated", "equal", NULL};
-const char *const dni_priors_meanings[] = {"the class's share of the weight of the training rows",
-                                           "the same for every class", NULL};
+const char *const dni_priors_meanings[] = {
+    "the share of the class in the weight of the training rows", "the same for every class", NULL};
 
 void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight,
                         double *prior) {
@@ -19,7 +19,7 @@ void dni_priors_resolve(const dn_params *params, size_t n_classes, const double 
         prior[k] = list != NULL ? list[k] : estimated ? class_weight[k] : 1;
         sum += prior[k];
     }
-    for (size_t k = 0; k < n_classes; k++) { /* a list may be off by 1e-9 */
+    for (size_t k = 0; k < n_classes; k++) { /* the sum of a list may be off by 1e-9 */
         prior[k] /= sum;
     }
 }

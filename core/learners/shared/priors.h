@@ -1,23 +1,26 @@
-/* Prior probabilities of classes: the parameter `priors` and its numbers. */
+/* Prior probabilities of classes: the parameter `priors` and its values. */
 #ifndef DNI_PRIORS_H
 #define DNI_PRIORS_H
 
 #include <discern/algorithm.h>
 
-/* Row of a parameter table: "estimated", "equal", or a share for each class. */
+/* Row of a parameter table: "estimated", "equal", or a probability for each class. */
 extern const char *const dni_priors[], *const dni_priors_meanings[];
 #define DNI_PARAM_PRIORS                                                                           \
     {                                                                                              \
         .name = "priors", .type = DN_PARAM_LIST,                                                   \
-        .meaning = "How probable each class is before x is seen; or a list of numbers above 0 "    \
-                   "that sum to 1, one for each class in "                                         \
-                   "ascending order of the classes.",                                              \
+        .meaning = "Prior probability of each class; or a list of numbers above 0 that sum to 1, " \
+                   "one for each class in ascending order of the classes.",                        \
         .default_choice = "estimated", .choices = dni_priors,                                      \
         .choice_meanings = dni_priors_meanings, .minimum = 0, .maximum = 1, .open_minimum = true,  \
         .open_maximum = true, .distribution = true                                                 \
     }
 
-/* prior [n_classes] ← the numbers of `priors`: > 0 with sum 1. class_weight [n_classes] > 0: Σv of each class. A list was checked with dn_params_check_classes. */
+/* Sets the priors of the classes by the parameter `priors`.
+ *
+ *   params        a list was checked with dn_params_check_classes
+ *   class_weight  [n_classes] Σv of each class, > 0
+ *   prior         [n_classes] > 0, with sum 1 */
 void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight,
                         double *prior);
 

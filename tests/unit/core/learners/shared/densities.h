@@ -295,7 +295,7 @@ static inline void check_failures(const struct csv *t, const dn_params *p) {
     dn_rows_free(rows);
 }
 
-/* The peak of a fit's memory is within what the algorithm announces. */
+/* The estimate of a fit's memory is at least its peak with the machine, and at most 1.5 times that. */
 static inline void *peak_allocate(void *ctx, size_t size) {
     double *peak = ctx; /* now, most */
     double *p = malloc(size + 16);
@@ -329,11 +329,12 @@ static inline void check_memory(const struct csv *t, const dn_params *p) {
     struct fit fit;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
-    double announced = foretold_memory(p, t->n, t->d, t->K, 1);
+    double estimated = foretold_memory(p, t->n, t->d, t->K, 1);
     double machine = 8 * (double)dni_machine_numbers(fit.out.machine);
-    if (!(peak[1] + machine <= announced)) {
-        fail_msg("%g bytes of work and %g of the machine, %g announced", peak[1], machine,
-                 announced);
+    const double used = peak[1] + machine;
+    if (!(used <= estimated && estimated <= 1.5 * used)) {
+        fail_msg("%g bytes of work and %g of the machine, %g estimated", peak[1], machine,
+                 estimated);
     }
     dn_rows_free(rows);
     fit_done(&fit);
