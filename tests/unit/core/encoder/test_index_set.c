@@ -1,6 +1,6 @@
 /* Index sets: compared with their definition; bytes; encoders with index filters compared with
  * encoders of narrower tables. */
-#include "unit/core/encoder/lists.h"
+#include "unit/core/encoder/vector_table.h"
 
 #include "encoder/encoder_bytes.h"
 #include "encoder/index_set.h"
@@ -70,7 +70,7 @@ static void sets(void **unused) {
         size_t n = 0;
         for (size_t place = 0; place < width; place++) {
             const bool is = together ? place >= width / 3 && place < width / 2
-                                     : lists_random(&s) % shares[k / 10 % 4] == 0;
+                                     : vector_table_random(&s) % shares[k / 10 % 4] == 0;
             in[place] = is != dropped;
             if (is) {
                 listed[n++] = (uint32_t)place;
@@ -119,10 +119,10 @@ static void rules(void **unused) {
     assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 2}, 4));
     assert_false(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 0}, 4));
     assert_true(dn_index_filter_is_valid(&(dn_index_filter){DN_INDICES_KEPT, good, 2}, 5));
-    lists *t = lists_new(2);
-    const dn_index_filter beyond = {DN_INDICES_KEPT, (const uint32_t[]){LISTS_WIDTH}, 1};
+    vector_table *t = vector_table_new(2);
+    const dn_index_filter beyond = {DN_INDICES_KEPT, (const uint32_t[]){VECTORS_WIDTH}, 1};
     dn_error err = {0};
-    const dn_table_column column = t->columns[L_PLACES].column;
+    const dn_table_column column = t->columns[L_SPARSE].column;
     assert_int_equal(dn_encoder_check(&column, 1,
                                       &(dn_encoder_spec){.columns = (const size_t[]){0},
                                                          .n_columns = 1,
@@ -167,13 +167,13 @@ static dn_encoder *copy_of(const dn_encoder *encoder) {
 }
 
 /* Compares all rows of both encoders, in memory and streamed, with one thread and several. */
-static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool exact) {
+static void same_rows(vector_table *t, const dn_encoder *a, const dn_encoder *b, bool exact) {
     dn_run scattered = scattered_run();
     for (size_t way = 0; way < 4; way++) {
         chunked source, numbers;
         dn_rows *x = NULL, *y = NULL;
-        lists_source(t, t->columns, L_COLUMNS, way, &source);
-        lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
+        vector_table_source(t, t->columns, L_COLUMNS, way, &source);
+        vector_table_source(t, t->numbers, VECTORS_WIDTH, 1, &numbers);
         OK(dn_rows_from_source(&source.source, a, t->role, DN_ROW_TRAIN, NULL, NULL, way % 2 == 0,
                                way < 2 ? NULL : &scattered, &x, NULL));
         OK(dn_rows_from_source(&numbers.source, b, t->role, DN_ROW_TRAIN, NULL, NULL, true, NULL,
@@ -181,7 +181,7 @@ static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool e
         assert_int_equal(x->n_rows, y->n_rows);
         for (size_t i = 0; i < x->n_blocks; i++) {
             dn_block p, q;
-            double u[LISTS_WIDTH], v[LISTS_WIDTH];
+            double u[VECTORS_WIDTH], v[VECTORS_WIDTH];
             OK(dn_rows_block(x, i, 0, &p, NULL));
             OK(dn_rows_block(y, i, 0, &q, NULL));
             for (size_t r = 0; r < p.x.n_rows; r++) {
@@ -213,15 +213,15 @@ static void same_names(const dn_encoder *a, const dn_encoder *b) {
 /* Features of kept or dropped indices are those of a table with only these columns. */
 static void chosen_are_columns(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     static const uint32_t few[] = {0, 3, 10, 11, 12, 59};
     enum { FEW = sizeof few / sizeof *few };
-    static const size_t sparse[] = {L_PLACES};
+    static const size_t sparse[] = {L_SPARSE};
     for (int kind = 0; kind < 4; kind++) {
         const bool dropped = kind % 2 == 1, standardize = kind >= 2;
         const dn_index_filter places = {dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT, few, FEW};
-        size_t columns[LISTS_WIDTH], n = 0;
-        for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
+        size_t columns[VECTORS_WIDTH], n = 0;
+        for (size_t j = 0, k = 0; j < VECTORS_WIDTH; j++) {
             const bool listed = k < FEW && few[k] == j;
             k += listed;
             if (listed != dropped) {
@@ -238,15 +238,15 @@ static void chosen_are_columns(void **unused) {
                                        .standardize = standardize};
         chunked source, numbers;
         dn_encoder *a = NULL, *b = NULL;
-        lists_source(t, t->columns, L_COLUMNS, 2, &source);
-        lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
+        vector_table_source(t, t->columns, L_COLUMNS, 2, &source);
+        vector_table_source(t, t->numbers, VECTORS_WIDTH, 1, &numbers);
         OK(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &a, NULL));
         OK(dn_encoder_fit(&numbers.source, &plain, t->role, NULL, NULL, &b, NULL));
         dn_encoder *back = copy_of(a);
         same_names(a, b);
         same_names(back, b);
-        assert_int_equal(dn_encoder_input(back, 0)->width, LISTS_WIDTH);
-        for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
+        assert_int_equal(dn_encoder_input(back, 0)->width, VECTORS_WIDTH);
+        for (size_t j = 0, k = 0; j < VECTORS_WIDTH; j++) {
             const bool is = k < n && columns[k] == j;
             assert_int_equal(dn_encoder_sparse_feature(back, 0, (uint32_t)j), is ? k : SIZE_MAX);
             if (is) {

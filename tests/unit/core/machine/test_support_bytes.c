@@ -240,13 +240,13 @@ static void forged_checksums(void **state) {
 static void features_that_take_no_bytes(void **state) {
     (void)state;
     static const size_t columns[] = {L_NOTE};
-    lists *t = lists_new(3);
+    vector_table *t = vector_table_new(3);
     struct km_rows r = {.t = t};
     const dn_encoder_spec spec = {.columns = columns,
                                   .n_columns = 1,
                                   .text = {.buckets = DN_MAX_DENSE_FEATURES + BIG_PLACE}};
     chunked source;
-    lists_source(t, t->columns, L_COLUMNS, 1, &source);
+    vector_table_source(t, t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
     chunked_done(&source);
     const dn_kernel kernel = {.type = DN_KERNEL_LINEAR,

@@ -1,8 +1,8 @@
-/* For tests: models of kernel machines over rows of the table of lists.h, made without a learner. */
+/* For tests: models of kernel machines over rows of the table of vector_table.h, made without a learner. */
 #ifndef TESTS_KERNEL_MODELS_H
 #define TESTS_KERNEL_MODELS_H
 
-#include "unit/core/encoder/raw_lists.h"
+#include "unit/core/encoder/raw_vectors.h"
 #include "unit/core/kernels/plain.h"
 
 #include "machine/machine_impl.h"
@@ -16,7 +16,7 @@ enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS }; /* scaled: sparse, thou
 
 /* A table, an encoder of it, and its first rows: raw, and encoded. */
 struct km_rows {
-    lists *t;
+    vector_table *t;
     dn_encoder *encoder;
     struct raw raw;
     size_t n, d;
@@ -27,8 +27,8 @@ struct km_rows {
 };
 
 static inline struct km_rows km_rows_new(enum km_way way) {
-    static const size_t columns[] = {L_AGE, L_PLACES, L_KIND, L_NOTE};
-    struct km_rows r = {.t = lists_new(3), .n = KM_ROWS, .role = xcalloc(LISTS_ROWS, 1)};
+    static const size_t columns[] = {L_AGE, L_SPARSE, L_KIND, L_NOTE};
+    struct km_rows r = {.t = vector_table_new(3), .n = KM_ROWS, .role = xcalloc(VECTORS_ROWS, 1)};
     const dn_encoder_spec spec = {.columns = columns,
                                   .n_columns = 4,
                                   .standardize = true,
@@ -38,7 +38,7 @@ static inline struct km_rows km_rows_new(enum km_way way) {
     chunked source;
     dn_block block;
     memset(r.role, DN_ROW_TRAIN, r.n);
-    lists_source(r.t, r.t->columns, L_COLUMNS, 1, &source);
+    vector_table_source(r.t, r.t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
     OK(dn_rows_from_source(&source.source, r.encoder, r.role, DN_ROW_TRAIN, r.t->target, NULL, true,
                            NULL, &r.rows, NULL));

@@ -1,10 +1,10 @@
 /* Models of tables with text and sparse columns: what they say of raw rows against all of x, sparse columns against numbers, from memory and streamed, within a budget. */
-#include "unit/core/encoder/raw_lists.h"
+#include "unit/core/encoder/raw_vectors.h"
 
 #include "encoder/encoder_apply.h"
 #include "machine/machine_impl.h"
 
-static const size_t all_columns[] = {L_AGE, L_PLACES, L_KIND, L_NOTE};
+static const size_t all_columns[] = {L_AGE, L_SPARSE, L_KIND, L_NOTE};
 
 static dn_params *algorithm(const char *id) {
     dn_params *p;
@@ -119,9 +119,9 @@ static void predictions(void **unused) {
                  {"naive_bayes", NULL, NULL, true, false, 3},
                  {"gaussian", NULL, NULL, false, true, 3}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        lists *t = lists_new(cases[c].K);
+        vector_table *t = vector_table_new(cases[c].K);
         chunked source;
-        lists_source(t, t->columns, L_COLUMNS, c % 4, &source);
+        vector_table_source(t, t->columns, L_COLUMNS, c % 4, &source);
         dn_params *p = algorithm(cases[c].id);
         if (cases[c].word != NULL) {
             OK(dn_params_set_word(p, cases[c].word, cases[c].value, NULL));
@@ -149,7 +149,7 @@ static void predictions(void **unused) {
         request.features.bases = &basis;
         request.features.n_bases = c < 3 ? 1 : 0;
         dn_train_result r = train(&request, NULL), other;
-        struct raw raw = raw_of(t, dn_model_encoder(r.model), LISTS_ROWS);
+        struct raw raw = raw_of(t, dn_model_encoder(r.model), VECTORS_ROWS);
         check_predictions(r.model, raw.rows, cases[c].distances);
 
         dn_run run = dn_run_default(); /* a table and its raw rows are judged alike */
@@ -195,19 +195,19 @@ static void predictions(void **unused) {
 /* ---- one table, two ways to write it ---- */
 static void sparse_is_dense(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
-    chunked_column *columns = xcalloc(LISTS_WIDTH + 1, sizeof *columns);
-    size_t places[LISTS_WIDTH];
-    static const size_t sparse[] = {L_PLACES};
-    memcpy(columns, t->numbers, LISTS_WIDTH * sizeof *columns);
-    columns[LISTS_WIDTH] = t->columns[L_CLASS];
-    for (size_t j = 0; j < LISTS_WIDTH; j++) {
+    vector_table *t = vector_table_new(2);
+    chunked_column *columns = xcalloc(VECTORS_WIDTH + 1, sizeof *columns);
+    size_t places[VECTORS_WIDTH];
+    static const size_t sparse[] = {L_SPARSE};
+    memcpy(columns, t->numbers, VECTORS_WIDTH * sizeof *columns);
+    columns[VECTORS_WIDTH] = t->columns[L_CLASS];
+    for (size_t j = 0; j < VECTORS_WIDTH; j++) {
         places[j] = j;
     }
     for (int standardize = 0; standardize < 2; standardize++) {
         chunked a, b;
-        lists_source(t, t->columns, L_COLUMNS, 3, &a);
-        lists_source(t, columns, LISTS_WIDTH + 1, 1, &b);
+        vector_table_source(t, t->columns, L_COLUMNS, 3, &a);
+        vector_table_source(t, columns, VECTORS_WIDTH + 1, 1, &b);
         dn_params *p = params_of("newton", 1e-3);
         OK(dn_params_set_number(p, "tolerance", 1e-12, NULL));
         dn_train_request request = {.source = &a.source,
@@ -219,15 +219,15 @@ static void sparse_is_dense(void **unused) {
                                                  .standardize_sparse = standardize}};
         dn_train_result x = train(&request, NULL);
         request.source = &b.source;
-        request.target = LISTS_WIDTH;
+        request.target = VECTORS_WIDTH;
         request.features = (dn_encoder_spec){.columns = places,
-                                             .n_columns = LISTS_WIDTH,
+                                             .n_columns = VECTORS_WIDTH,
                                              .standardize = standardize};
         dn_train_result y = train(&request, NULL);
         dn_linear u, v;
         assert_true(dn_model_linear(x.model, &u) && dn_model_linear(y.model, &v) &&
-                    u.n_features == LISTS_WIDTH);
-        assert_close(u.w, v.w, LISTS_WIDTH, 1e-11);
+                    u.n_features == VECTORS_WIDTH);
+        assert_close(u.w, v.w, VECTORS_WIDTH, 1e-11);
         assert_near(u.w0[0], v.w0[0], 1e-11);
         assert_true(
             u.w[10] == 0 &&
@@ -248,10 +248,10 @@ static void sparse_is_dense(void **unused) {
 /* A place that no training row has keeps no weight of the random start. */
 static void weights_of_nothing(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     chunked source;
-    lists_source(t, t->columns, L_COLUMNS, 0, &source);
-    static const size_t sparse[] = {L_PLACES};
+    vector_table_source(t, t->columns, L_COLUMNS, 0, &source);
+    static const size_t sparse[] = {L_SPARSE};
     dn_params *p = algorithm("perceptron");
     OK(dn_params_set_word(p, "init", "random", NULL));
     OK(dn_params_set_number(p, "max_iterations", 3, NULL));
@@ -299,10 +299,10 @@ static void budget_release(void *ctx, void *memory) {
 /* What dn_train_memory says is enough, and gives the model that plenty gives, whoever sums and however the table is cut. */
 static void within_a_budget(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
-    double entries = (double)t->row_start[LISTS_ROWS];
-    for (size_t i = 0; i < LISTS_ROWS; i++) {
-        for (size_t w = 0; w < LISTS_WORDS; w++) {
+    vector_table *t = vector_table_new(2);
+    double entries = (double)t->row_start[VECTORS_ROWS];
+    for (size_t i = 0; i < VECTORS_ROWS; i++) {
+        for (size_t w = 0; w < VECTORS_WORDS; w++) {
             entries += t->count[i][w];
         }
     }
@@ -316,14 +316,14 @@ static void within_a_budget(void **unused) {
         size_t first_size = 0;
         for (size_t way = 0; way < 4; way++) {
             chunked source;
-            lists_source(t, t->columns, L_COLUMNS, way, &source);
+            vector_table_source(t, t->columns, L_COLUMNS, way, &source);
             dn_train_request request = request_of(&source.source, p);
             request.features.text.buckets = s == 1 ? 3000 : 0;
             request.entries = entries;
             request.holdout = 0.25;
-            const size_t n_features = 2 + LISTS_WIDTH + 4 + (s == 1 ? 3000 : LISTS_WORDS),
+            const size_t n_features = 2 + VECTORS_WIDTH + 4 + (s == 1 ? 3000 : VECTORS_WORDS),
                          slots = way == 0 ? 1 : CHUNKED_SLOTS;
-            const double bytes = dn_train_memory(&request, LISTS_ROWS, n_features, 2, slots);
+            const double bytes = dn_train_memory(&request, VECTORS_ROWS, n_features, 2, slots);
             struct budget budget = {way < 2 ? (size_t)1 << 40 : (size_t)bytes, SIZE_MAX};
             const dn_allocator allocator = {.allocate = budget_allocate,
                                             .release = budget_release,
@@ -408,16 +408,16 @@ static void room_for_words(void **unused) {
 /* Columns that tell nothing are named, however many features they have. */
 static void idle(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
-    static size_t none[LISTS_ROWS + 1];
-    static const char *empty[LISTS_ROWS];
+    vector_table *t = vector_table_new(2);
+    static size_t none[VECTORS_ROWS + 1];
+    static const char *empty[VECTORS_ROWS];
     chunked_column columns[L_COLUMNS];
     memcpy(columns, t->columns, sizeof columns);
-    columns[L_PLACES].row_start = none;
-    columns[L_PLACES].column.width = 100000;
+    columns[L_SPARSE].row_start = none;
+    columns[L_SPARSE].column.width = 100000;
     columns[L_NOTE].text = empty;
     chunked source;
-    lists_source(t, columns, L_COLUMNS, 0, &source);
+    vector_table_source(t, columns, L_COLUMNS, 0, &source);
     dn_params *p = params_of("lbfgs", 1e-2);
     dn_train_request request = request_of(&source.source, p);
     dn_train_result r = train(&request, NULL);

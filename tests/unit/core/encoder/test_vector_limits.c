@@ -1,5 +1,5 @@
 /* Text and sparse inputs: bytes, errors, memory estimates, lack of memory. */
-#include "unit/core/encoder/list_encoders.h"
+#include "unit/core/encoder/vector_encoders.h"
 
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
@@ -8,7 +8,7 @@
 /* ---- bytes ---- */
 static void bytes_and_back(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     for (int kind = 0; kind < 4; kind++) {
         const dn_encoder_spec spec = spec_of(kind % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_TFIDF,
                                              kind < 2 ? 0 : 3, kind > 0, kind == 3);
@@ -129,7 +129,7 @@ static void refusals(void **unused) {
  * leaks. */
 static void failures(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     const dn_encoder_spec spec = spec_of(DN_TEXT_TFIDF, 0, true, true),
                           sparse = spec_of(DN_TEXT_COUNTS, 0, true, false);
     dn_encoder *encoder = fit(t, 1, &sparse, NULL, NULL, NULL);
@@ -142,7 +142,7 @@ static void failures(void **unused) {
             dn_run run = scattered_run();
             run.allocator = &memory.allocator;
             chunked source;
-            lists_source(t, t->columns, L_COLUMNS, 1, &source);
+            vector_table_source(t, t->columns, L_COLUMNS, 1, &source);
             source.fail_at = way == 3 ? n + 1 : 0;
             memory.refuse = way == 3 ? 0 : n + 1;
             dn_error err = {0};
@@ -203,12 +203,12 @@ static void counted_release(void *ctx, void *memory) {
  * small for them is reported. */
 static void bytes_of_rows(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
-    static const size_t columns[] = {L_PLACES, L_NOTE};
+    vector_table *t = vector_table_new(2);
+    static const size_t columns[] = {L_SPARSE, L_NOTE};
     const dn_encoder_spec spec = {.columns = columns, .n_columns = 2, .text = {.buckets = 1000000}};
     dn_encoder *encoder = fit(t, 0, &spec, NULL, NULL, NULL);
     chunked source;
-    lists_source(t, t->columns, L_COLUMNS, 2, &source);
+    vector_table_source(t, t->columns, L_COLUMNS, 2, &source);
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         struct counted counted = {0};
         const dn_allocator allocator = {.allocate = counted_allocate,
@@ -226,8 +226,8 @@ static void bytes_of_rows(void **unused) {
             OK(dn_rows_block(rows, b, 0, &block, NULL));
             entries += block.x.row_start[block.x.n_rows] - block.x.row_start[0];
         }
-        const double exact = 12.0 * (double)entries + 24.0 * LISTS_ROWS,
-                     said = (double)dn_encoder_rows_bytes(encoder, LISTS_ROWS);
+        const double exact = 12.0 * (double)entries + 24.0 * VECTORS_ROWS,
+                     said = (double)dn_encoder_rows_bytes(encoder, VECTORS_ROWS);
         assert_true(fabs(said - exact) <= 0.001 * exact); /* without roles */
         if (in_memory) {
             assert_true((double)kept >= exact && (double)kept <= exact + 4096);

@@ -2,7 +2,7 @@
 #ifndef TESTS_RAW_LISTS_H
 #define TESTS_RAW_LISTS_H
 
-#include "unit/core/encoder/lists.h"
+#include "unit/core/encoder/vector_table.h"
 
 /* The inputs are age, sparse column, kind and note. */
 struct raw {
@@ -13,10 +13,10 @@ struct raw {
 };
 
 /* The first n rows. */
-static inline struct raw raw_of(const lists *t, const dn_encoder *encoder, size_t n) {
+static inline struct raw raw_of(const vector_table *t, const dn_encoder *encoder, size_t n) {
     struct raw raw = {.value = xcalloc(4 * n, sizeof(double)),
-                      .entry = xcalloc(2 * LISTS_MOST * n, sizeof(double)),
-                      .feature = xcalloc(2 * LISTS_MOST * n, sizeof(uint32_t)),
+                      .entry = xcalloc(2 * VECTORS_MOST * n, sizeof(double)),
+                      .feature = xcalloc(2 * VECTORS_MOST * n, sizeof(uint32_t)),
                       .start = xcalloc(n + 1, sizeof(size_t)),
                       .truth = xcalloc(n, sizeof(size_t))};
     dn_text_work *work;

@@ -1,22 +1,22 @@
 /* Encoders of the table of vector_table.h. */
-#ifndef TESTS_CORE_DATA_LIST_ENCODERS_H
-#define TESTS_CORE_DATA_LIST_ENCODERS_H
+#ifndef TESTS_VECTOR_ENCODERS_H
+#define TESTS_VECTOR_ENCODERS_H
 
-#include "unit/core/encoder/lists.h"
+#include "unit/core/encoder/vector_table.h"
 
-static const size_t all_columns[] = {L_AGE, L_PLACES, L_KIND, L_NOTE};
+static const size_t all_columns[] = {L_AGE, L_SPARSE, L_KIND, L_NOTE};
 
-static inline dn_status try_fit(lists *t, size_t way, const dn_encoder_spec *spec,
+static inline dn_status try_fit(vector_table *t, size_t way, const dn_encoder_spec *spec,
                                 const uint8_t *role, const double *weight, const dn_run *run,
                                 dn_encoder **out, dn_error *err) {
     chunked source;
-    lists_source(t, t->columns, L_COLUMNS, way, &source);
+    vector_table_source(t, t->columns, L_COLUMNS, way, &source);
     dn_status status = dn_encoder_fit(&source.source, spec, role, weight, run, out, err);
     chunked_done(&source);
     return status;
 }
 
-static inline dn_encoder *fit(lists *t, size_t way, const dn_encoder_spec *spec,
+static inline dn_encoder *fit(vector_table *t, size_t way, const dn_encoder_spec *spec,
                               const uint8_t *role, const double *weight, const dn_run *run) {
     dn_encoder *encoder = NULL;
     dn_error err = {0};

@@ -1,5 +1,5 @@
 /* Text and sparse inputs: every feature recomputed from the table. */
-#include "unit/core/encoder/list_encoders.h"
+#include "unit/core/encoder/vector_encoders.h"
 
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
@@ -12,19 +12,20 @@ static double weight_of(const uint8_t *role, const double *weight, size_t i) {
 
 struct want {
     size_t n, d;
-    double *x; /* [LISTS_ROWS × d] */
-    double mean[LISTS_WIDTH], scale[LISTS_WIDTH];
+    double *x; /* [VECTORS_ROWS × d] */
+    double mean[VECTORS_WIDTH], scale[VECTORS_WIDTH];
 };
 
 /* Computes means and deviations of the sparse column's indices. */
-static void want_places(const lists *t, const uint8_t *role, const double *weight, struct want *w) {
-    for (size_t j = 0; j < LISTS_WIDTH; j++) {
+static void want_places(const vector_table *t, const uint8_t *role, const double *weight,
+                        struct want *w) {
+    for (size_t j = 0; j < VECTORS_WIDTH; j++) {
         long double total = 0, sum = 0, squares = 0;
-        for (size_t i = 0; i < LISTS_ROWS; i++) {
+        for (size_t i = 0; i < VECTORS_ROWS; i++) {
             total += (long double)weight_of(role, weight, i);
             sum += (long double)weight_of(role, weight, i) * (long double)t->dense[j][i];
         }
-        for (size_t i = 0; i < LISTS_ROWS; i++) {
+        for (size_t i = 0; i < VECTORS_ROWS; i++) {
             long double step = (long double)t->dense[j][i] - sum / total;
             squares += (long double)weight_of(role, weight, i) * step * step;
         }
@@ -36,16 +37,16 @@ static void want_places(const lists *t, const uint8_t *role, const double *weigh
 
 /* Computes the features of the words of all rows, from column `first` of x on; returns their
  * number. */
-static size_t want_words(const lists *t, const dn_text_spec *spec, const uint8_t *role,
+static size_t want_words(const vector_table *t, const dn_text_spec *spec, const uint8_t *role,
                          const double *weight, size_t first, struct want *w) {
-    size_t of[LISTS_WORDS], n = 0;
+    size_t of[VECTORS_WORDS], n = 0;
     double total = 0, df[64] = {0};
-    for (size_t i = 0; i < LISTS_ROWS; i++) {
+    for (size_t i = 0; i < VECTORS_ROWS; i++) {
         total += weight_of(role, weight, i);
     }
-    for (size_t word = 0; word < LISTS_WORDS; word++) {
+    for (size_t word = 0; word < VECTORS_WORDS; word++) {
         bool met = false;
-        for (size_t i = 0; i < LISTS_ROWS; i++) {
+        for (size_t i = 0; i < VECTORS_ROWS; i++) {
             met = met || (t->count[i][word] > 0 && weight_of(role, weight, i) > 0);
         }
         of[word] = spec->buckets > 0 ? (size_t)(dni_word_hash(t->words[word], 3) % spec->buckets)
@@ -53,9 +54,9 @@ static size_t want_words(const lists *t, const dn_text_spec *spec, const uint8_t
                                      : SIZE_MAX;
     }
     n = spec->buckets > 0 ? spec->buckets : n;
-    for (size_t i = 0; i < LISTS_ROWS; i++) {
+    for (size_t i = 0; i < VECTORS_ROWS; i++) {
         double *x = w->x + i * w->d + first;
-        for (size_t word = 0; word < LISTS_WORDS; word++) {
+        for (size_t word = 0; word < VECTORS_WORDS; word++) {
             if (of[word] != SIZE_MAX) {
                 x[of[word]] += t->count[i][word];
             }
@@ -64,11 +65,11 @@ static size_t want_words(const lists *t, const dn_text_spec *spec, const uint8_t
             df[j] += x[j] > 0 ? weight_of(role, weight, i) : 0;
         }
     }
-    for (size_t i = 0; i < LISTS_ROWS; i++) {
+    for (size_t i = 0; i < VECTORS_ROWS; i++) {
         double *x = w->x + i * w->d + first, squares = 0;
         for (size_t j = 0; j < n; j++) {
             x[j] = spec->weighting == DN_TEXT_BINARY  ? x[j] > 0
-                   : spec->weighting == DN_TEXT_TFIDF ? x[j] * lists_idf(total, df[j])
+                   : spec->weighting == DN_TEXT_TFIDF ? x[j] * vector_table_idf(total, df[j])
                                                       : x[j];
             squares += x[j] * x[j];
         }
@@ -79,21 +80,21 @@ static size_t want_words(const lists *t, const dn_text_spec *spec, const uint8_t
     return n;
 }
 
-static struct want want_of(const lists *t, const dn_encoder *encoder, const dn_encoder_spec *spec,
-                           const uint8_t *role, const double *weight) {
+static struct want want_of(const vector_table *t, const dn_encoder *encoder,
+                           const dn_encoder_spec *spec, const uint8_t *role, const double *weight) {
     struct want w = {.d = dn_encoder_n_features(encoder)};
     const dn_input *age = dn_encoder_input(encoder, 0), *places = dn_encoder_input(encoder, 1),
                    *kind = dn_encoder_input(encoder, 2);
-    w.x = xcalloc(LISTS_ROWS * w.d, sizeof *w.x);
+    w.x = xcalloc(VECTORS_ROWS * w.d, sizeof *w.x);
     want_places(t, role, weight, &w);
     assert_true(age->first_feature == 0 && age->n_features == 2 && places->first_feature == 2 &&
-                places->n_features == LISTS_WIDTH);
-    for (size_t i = 0; i < LISTS_ROWS; i++) {
+                places->n_features == VECTORS_WIDTH);
+    for (size_t i = 0; i < VECTORS_ROWS; i++) {
         double *x = w.x + i * w.d, mean = spec->standardize ? dn_encoder_mean(encoder)[0] : 0,
                scale = spec->standardize ? dn_encoder_scale(encoder)[0] : 1;
         x[0] = ((isnan(t->age[i]) ? age->fill : t->age[i]) - mean) / scale;
         x[1] = isnan(t->age[i]);
-        for (size_t j = 0; j < LISTS_WIDTH; j++) {
+        for (size_t j = 0; j < VECTORS_WIDTH; j++) {
             x[2 + j] = spec->standardize && spec->standardize_sparse
                            ? (t->dense[j][i] - w.mean[j]) / w.scale[j]
                            : t->dense[j][i];
@@ -104,8 +105,8 @@ static struct want want_of(const lists *t, const dn_encoder *encoder, const dn_e
                                               : 2;
         x[kind->first_feature + level] = 1;
     }
-    w.n = want_words(t, &spec->text, role, weight, 2 + LISTS_WIDTH + 4, &w);
-    assert_int_equal(w.d, 2 + LISTS_WIDTH + 4 + w.n);
+    w.n = want_words(t, &spec->text, role, weight, 2 + VECTORS_WIDTH + 4, &w);
+    assert_int_equal(w.d, 2 + VECTORS_WIDTH + 4 + w.n);
     return w;
 }
 
@@ -125,8 +126,8 @@ static void row_of(const dn_block *block, size_t row, double *x) {
     }
 }
 
-static void check_rows(const lists *t, dn_rows *rows, const struct want *w, const uint8_t *role,
-                       uint8_t wanted) {
+static void check_rows(const vector_table *t, dn_rows *rows, const struct want *w,
+                       const uint8_t *role, uint8_t wanted) {
     size_t i = 0, seen = 0;
     double *x = xcalloc(w->d, sizeof *x);
     for (size_t b = 0; b < rows->n_blocks; b++) {
@@ -154,7 +155,7 @@ static void check_rows(const lists *t, dn_rows *rows, const struct want *w, cons
  * streamed. */
 static void recomputed(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     for (size_t kind = 0; kind < 18; kind++) {
         const dn_encoder_spec spec = spec_of((dn_text_weighting)(kind % 3),
                                              kind / 3 % 2 == 0 ? 0 : 13, kind >= 6, kind >= 12);
@@ -168,7 +169,7 @@ static void recomputed(void **unused) {
                     (kind < 12)); /* standardised indices are nonzero in most rows */
         for (size_t way = 0; way < 8; way++) {
             chunked source;
-            lists_source(t, t->columns, L_COLUMNS, way % 4, &source);
+            vector_table_source(t, t->columns, L_COLUMNS, way % 4, &source);
             dn_rows *rows = NULL;
             OK(dn_rows_from_source(&source.source, encoder, t->role, (enum dn_row_role)(way % 3),
                                    t->target, t->weight, way < 4, way % 2 == 0 ? NULL : &scattered,
@@ -187,10 +188,10 @@ static void recomputed(void **unused) {
 /* A sparse column gives the same features as dense columns with the same numbers. */
 static void sparse_is_dense(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
-    size_t places[LISTS_WIDTH];
-    static const size_t sparse[] = {L_PLACES};
-    for (size_t j = 0; j < LISTS_WIDTH; j++) {
+    vector_table *t = vector_table_new(2);
+    size_t places[VECTORS_WIDTH];
+    static const size_t sparse[] = {L_SPARSE};
+    for (size_t j = 0; j < VECTORS_WIDTH; j++) {
         places[j] = j;
     }
     for (int standardize = 0; standardize < 2; standardize++) {
@@ -199,16 +200,16 @@ static void sparse_is_dense(void **unused) {
                                       .standardize = standardize,
                                       .standardize_sparse = standardize};
         const dn_encoder_spec plain = {.columns = places,
-                                       .n_columns = LISTS_WIDTH,
+                                       .n_columns = VECTORS_WIDTH,
                                        .standardize = standardize};
         dn_encoder *a = fit(t, 2, &spec, t->role, t->weight, NULL), *b = NULL;
         chunked source, numbers;
-        lists_source(t, t->columns, L_COLUMNS, 2, &source);
-        lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
+        vector_table_source(t, t->columns, L_COLUMNS, 2, &source);
+        vector_table_source(t, t->numbers, VECTORS_WIDTH, 1, &numbers);
         OK(dn_encoder_fit(&numbers.source, &plain, t->role, t->weight, NULL, &b, NULL));
         assert_int_equal(dn_encoder_n_features(a), dn_encoder_n_features(b));
         assert_true((dn_encoder_mean(a) == NULL) == (standardize == 0));
-        for (size_t j = 0; standardize && j < LISTS_WIDTH; j++) {
+        for (size_t j = 0; standardize && j < VECTORS_WIDTH; j++) {
             assert_near(dn_encoder_mean(a)[j] + 1, dn_encoder_mean(b)[j] + 1, 1e-14);
             assert_near(dn_encoder_scale(a)[j], dn_encoder_scale(b)[j], 1e-13);
         }
@@ -219,7 +220,7 @@ static void sparse_is_dense(void **unused) {
                                NULL));
         for (size_t i = 0; i < x->n_blocks; i++) {
             dn_block p, q;
-            double u[LISTS_WIDTH], v[LISTS_WIDTH];
+            double u[VECTORS_WIDTH], v[VECTORS_WIDTH];
             OK(dn_rows_block(x, i, 0, &p, NULL));
             OK(dn_rows_block(y, i, 0, &q, NULL));
             assert_true(p.target == NULL && p.weight == NULL);
@@ -227,7 +228,7 @@ static void sparse_is_dense(void **unused) {
             for (size_t r = 0; r < p.x.n_rows; r++) {
                 row_of(&p, r, u);
                 row_of(&q, r, v);
-                for (size_t j = 0; j < LISTS_WIDTH; j++) {
+                for (size_t j = 0; j < VECTORS_WIDTH; j++) {
                     assert_true(standardize ? fabs(u[j] - v[j]) <= 1e-12 * fmax(1, fabs(v[j]))
                                             : u[j] == v[j]);
                 }
@@ -294,14 +295,14 @@ static void other_tables(void **unused) {
 /* A categorical column can be read by a text input. */
 static void categories_as_text(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     static const size_t columns[] = {L_NOTE};
     dn_encoder *encoder =
         fit(t, 0, &(dn_encoder_spec){.columns = columns, .n_columns = 1}, NULL, NULL, NULL);
     dn_rows *rows[2] = {NULL, NULL};
     chunked source[2];
     for (size_t k = 0; k < 2; k++) {
-        lists_source(t, t->columns, L_COLUMNS, 1, &source[k]);
+        vector_table_source(t, t->columns, L_COLUMNS, 1, &source[k]);
         source[k].columns[L_NOTE].type = k == 0 ? DN_TEXT : DN_CATEGORICAL;
         t->columns[L_NOTE].column.type = source[k].columns[L_NOTE].type;
         OK(dn_rows_from_source(&source[k].source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true,
@@ -386,7 +387,7 @@ static void names(void **unused) {
 /* Raw rows give the same features as the rows of the table. */
 static void raw_rows(void **unused) {
     (void)unused;
-    lists *t = lists_new(2);
+    vector_table *t = vector_table_new(2);
     dn_text_work *work = NULL;
     OK(dn_text_work_new(&work, NULL));
     for (int kind = 0; kind < 6; kind++) {
@@ -428,12 +429,12 @@ static void raw_rows(void **unused) {
         }
         assert_close(x, w.x, N * w.d, 1e-13);
         dni_encoder_expand(encoder, dn_raw_part(rows, 4, 3, 1), x);
-        for (size_t j = 0; j < LISTS_WIDTH; j++) {
+        for (size_t j = 0; j < VECTORS_WIDTH; j++) {
             assert_true(x[2 + j] == t->dense[j][3]);
         }
         dn_encoder_apply(encoder, dn_raw_numbers(value, 1),
                          x); /* without entries: zeros, or standardised zeros */
-        for (size_t j = 0; j < LISTS_WIDTH; j++) {
+        for (size_t j = 0; j < VECTORS_WIDTH; j++) {
             assert_true(kind == 5 ? fabs(x[2 + j] + w.mean[j] / w.scale[j]) < 1e-12
                                   : x[2 + j] == 0);
         }
