@@ -57,7 +57,8 @@ static dn_status no_memory(size_t bytes, dn_error *err) {
 }
 
 static dn_status grow_edges(dni_paths *p, dn_error *err) {
-    const size_t room = p->edge_room + p->edge_room / 2 + 64, bytes = 2 * room * sizeof *p->edge;
+    const size_t room = p->edge_capacity + p->edge_capacity / 2 + 64,
+                 bytes = 2 * room * sizeof *p->edge;
     uint32_t *edge = realloc(p->edge, bytes);
     p->edge = edge == NULL ? p->edge : edge;
     uint32_t *next = realloc(p->next, bytes);
@@ -65,7 +66,7 @@ static dn_status grow_edges(dni_paths *p, dn_error *err) {
     if (edge == NULL || next == NULL) {
         return no_memory(2 * bytes, err);
     }
-    p->edge_room = room;
+    p->edge_capacity = room;
     return DN_OK;
 }
 
@@ -85,19 +86,26 @@ static dn_status add_edge(dni_paths *p, const struct edge *edge, dn_error *err) 
     if (p->n_edges == DN_MAX_PATHS) {
         return dn_error_set(err, DN_ERR_DATA, "the graph has more than %d edges", DN_MAX_PATHS);
     }
-    dn_status status = p->n_edges < p->edge_room ? DN_OK : grow_edges(p, err);
-    if (status == DN_OK) {
-        status = dni_string_set_add(&p->labels, edge->text, before, &p->edge[2 * p->n_edges], err);
+    if (p->n_edges == p->edge_capacity) {
+        dn_status status = grow_edges(p, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK) {
-        status =
-            dni_string_set_add(&p->labels, dash + 1, behind, &p->edge[2 * p->n_edges + 1], err);
+    uint32_t *nodes = &p->edge[2 * p->n_edges];
+    dn_status status = dni_string_set_add(&p->labels, edge->text, before, &nodes[0], err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && p->edge[2 * p->n_edges] == p->edge[2 * p->n_edges + 1]) {
-        status = refuse(edge, "joins a node with itself: a label names one node", err);
+    status = dni_string_set_add(&p->labels, dash + 1, behind, &nodes[1], err);
+    if (status != DN_OK) {
+        return status;
     }
-    p->n_edges += status == DN_OK;
-    return status;
+    if (nodes[0] == nodes[1]) {
+        return refuse(edge, "joins a node with itself: a label names one node", err);
+    }
+    p->n_edges++;
+    return DN_OK;
 }
 
 static dn_status read_edges(dni_paths *p, const char *text, size_t n, dn_error *err) {
@@ -129,7 +137,7 @@ static bool grow_nodes(dni_paths *p) {
     if (first == NULL || seen == NULL) {
         return false;
     }
-    p->node_room = room;
+    p->node_capacity = room;
     return true;
 }
 
@@ -137,7 +145,7 @@ static bool grow_nodes(dni_paths *p) {
  * the next free position of node i, and finally its end. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
-    if (((p->node_room == 0 || n > p->node_room) && !grow_nodes(p)) || p->first == NULL ||
+    if (((p->node_capacity == 0 || n > p->node_capacity) && !grow_nodes(p)) || p->first == NULL ||
         p->seen == NULL) {
         return no_memory(3 * n * sizeof *p->first, err);
     }
@@ -204,21 +212,25 @@ static bool step(dni_paths *p) {
 
 dn_status dni_paths_begin(dni_paths *paths, const char *text, size_t n, dn_error *err) {
     dn_status status = read_edges(paths, text, n, err);
-    if (status == DN_OK) {
-        status = join(paths, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = join(paths, err);
+    if (status != DN_OK) {
+        return status;
     }
     paths->root = 0;
     paths->depth = 0;
-    for (size_t count = 0; status == DN_OK && step(paths); count++) {
+    for (size_t count = 0; step(paths); count++) {
         if (count == DN_MAX_PATHS) {
-            status = dn_error_set(err, DN_ERR_DATA,
-                                  "the graph has more than %d paths of up to %u labels",
-                                  DN_MAX_PATHS, paths->length);
+            return dn_error_set(err, DN_ERR_DATA,
+                                "the graph has more than %d paths of up to %u labels", DN_MAX_PATHS,
+                                paths->length);
         }
     }
     paths->root = 0;
     paths->depth = 0;
-    return status;
+    return DN_OK;
 }
 
 size_t dni_paths_next(dni_paths *paths) {

@@ -23,7 +23,7 @@ typedef struct dni_paths {
     uint32_t *next;
     uint32_t *first; /* [nodes + 2] begin of each node's neighbours in `next` */
     uint32_t *seen;  /* [nodes] work: the last node, plus 1, of which this one is a neighbour */
-    size_t n_edges, edge_room, node_room;
+    size_t n_edges, edge_capacity, node_capacity;
     uint32_t root; /* the next node to start from */
     unsigned depth;
     uint32_t node[DN_MAX_PATH_LABELS];    /* [depth] nodes of the path */

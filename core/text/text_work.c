@@ -12,7 +12,7 @@ struct dn_text_work {
     dni_tokens tokens;
     dni_string_set unseen; /* DN_TEXT_SET: words of the text that no training row has */
     size_t n_unseen;       /* number of unseen words or label sequences */
-    size_t room;           /* allocated elements of each array */
+    size_t capacity;       /* allocated elements of each array */
     /* [capacity] the feature of each word of the text; then the different features */
     uint32_t *feature;
     uint32_t *other; /* [capacity] for sorting */
@@ -42,20 +42,20 @@ void dn_text_work_free(dn_text_work *work) {
 
 /* Allocates at least n features. */
 static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
-    size_t room = n + n / 2 + 256;
-    uint32_t *feature = realloc(work->feature, room * sizeof *feature);
+    size_t capacity = n + n / 2 + 256;
+    uint32_t *feature = realloc(work->feature, capacity * sizeof *feature);
     work->feature = feature == NULL ? work->feature : feature;
-    uint32_t *other = realloc(work->other, room * sizeof *other);
+    uint32_t *other = realloc(work->other, capacity * sizeof *other);
     work->other = other == NULL ? work->other : other;
-    double *value = realloc(work->value, room * sizeof *value);
+    double *value = realloc(work->value, capacity * sizeof *value);
     work->value = value == NULL ? work->value : value;
     if (feature == NULL || other == NULL || value == NULL) {
         return dn_error_set(
             err, DN_ERR_MEMORY,
             "the words of a text need %zu bytes of memory, which the system does not have",
-            room * (sizeof *feature + sizeof *other + sizeof *value));
+            capacity * (sizeof *feature + sizeof *other + sizeof *value));
     }
-    work->room = room;
+    work->capacity = capacity;
     return DN_OK;
 }
 
@@ -90,12 +90,13 @@ static dn_status find_words(const dni_vocabulary *v, const char *text, size_t le
                 dni_text_is_complete(v->weighting) ? count_unseen(v, word, size, work, err) : DN_OK;
             continue;
         }
-        if (*n == work->room) {
+        if (*n == work->capacity) {
             status = grow(work, *n, err);
+            if (status != DN_OK) {
+                return status;
+            }
         }
-        if (status == DN_OK) {
-            work->feature[(*n)++] = feature;
-        }
+        work->feature[(*n)++] = feature;
     }
     return status;
 }
@@ -174,15 +175,20 @@ static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
 /* Characters as features: character j is feature j. */
 static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n,
                                  dn_error *err) {
-    dn_status status = work->room < DN_MAX_CHARACTERS ? grow(work, DN_MAX_CHARACTERS, err) : DN_OK;
-    if (status == DN_OK) {
-        status = dni_characters(text, length, work->other, n, err);
+    dn_status status =
+        work->capacity < DN_MAX_CHARACTERS ? grow(work, DN_MAX_CHARACTERS, err) : DN_OK;
+    if (status != DN_OK) {
+        return status;
     }
-    for (size_t j = 0; status == DN_OK && j < *n; j++) {
+    status = dni_characters(text, length, work->other, n, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t j = 0; j < *n; j++) {
         work->feature[j] = (uint32_t)j;
         work->value[j] = work->other[j];
     }
-    return status;
+    return DN_OK;
 }
 
 /* Words or label sequences as features, each once. */
@@ -190,11 +196,14 @@ static dn_status count_words(const dni_vocabulary *v, const char *text, size_t l
                              dn_text_work *work, size_t *n, dn_error *err) {
     size_t n_words = 0;
     dn_status status = find_words(v, text, length, work, &n_words, err);
-    if (status == DN_OK && work->n_unseen > 0 && n_words == work->room) {
-        status = grow(work, n_words, err);
-    }
     if (status != DN_OK) {
         return status;
+    }
+    if (work->n_unseen > 0 && n_words == work->capacity) {
+        status = grow(work, n_words, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
     sort_features(work, n_words, v->n_features);
     *n = count_features(work, n_words);

@@ -13,7 +13,7 @@
 struct choice {
     const dn_run *run;
     dni_candidate *list; /* [capacity] */
-    size_t n, room;
+    size_t n, capacity;
     size_t most;     /* number of words wanted: capacity / 2 */
     bool is_full;    /* list[most - 1] is the threshold */
     uint64_t random; /* state of the generator of pivots; results do not depend on it */
@@ -30,18 +30,18 @@ static dn_status poll(struct choice *c, size_t steps, dn_error *err) {
 }
 
 /* ---- orders ---- */
-static uint64_t front_of(const dni_tally_word *word) {
-    uint64_t front = 0;
+static uint64_t prefix_of(const dni_tally_word *word) {
+    uint64_t prefix = 0;
     for (size_t i = 0; i < 8; i++) {
-        front = front << 8 | (i < word->length ? (unsigned char)word->text[i] : 0);
+        prefix = prefix << 8 | (i < word->length ? (unsigned char)word->text[i] : 0);
     }
-    return front;
+    return prefix;
 }
 
 /* All words are different. */
 static bool is_before(const dni_candidate *a, const dni_candidate *b) {
-    if (a->front != b->front) {
-        return a->front < b->front;
+    if (a->prefix != b->prefix) {
+        return a->prefix < b->prefix;
     }
     const size_t n = a->word->length < b->word->length ? a->word->length : b->word->length;
     const int order = memcmp(a->word->text, b->word->text, n);
@@ -104,19 +104,22 @@ static dn_status keep_best(struct choice *c, dn_error *err) {
 }
 
 static dn_status consider(struct choice *c, const dni_tally_word *word, dn_error *err) {
-    const dni_candidate *bar = c->is_full ? &c->list[c->most - 1] : NULL;
-    if (bar != NULL && word->units < bar->units) {
+    const dni_candidate *threshold = c->is_full ? &c->list[c->most - 1] : NULL;
+    if (threshold != NULL && word->units < threshold->units) {
         return DN_OK;
     }
-    const dni_candidate candidate = {.units = word->units, .front = front_of(word), .word = word};
-    if (bar != NULL && !is_better(&candidate, bar)) {
+    const dni_candidate candidate = {.units = word->units, .prefix = prefix_of(word), .word = word};
+    if (threshold != NULL && !is_better(&candidate, threshold)) {
         return DN_OK;
     }
-    dn_status status = c->n < c->room ? DN_OK : keep_best(c, err);
-    if (status == DN_OK) {
-        c->list[c->n++] = candidate;
+    if (c->n == c->capacity) {
+        dn_status status = keep_best(c, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status;
+    c->list[c->n++] = candidate;
+    return DN_OK;
 }
 
 /* ---- byte order ---- */
@@ -199,8 +202,8 @@ dn_status dni_vocabulary_choose(const dni_tally *tally, size_t most, size_t min_
     struct choice c = {.run = tally->run,
                        .most = most < tally->n ? most : tally->n,
                        .random = tally->seed};
-    c.room = 2 * c.most;
-    dn_status status = dni_run_alloc_raw(c.run, c.room, sizeof *c.list, "", &memory, NULL);
+    c.capacity = 2 * c.most;
+    dn_status status = dni_run_alloc_raw(c.run, c.capacity, sizeof *c.list, "", &memory, NULL);
     if (status != DN_OK) {
         return status;
     }

@@ -6,8 +6,8 @@
 
 /* A candidate word. */
 typedef struct dni_candidate {
-    uint64_t units; /* its rows' weight */
-    uint64_t front; /* its first eight bytes, big-endian: decides most comparisons */
+    uint64_t units;  /* its rows' weight */
+    uint64_t prefix; /* its first eight bytes, big-endian: decides most comparisons */
     const dni_tally_word *word;
 } dni_candidate;
 

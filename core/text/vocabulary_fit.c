@@ -46,13 +46,13 @@ struct fit {
     struct slot *slots; /* [n_slots] */
 };
 
-static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
+static dn_status name_column(const struct fit *fit, dn_status status, dn_error *err) {
     dn_error_set_field(err, fit->rows->source->columns[fit->column].name);
     return status;
 }
 
 /* Reports that memory for words or buckets was refused, or that the run has stopped. */
-static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
+static dn_status no_memory(const struct fit *fit, dn_status status, dn_error *err) {
     if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
         return dn_error_set(err, status, "counting words was stopped");
     }
@@ -75,7 +75,7 @@ static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err)
                      "vocabulary, or use fewer rows",
                      name, lack);
     }
-    return blame(fit, status, err);
+    return name_column(fit, status, err);
 }
 
 /* ---- weights in units ---- */
@@ -133,7 +133,7 @@ static dn_status count_words(const struct fit *fit, struct slot *slot, size_t ro
         if (slot->bucket == NULL) {
             dn_status status = dni_tally_add(&slot->tally, word, n, row, units, err);
             if (status != DN_OK) {
-                return no_room(fit, status, err);
+                return no_memory(fit, status, err);
             }
             continue;
         }
@@ -199,9 +199,10 @@ static dn_status count_block(void *arg, size_t block, size_t slot_index, dn_erro
         bool changed = false;
         dn_status status = dni_chunk_open(&slot->open, fit->rows->source, &fit->column, 1,
                                           tile.chunk, slot_index, &changed, err);
-        if (status == DN_OK) {
-            status = count_tile(fit, slot, &tile, err);
+        if (status != DN_OK) {
+            return status;
         }
+        status = count_tile(fit, slot, &tile, err);
         if (status != DN_OK) {
             return status;
         }
@@ -231,7 +232,7 @@ static dn_status slots_init(struct fit *fit, dn_error *err) {
         slot->bucket = memory;
         slot->bucket_row = slot->bucket + buckets;
     }
-    return status == DN_OK ? DN_OK : no_room(fit, status, err);
+    return status == DN_OK ? DN_OK : no_memory(fit, status, err);
 }
 
 static void slot_done(const struct fit *fit, struct slot *slot) {
@@ -248,7 +249,7 @@ static dn_status merge_slots(struct fit *fit, dn_error *err) {
         struct slot *more = &fit->slots[i];
         dn_status status = dni_tally_merge(&all->tally, &more->tally, err);
         if (status != DN_OK) {
-            return no_room(fit, status, err);
+            return no_memory(fit, status, err);
         }
         for (size_t b = 0; b < fit->buckets; b++) {
             all->bucket[b] += more->bucket[b];
@@ -274,12 +275,12 @@ static dn_status make_idf(const struct fit *fit, dni_vocabulary *v, dn_error *er
         return DN_OK;
     }
     v->idf = malloc((v->n_features + 1) * sizeof *v->idf);
-    return v->idf == NULL ? no_room(fit, DN_ERR_MEMORY, err) : DN_OK;
+    return v->idf == NULL ? no_memory(fit, DN_ERR_MEMORY, err) : DN_OK;
 }
 
 /* Adds the df of feature i to *weight and computes its idf. */
-static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units,
-                            double *weight, dn_error *err) {
+static dn_status add_df(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units,
+                        double *weight, dn_error *err) {
     double df = weight_back(fit, units);
     *weight += df;
     if (v->idf != NULL) {
@@ -289,7 +290,7 @@ static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, 
 }
 
 static dn_status refuse_words(const struct fit *fit, size_t n, dn_error *err) {
-    return blame(
+    return name_column(
         fit,
         dn_error_set(err, DN_ERR_DATA,
                      "column \"%s\" has %zu different %s, more than the %zu that can be features",
@@ -314,28 +315,40 @@ static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *we
     }
     dn_status status =
         dni_vocabulary_choose(tally, most, complete ? 1 : spec->min_rows, &list, &n, err);
+    if (status != DN_OK) {
+        return no_memory(fit, status, err);
+    }
     v->n_features = n + complete;
-    status = status == DN_OK ? make_idf(fit, v, err) : no_room(fit, status, err);
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
+    status = make_idf(fit, v, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    for (size_t i = 0; i < n; i++) {
         uint32_t index;
         status =
             dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
-        if (status == DN_OK) {
-            status = take_units(fit, v, i, list[i].units, weight, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+        status = add_df(fit, v, i, list[i].units, weight, err);
+        if (status != DN_OK) {
+            goto cleanup;
         }
     }
+cleanup:
     dn_run_free(fit->run, list);
-    return status == DN_OK
-               ? dni_word_index_make(&v->index, dni_string_set_view(&v->words), fit->run, err)
-               : status;
+    if (status != DN_OK) {
+        return status;
+    }
+    return dni_word_index_make(&v->index, dni_string_set_view(&v->words), fit->run, err);
 }
 
 static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight,
                               dn_error *err) {
     v->n_features = fit->buckets;
     dn_status status = make_idf(fit, v, err);
-    for (size_t b = 0; status == DN_OK && b < fit->buckets; b++) {
-        status = take_units(fit, v, b, fit->slots[0].bucket[b], weight, err);
+    for (size_t b = 0; b < fit->buckets && status == DN_OK; b++) {
+        status = add_df(fit, v, b, fit->slots[0].bucket[b], weight, err);
     }
     return status;
 }
@@ -355,11 +368,11 @@ static dn_status check(const struct fit *fit, dn_error *err) {
     if (most <= DN_MAX_WORDS || spec->weighting > DN_TEXT_TFIDF) {
         return DN_OK;
     }
-    return blame(fit,
-                 dn_error_set(err, DN_ERR_ARGUMENT,
-                              "the features of a text column must be at most %zu (got %zu)",
-                              DN_MAX_WORDS, most),
-                 err);
+    return name_column(fit,
+                       dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "the features of a text column must be at most %zu (got %zu)",
+                                    DN_MAX_WORDS, most),
+                       err);
 }
 
 dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight,
@@ -374,35 +387,43 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
     v.length = spec->weighting == DN_TEXT_PATHS ? spec->length : 0;
     double sum = 0; /* sum of df */
     dn_status status = check(&fit, err);
-    if (status == DN_OK) {
-        status = choose_unit(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = slots_init(&fit, err);
+    status = choose_unit(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK && rows->n_blocks > 0) {
+    status = slots_init(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (rows->n_blocks > 0) {
         status = dni_tasks_run(&fit.passes, rows->n_blocks, count_block, &fit, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
     }
-    if (status == DN_OK) {
-        status = merge_slots(&fit, err);
+    status = merge_slots(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status =
-            fit.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+    status = fit.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    double weighed = status == DN_OK ? weight_back(&fit, fit.slots[0].units) : 0;
-    v.remark = status == DN_OK ? remark_on(&fit, &v, sum) : DN_INPUT_VARIES;
+    const double total_weight = weight_back(&fit, fit.slots[0].units);
+    v.remark = remark_on(&fit, &v, sum);
+    *out = v;
+    *out_entries = total_weight > 0 ? sum / total_weight : 0;
+    v = (dni_vocabulary){0};
+cleanup:
     for (size_t i = 0; i < fit.n_slots; i++) {
         slot_done(&fit, &fit.slots[i]);
     }
     dn_run_free(run, fit.slots);
-    if (status != DN_OK) {
-        dni_vocabulary_done(&v);
-        return status;
-    }
-    *out = v;
-    *out_entries = weighed > 0 ? sum / weighed : 0;
-    return DN_OK;
+    dni_vocabulary_done(&v);
+    return status;
 }
 
 /* ---- memory ---- */

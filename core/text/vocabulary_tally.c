@@ -8,7 +8,7 @@
 
 #define PAGE ((size_t)1 << 16)
 #define ALIGNMENT 8 /* of words. Offsets count in units of it, so that 32 bits reach 32 GiB */
-#define PLACES (PAGE / ALIGNMENT)
+#define OFFSETS (PAGE / ALIGNMENT)
 #define FIRST_SLOTS 1024
 #define SLOTS_A_POLL ((size_t)1 << 18)
 
@@ -25,8 +25,9 @@ void dni_tally_done(dni_tally *tally) {
     *tally = (dni_tally){0};
 }
 
-static dni_tally_word *word_at(const dni_tally *tally, uint32_t place) {
-    return (dni_tally_word *)(void *)(tally->pages[place / PLACES] + place % PLACES * ALIGNMENT);
+static dni_tally_word *word_at(const dni_tally *tally, uint32_t offset) {
+    return (dni_tally_word *)(void *)(tally->pages[offset / OFFSETS] +
+                                      offset % OFFSETS * ALIGNMENT);
 }
 
 static size_t size_of(size_t length) {
@@ -53,11 +54,11 @@ static dn_status grow_slots(dni_tally *tally, dn_error *err) {
             dn_run_free(tally->run, memory);
             return status;
         }
-        if (slot.place == DNI_NO_WORD) {
+        if (slot.offset == DNI_NO_WORD) {
             continue;
         }
         size_t at = slot.hash & (n_slots - 1);
-        while (slots[at].place != DNI_NO_WORD) {
+        while (slots[at].offset != DNI_NO_WORD) {
             at = (at + 1) & (n_slots - 1);
         }
         slots[at] = slot;
@@ -69,7 +70,7 @@ static dn_status grow_slots(dni_tally *tally, dn_error *err) {
 }
 
 static dn_status grow_list(dni_tally *tally) {
-    size_t room = tally->page_room == 0 ? 16 : 2 * tally->page_room;
+    size_t room = tally->page_capacity == 0 ? 16 : 2 * tally->page_capacity;
     void *pages = NULL;
     dn_status status = dni_run_alloc_raw(tally->run, room, sizeof *tally->pages, "", &pages, NULL);
     if (status != DN_OK) {
@@ -80,14 +81,14 @@ static dn_status grow_list(dni_tally *tally) {
     }
     dn_run_free(tally->run, (void *)tally->pages);
     tally->pages = pages;
-    tally->page_room = room;
+    tally->page_capacity = room;
     return DN_OK;
 }
 
 /* Marks the end of a page by a word of length 0, if there is space for one. */
 static void end_page(dni_tally *tally) {
     if (PAGE - tally->used >= size_of(0)) {
-        word_at(tally, (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT))
+        word_at(tally, (uint32_t)((tally->n_pages - 1) * OFFSETS + tally->used / ALIGNMENT))
             ->length = 0;
     }
 }
@@ -100,7 +101,7 @@ const dni_tally_word *dni_tally_next(dni_tally_walk *walk) {
             continue;
         }
         const dni_tally_word *word =
-            word_at(tally, (uint32_t)(walk->page * PLACES + walk->at / ALIGNMENT));
+            word_at(tally, (uint32_t)(walk->page * OFFSETS + walk->at / ALIGNMENT));
         if (word->length == 0) {
             continue;
         }
@@ -115,13 +116,16 @@ static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
     size_t size = size_of(length);
     if (tally->n_pages == 0 || size > PAGE - tally->used) {
         void *page = NULL;
-        dn_status status = tally->n_pages < tally->page_room ? DN_OK : grow_list(tally);
-        if (status == DN_OK && tally->n_pages >= DNI_NO_WORD / PLACES) {
-            status = DN_ERR_MEMORY;
+        if (tally->n_pages == tally->page_capacity) {
+            dn_status status = grow_list(tally);
+            if (status != DN_OK) {
+                return status;
+            }
         }
-        if (status == DN_OK) {
-            status = dni_run_alloc_raw(tally->run, PAGE, 1, "", &page, NULL);
+        if (tally->n_pages >= DNI_NO_WORD / OFFSETS) {
+            return DN_ERR_MEMORY;
         }
+        dn_status status = dni_run_alloc_raw(tally->run, PAGE, 1, "", &page, NULL);
         if (status != DN_OK) {
             return status;
         }
@@ -131,7 +135,7 @@ static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
         tally->pages[tally->n_pages++] = page;
         tally->used = 0;
     }
-    *out = (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT);
+    *out = (uint32_t)((tally->n_pages - 1) * OFFSETS + tally->used / ALIGNMENT);
     tally->used += size;
     return DN_OK;
 }
@@ -152,11 +156,11 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dn
         }
     }
     size_t at = hash & (tally->n_slots - 1);
-    for (; tally->slots[at].place != DNI_NO_WORD; at = (at + 1) & (tally->n_slots - 1)) {
+    for (; tally->slots[at].offset != DNI_NO_WORD; at = (at + 1) & (tally->n_slots - 1)) {
         if (tally->slots[at].hash != hash) {
             continue;
         }
-        dni_tally_word *known = word_at(tally, tally->slots[at].place);
+        dni_tally_word *known = word_at(tally, tally->slots[at].offset);
         if (known->length != length || memcmp(known->text, word, length) != 0) {
             continue;
         }
@@ -167,15 +171,15 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dn
         }
         return DN_OK;
     }
-    uint32_t place = 0;
-    dn_status status = make_word(tally, length, &place);
+    uint32_t offset = 0;
+    dn_status status = make_word(tally, length, &offset);
     if (status != DN_OK) {
         return status;
     }
-    dni_tally_word *fresh = word_at(tally, place);
+    dni_tally_word *fresh = word_at(tally, offset);
     *fresh = *found;
     memcpy(fresh->text, word, length);
-    tally->slots[at] = (dni_tally_slot){.hash = hash, .place = place};
+    tally->slots[at] = (dni_tally_slot){.hash = hash, .offset = offset};
     tally->n++;
     return DN_OK;
 }
@@ -192,10 +196,14 @@ dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint6
 dn_status dni_tally_merge(dni_tally *tally, const dni_tally *more, dn_error *err) {
     for (size_t i = 0; i < more->n_slots; i++) {
         dn_status status = i % SLOTS_A_POLL == 0 ? dn_run_stop(tally->run, err) : DN_OK;
-        if (status == DN_OK && more->slots[i].place != DNI_NO_WORD) {
-            const dni_tally_word *word = word_at(more, more->slots[i].place);
-            status = add(tally, more->slots[i].hash, word->text, word, err);
+        if (status != DN_OK) {
+            return status;
         }
+        if (more->slots[i].offset == DNI_NO_WORD) {
+            continue;
+        }
+        const dni_tally_word *word = word_at(more, more->slots[i].offset);
+        status = add(tally, more->slots[i].hash, word->text, word, err);
         if (status != DN_OK) {
             return status;
         }

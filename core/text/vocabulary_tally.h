@@ -16,7 +16,7 @@ typedef struct dni_tally_word {
 
 typedef struct dni_tally_slot {
     uint32_t hash;
-    uint32_t place; /* of the word; DNI_NO_WORD: the slot is empty */
+    uint32_t offset; /* of the word; DNI_NO_WORD: the slot is empty */
 } dni_tally_slot;
 
 #define DNI_NO_WORD UINT32_MAX
@@ -30,7 +30,7 @@ typedef struct dni_tally {
     size_t n_slots;        /* a power of two, or 0 */
     size_t n;              /* number of words */
     char **pages;          /* [n_pages] */
-    size_t n_pages, page_room;
+    size_t n_pages, page_capacity;
     size_t used; /* bytes used in the last page */
 } dni_tally;
 

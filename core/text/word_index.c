@@ -39,7 +39,7 @@ dn_status dni_word_index_make(dni_word_index *index, dn_strings words, const dn_
         while (slots[at].word != DNI_UNKNOWN_WORD) {
             at = (at + 1) & (n_slots - 1);
         }
-        slots[at] = (dni_word_slot){.front = key.front, .word = (uint32_t)i, .rest = key.rest};
+        slots[at] = (dni_word_slot){.prefix = key.prefix, .word = (uint32_t)i, .tail = key.tail};
     }
     *index = made;
     return DN_OK;

@@ -10,9 +10,9 @@
 #define DNI_UNKNOWN_WORD UINT32_MAX
 
 typedef struct dni_word_slot {
-    uint64_t front; /* the first eight bytes; of a shorter word a number that no other word has */
-    uint32_t word;  /* position in the list; DNI_UNKNOWN_WORD: the slot is empty */
-    uint32_t rest;  /* length of the word, and 24 bits of its hash in the high bits */
+    uint64_t prefix; /* the first eight bytes; of a shorter word a number that no other word has */
+    uint32_t word;   /* position in the list; DNI_UNKNOWN_WORD: the slot is empty */
+    uint32_t tail;   /* length of the word, and 24 bits of its hash in the high bits */
 } dni_word_slot;
 
 /* {0} contains no words. Memory by malloc. */
@@ -32,8 +32,8 @@ void dni_word_index_done(dni_word_index *index);
 
 /* What is compared in a lookup. */
 typedef struct dni_word_key {
-    uint64_t front;
-    uint32_t rest;
+    uint64_t prefix;
+    uint32_t tail;
     uint32_t hash;
 } dni_word_key;
 
@@ -41,14 +41,14 @@ static inline dni_word_key dni_word_key_of(const dni_word_index *index, const ch
                                            size_t length) {
     dni_word_key key = {0};
     if (length >= 8) {
-        memcpy(&key.front, word, 8);
+        memcpy(&key.prefix, word, 8);
     } else {
-        key.front = dni_hash_short(word, length);
+        key.prefix = dni_hash_short(word, length);
     }
     key.hash = length > 8 ? dni_string_hash(index->seed, word, length)
-                          : (uint32_t)dni_hash_fold(key.front ^ index->seed,
+                          : (uint32_t)dni_hash_fold(key.prefix ^ index->seed,
                                                     (index->seed << 8 | length) * 2 + 1);
-    key.rest = (key.hash & ~(uint32_t)0xff) | (uint32_t)length;
+    key.tail = (key.hash & ~(uint32_t)0xff) | (uint32_t)length;
     return key;
 }
 
@@ -65,7 +65,7 @@ static inline uint32_t dni_word_index_find(const dni_word_index *index, dn_strin
         if (slot.word == DNI_UNKNOWN_WORD) {
             return DNI_UNKNOWN_WORD;
         }
-        if (slot.front == key.front && slot.rest == key.rest &&
+        if (slot.prefix == key.prefix && slot.tail == key.tail &&
             (length <= 8 || memcmp(words.bytes + words.start[slot.word], word, length) == 0)) {
             return slot.word;
         }
