@@ -1,7 +1,9 @@
 /* Exact limits and defaults of the encoder, the missing indicator next to vector inputs, remarks, and
  * memory: budgets that are exactly full and estimates. */
 #include "encoder/encoder_apply.h"
+#include "encoder/encoder_bytes.h"
 #include "encoder/encoder_fit.h"
+#include "encoder/encoder_impl.h"
 #include "unit/core/support.h"
 #include "unit/core/table/chunked.h"
 
@@ -127,6 +129,116 @@ static void the_number_of_levels_is_exact(void **unused) {
             assert_int_equal(dn_encoder_n_features(encoder), cases[i].n);
         }
         dn_encoder_unref(encoder);
+    }
+}
+
+/* ---- sparse or dense ---- */
+/* One sparse column, two rows of which have `n_entries` entries of value 5. */
+static dn_encoder *fit_sparse(size_t width, size_t n_entries, dn_encoder_spec spec) {
+    size_t row_start[3] = {0, n_entries, 2 * n_entries};
+    uint32_t *index = xcalloc(2 * n_entries, sizeof *index);
+    double *entry = xcalloc(2 * n_entries, sizeof *entry);
+    for (size_t e = 0; e < 2 * n_entries; e++) {
+        index[e] = (uint32_t)(e % n_entries);
+        entry[e] = 5;
+    }
+    const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = width};
+    const dn_column_view view = {
+        .type = DN_SPARSE, .n_rows = 2, .number = entry, .row_start = row_start, .place = index};
+    dn_table_source *source = source_of(&column, &view, 1, 2);
+    dn_encoder *encoder = NULL;
+    spec.columns = first_columns;
+    spec.n_columns = 1;
+    OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
+    dn_table_source_free(source);
+    free(index);
+    free(entry);
+    return encoder;
+}
+
+static void the_limits_of_dense_rows_are_exact(void **unused) {
+    (void)unused;
+    static const struct {
+        size_t width, entries;
+        bool sparse;
+    } cases[] = {{DN_MAX_DENSE_FEATURES, 8000, false},
+                 {DN_MAX_DENSE_FEATURES + 1, 8000, true},
+                 {8, 2, false},
+                 {9, 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dn_encoder *encoder =
+            fit_sparse(cases[i].width, cases[i].entries, (dn_encoder_spec){.standardize = false});
+        assert_true(dn_encoder_is_sparse(encoder) == cases[i].sparse);
+        dn_encoder_unref(encoder);
+    }
+    /* one of K levels is 1 */
+    for (size_t levels = 4; levels < 6; levels++) {
+        dn_encoder *encoder = NULL;
+        OK(fit_levels(levels, 0, &encoder));
+        assert_true(dn_encoder_is_sparse(encoder) == (levels == 5));
+        dn_encoder_unref(encoder);
+    }
+}
+
+/* A feature with the same entry in every row is 0 after standardisation; without it, it is active. */
+static void constant_sparse_features_are_not_active(void **unused) {
+    (void)unused;
+    dn_encoder *encoder =
+        fit_sparse(8, 3, (dn_encoder_spec){.standardize = true, .standardize_sparse = true});
+    assert_int_equal(encoder->active[0][0], 0);
+    assert_true(dn_encoder_mean(encoder)[2] == 5 && dn_encoder_mean(encoder)[3] == 0);
+    assert_true(dn_encoder_scale(encoder)[2] == 1);
+    dn_encoder_unref(encoder);
+    encoder = fit_sparse(8, 3, (dn_encoder_spec){.standardize = true});
+    assert_int_equal(encoder->active[0][0], 7);
+    dn_encoder_unref(encoder);
+}
+
+static void bytes_of(const dn_encoder *encoder, unsigned char **bytes, size_t *size) {
+    dni_writer writer;
+    void *written = NULL;
+    dni_writer_init(&writer);
+    dni_encoder_write(encoder, &writer);
+    OK(dni_writer_take(&writer, &written, size, NULL));
+    *bytes = written;
+}
+
+/* standardize_sparse has no meaning without standardize: it is neither written nor read. */
+static void standardize_sparse_needs_standardize(void **unused) {
+    (void)unused;
+    unsigned char *bytes;
+    size_t size;
+    dn_encoder *encoder = fit_sparse(8, 3, (dn_encoder_spec){.standardize_sparse = true}),
+               *back = NULL;
+    bytes_of(encoder, &bytes, &size);
+    dni_reader reader = dni_reader_of(bytes, size);
+    OK(dni_encoder_read(&reader, &back, NULL));
+    assert_false(dn_encoder_standardizes(back));
+    dn_encoder_unref(back);
+    bytes[1] = 8; /* standardize_sparse alone */
+    reader = dni_reader_of(bytes, size);
+    assert_int_equal(dni_encoder_read(&reader, &back, NULL), DN_ERR_CORRUPT);
+    free(bytes);
+    dn_encoder_unref(encoder);
+}
+
+/* The list that is written is the shorter one; of two equal ones that of the kept indices. */
+static void the_shorter_list_of_indices_is_written(void **unused) {
+    (void)unused;
+    static const uint32_t list[] = {1, 2, 3};
+    for (size_t kept = 1; kept < 4; kept++) {
+        dni_index_set set;
+        dni_writer writer;
+        void *bytes = NULL;
+        size_t size;
+        OK(dni_index_set_init(&set, &(dn_index_filter){DN_INDICES_KEPT, list, kept}, 4, NULL));
+        dni_writer_init(&writer);
+        dni_index_set_write(&set, &writer);
+        OK(dni_writer_take(&writer, &bytes, &size, NULL));
+        assert_int_equal(*(unsigned char *)bytes, kept == 3 ? DN_INDICES_DROPPED : DN_INDICES_KEPT);
+        assert_int_equal(size, 1 + 8 + 4 * (kept == 3 ? 1 : kept));
+        free(bytes);
+        dni_index_set_done(&set);
     }
 }
 
@@ -461,6 +573,10 @@ int main(void) {
         cmocka_unit_test(sparse_limits_are_exact),
         cmocka_unit_test(the_last_column_is_the_last),
         cmocka_unit_test(the_number_of_levels_is_exact),
+        cmocka_unit_test(the_limits_of_dense_rows_are_exact),
+        cmocka_unit_test(constant_sparse_features_are_not_active),
+        cmocka_unit_test(standardize_sparse_needs_standardize),
+        cmocka_unit_test(the_shorter_list_of_indices_is_written),
         cmocka_unit_test(only_numbers_that_are_missing_have_an_indicator),
         cmocka_unit_test(inputs_that_vary_have_no_remark),
         cmocka_unit_test(remarks_name_constant_and_empty_inputs),
