@@ -365,6 +365,27 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
     dn_table_source_free(source);
 }
 
+/* ---- names ---- */
+static void names_that_could_be_misread_are_quoted(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *column, *feature;
+    } names[] = {{"plain", "plain"}, {"\"a", "\"\"\"a\""}, {"a\"", "a\""},
+                 {"a=b", "\"a=b\""}, {"a:b", "a:b"},       {"a^b", "a^b"}};
+    const double x[] = {1, 2};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const dn_table_column column = {.name = names[i].column, .type = DN_NUMERIC};
+        const dn_column_view view = numbers_view(x, 2);
+        dn_table_source *source = source_of(&column, &view, 1, 2);
+        const dn_encoder_spec spec = {.columns = first_columns, .n_columns = 1};
+        dn_encoder *encoder = NULL;
+        OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
+        name_is(encoder, 0, names[i].feature);
+        dn_encoder_unref(encoder);
+        dn_table_source_free(source);
+    }
+}
+
 /* ---- vocabularies ---- */
 static dn_encoder *fit_words(const char *bytes, const uint32_t *start, size_t n,
                              dn_text_spec text) {
@@ -580,6 +601,7 @@ int main(void) {
         cmocka_unit_test(only_numbers_that_are_missing_have_an_indicator),
         cmocka_unit_test(inputs_that_vary_have_no_remark),
         cmocka_unit_test(remarks_name_constant_and_empty_inputs),
+        cmocka_unit_test(names_that_could_be_misread_are_quoted),
         cmocka_unit_test(the_default_vocabulary_has_100000_words),
         cmocka_unit_test(min_rows_is_exact),
         cmocka_unit_test(a_budget_may_be_exactly_full),

@@ -194,10 +194,51 @@ static void there_are_as_many_centres_as_different_rows(void **unused) {
     free(t);
 }
 
+/* Lloyd's iterations go on until the centres do not move: with equally spaced rows and three centres
+ * the distance from the optimum shrinks by about 1/4 in each round. */
+static void centres_are_the_means_of_their_rows(void **unused) {
+    (void)unused;
+    enum { ROWS = 1000, CENTRES = 3 };
+    static const size_t first[] = {0};
+    static double x[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        x[i] = (double)i / ROWS;
+    }
+    const dn_table_column column = {.name = "x", .type = DN_NUMERIC};
+    const dn_column_view view = {.type = DN_NUMERIC, .n_rows = ROWS, .number = x};
+    const dn_basis_spec basis = {.kind = DN_BASIS_GAUSSIAN, .n_points = CENTRES, .width = 1};
+    const dn_encoder_spec spec = {.columns = first, .n_columns = 1, .bases = &basis, .n_bases = 1};
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        dn_table_source *source = NULL;
+        dn_encoder *encoder = NULL;
+        dn_run run = dn_run_default();
+        run.seed = seed;
+        ok(dn_table_source_from_columns(&column, &view, 1, ROWS, &source, NULL));
+        ok(dn_encoder_fit(source, &spec, NULL, NULL, &run, &encoder, NULL));
+        const double *points = dn_encoder_basis(encoder, 0).points;
+        double sum[CENTRES] = {0}, n[CENTRES] = {0};
+        for (size_t i = 0; i < ROWS; i++) {
+            size_t best = 0;
+            for (size_t k = 1; k < CENTRES; k++) {
+                best = fabs(x[i] - points[k]) < fabs(x[i] - points[best]) ? k : best;
+            }
+            sum[best] += x[i];
+            n[best]++;
+        }
+        for (size_t k = 0; k < CENTRES; k++) {
+            assert_true(fabs(sum[k] / n[k] - points[k]) < 1e-6);
+            assert_true(fabs(n[k] - ROWS / 3.0) < 10);
+        }
+        dn_encoder_unref(encoder);
+        dn_table_source_free(source);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(only_constant_features_are_counted),
                                        cmocka_unit_test(defaults_of_the_spec),
                                        cmocka_unit_test(limits_are_exact),
+                                       cmocka_unit_test(centres_are_the_means_of_their_rows),
                                        cmocka_unit_test(
                                            there_are_as_many_centres_as_different_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
