@@ -162,7 +162,7 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
     }
     if ((missing == 1 ? as[0] != n : as[0] != NO_LEVEL && as[0] >= n) ||
         (as[1] != NO_LEVEL && as[1] >= n)) {
-        return corrupt(err, "a category becomes a level that is none");
+        return corrupt(err, "the level of a missing or unseen category does not exist");
     }
     encoder->inputs[i].missing_level = missing == 1;
     const char *before = NULL;
@@ -212,10 +212,10 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     unsigned type = dni_read_u8(reader);
     if (draft->names[i] == NULL || reader->failed ||
         memchr(draft->names[i], '\0', draft->lengths[i]) != NULL) {
-        return corrupt(err, "the name of an input is none");
+        return corrupt(err, "the name of an input is invalid");
     }
     if (type > (draft->version < VECTORS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
-        return corrupt(err, "an input is of no type that can be one");
+        return corrupt(err, "an input has an unknown type");
     }
     input->type = (dn_column_type)type;
     if (type == DN_CATEGORICAL) {
@@ -226,7 +226,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
         const bool known =
             draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
         return status == DN_OK && !known
-                   ? corrupt(err, "a text has a weighting that its version does not know")
+                   ? corrupt(err, "the weighting of a text is unknown in this version")
                    : status;
     }
     if (type == DN_SPARSE) {
@@ -235,7 +235,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
     if (reader->failed || indicator > 1 || !isfinite(input->fill)) {
-        return corrupt(err, "what stands for a missing number is none");
+        return corrupt(err, "the value of a missing number is invalid");
     }
     input->indicator = indicator == 1;
     return DN_OK;
@@ -265,7 +265,7 @@ static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *e
         sum += encoder->bases[b].n_features;
         if (status == DN_OK &&
             (sum > DN_MAX_BASIS_FEATURES || sum > reader->left / (2 * sizeof(double)))) {
-            status = corrupt(err, "its bases have more features than can be");
+            status = corrupt(err, "its bases have too many features");
         }
     }
     return status;
@@ -279,7 +279,7 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
                 return corrupt(err, "the mean or deviation of a feature is not finite");
             }
             if (encoder->mean == NULL && (mean != 0 || scale != 1)) {
-                return corrupt(err, "a feature is standardised, and the encoder is not");
+                return corrupt(err, "a feature is standardised although the encoder is not");
             }
             if (encoder->mean == NULL) {
                 continue;
@@ -310,7 +310,7 @@ static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_
     }
     encoder->vector_entries = dni_read_f64(reader);
     if (reader->failed || !(encoder->vector_entries >= 0) || !isfinite(encoder->vector_entries)) {
-        return corrupt(err, "a row has no number of entries");
+        return corrupt(err, "the mean number of entries is invalid");
     }
     return features <= DN_MAX_DENSE_FEATURES || features <= (double)reader->left
                ? DN_OK
@@ -363,7 +363,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
                            (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | INDEX_SETS);
     if (reader->failed || version == 0 || flags > known ||
         ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0)) {
-        return corrupt(err, "its header is none");
+        return corrupt(err, "its header is invalid");
     }
     dn_encoder *encoder = NULL;
     dn_status status = dni_encoder_new(n, &encoder, err);

@@ -38,7 +38,7 @@ static const dn_table_column *column_at(const struct check *check, size_t positi
 static dn_status check_column(const struct check *check, size_t b, size_t position, dn_error *err) {
     const dn_basis_spec *basis = &check->spec->bases[b];
     if (position >= check->spec->n_columns) {
-        return refuse_basis(err, "a basis takes a column that is no input");
+        return refuse_basis(err, "a basis has a column that is not an input");
     }
     const dn_table_column *column = column_at(check, position);
     if (!is_number(column->type)) {
@@ -126,7 +126,7 @@ static dn_status check_numbers(const struct check *check, const dn_basis_spec *b
         }
         return K == 1 ? refuse_basis(err, "a fisher basis needs at least two classes") : DN_OK;
     }
-    return refuse_basis(err, "a basis is of no known kind");
+    return refuse_basis(err, "a basis has an unknown kind");
 }
 
 static dn_status check_basis(const struct check *check, size_t b, size_t *n_features,

@@ -161,10 +161,11 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (!dni_moments_mean(&scan->results[i], &input->fill)) {
         return refuse_column(
             err, name, DN_ERR_NUMERIC,
-            "holds numbers too large for their mean to be taken: divide it by a power of ten");
+            "has numbers too large for their mean to be taken: divide it by a power of ten");
     }
     if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing) {
-        return refuse_column(err, name, DN_ERR_DATA, "has missing values, and must have none here");
+        return refuse_column(err, name, DN_ERR_DATA,
+                             "has missing values, which are not allowed here");
     }
     if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER) {
         return DN_OK;
@@ -277,7 +278,7 @@ static dn_status store_moments(struct fit *fit, size_t i, dn_error *err) {
                             at_mean ? NULL : &input->fill, &mean, &scale)) {
         return refuse_column(
             err, input->name, DN_ERR_NUMERIC,
-            "holds numbers too large to be standardised: divide it by a power of ten");
+            "has numbers too large to be standardised: divide it by a power of ten");
     }
     fit->mean[i] = mean;
     fit->scale[i] = scale;

@@ -194,7 +194,7 @@ static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *i
     }
     const size_t at = slot->first_row + row;
     return blame(dn_error_set(err, DN_ERR_DATA,
-                              "row %zu has no value for \"%.128s\", and must have one here", at,
+                              "row %zu has no value for \"%.128s\", which is required here", at,
                               input->name),
                  input, at, err);
 }

@@ -22,7 +22,8 @@ struct dn_text_work {
 dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
     dn_text_work *work = calloc(1, sizeof *work);
     if (work == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the words of a text");
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the words of a text need memory which the system does not have");
     }
     *out = work;
     return DN_OK;

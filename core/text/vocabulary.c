@@ -76,12 +76,12 @@ static dn_status read_words(dni_reader *reader, dni_vocabulary *v, dn_error *err
     size_t n = dni_read_count(reader, 3), length = 0;
     char word[DN_MAX_WORD_BYTES];
     if (reader->failed || n > DN_MAX_WORDS) {
-        return corrupt("its words are more than there can be", err);
+        return corrupt("it has too many words", err);
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t index;
         if (!read_word(reader, word, &length)) {
-            return corrupt("its words are cut short, in no order or no words", err);
+            return corrupt("its words are cut short, not in order or not UTF-8", err);
         }
         dn_status status = dni_string_set_append(&v->words, word, length, &index, err);
         if (status != DN_OK) {

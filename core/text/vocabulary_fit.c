@@ -60,9 +60,8 @@ static dn_status no_memory(const struct fit *fit, dn_status status, dn_error *er
     const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget"
                                                : "memory which the system does not have";
     if (fit->spec->weighting > DN_TEXT_TFIDF) {
-        dn_error_set(err, status,
-                     "what the texts of column \"%s\" are made of needs %s: use fewer rows", name,
-                     lack);
+        dn_error_set(err, status, "the words or paths of column \"%s\" need %s: use fewer rows",
+                     name, lack);
     } else if (fit->spec->buckets > 0) {
         dn_error_set(err, status,
                      "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer "
@@ -70,9 +69,8 @@ static dn_status no_memory(const struct fit *fit, dn_status status, dn_error *er
                      name, fit->spec->buckets, lack);
     } else {
         dn_error_set(err, status,
-                     "the different words of column \"%s\" need %s: let \"hash\" say a number of "
-                     "buckets, which take the place of a "
-                     "vocabulary, or use fewer rows",
+                     "the different words of column \"%s\" need %s: set \"hash\" to a number of "
+                     "buckets, or use fewer rows",
                      name, lack);
     }
     return name_column(fit, status, err);

@@ -49,7 +49,7 @@ static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *s
     size_t p = dni_read_count(reader, sizeof(uint32_t));
     if (reader->failed || kind > DN_BASIS_FISHER || flags > (KEEP | STANDARDIZE | INTERACTIONS) ||
         p == 0 || p > n_inputs || n == 0 || n > DN_MAX_BASIS_FEATURES) {
-        return corrupt(err, "a basis is none");
+        return corrupt(err, "a basis is invalid");
     }
     *spec = (dn_basis_spec){.kind = (dn_basis_kind)kind,
                             .keep = (flags & KEEP) != 0,
@@ -61,7 +61,7 @@ static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *s
     bool polynomial = kind == DN_BASIS_POLYNOMIAL;
     if (polynomial && (degree < 1 || degree > DN_MAX_DEGREE || spec->standardize ||
                        dn_basis_n_features(spec, p, 0) != n)) {
-        return corrupt(err, "a polynomial is none");
+        return corrupt(err, "a polynomial is invalid");
     }
     if (!polynomial && n > reader->left / sizeof(double) / p) {
         return corrupt(err, "the numbers of a basis are cut short");
@@ -76,7 +76,7 @@ static dn_status read_columns(dni_reader *reader, const dn_input *inputs, size_t
         basis->columns[c] = dni_read_u32(reader);
         if (reader->failed || basis->columns[c] >= n_inputs ||
             inputs[basis->columns[c]].type == DN_CATEGORICAL) {
-            return corrupt(err, "a basis has a column that is no number");
+            return corrupt(err, "a basis has a column that is not a number");
         }
     }
     return DN_OK;

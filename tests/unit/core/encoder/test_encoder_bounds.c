@@ -365,6 +365,41 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
     dn_table_source_free(source);
 }
 
+/* A row with an unseen category or a missing number is an error, unless its weight is 0. */
+static void rows_of_weight_0_are_not_checked(void **unused) {
+    (void)unused;
+    static const char bytes[] = "redsky";
+    static const uint32_t start[] = {0, 3, 6}, code[] = {0, 0, 1};
+    static const uint8_t role[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_VALIDATE};
+    const double x[] = {1, 2, (double)NAN};
+    const dn_table_column columns[] = {{.name = "kind", .type = DN_CATEGORICAL},
+                                       {.name = "x", .type = DN_NUMERIC}};
+    const dn_column_view views[] = {
+        {.type = DN_CATEGORICAL, .n_rows = 3, .code = code, .strings = {2, start, bytes}},
+        numbers_view(x, 3)};
+    for (size_t column = 0; column < 2; column++) {
+        dn_table_source *source = source_of(columns + column, views + column, 1, 3);
+        const dn_encoder_spec spec = {.columns = first_columns,
+                                      .n_columns = 1,
+                                      .missing_number = DN_MISSING_NONE,
+                                      .unseen = DN_UNSEEN_REFUSE};
+        dn_encoder *encoder = NULL;
+        OK(dn_encoder_fit(source, &spec, role, NULL, NULL, &encoder, NULL));
+        for (int weight = 0; weight < 2; weight++) {
+            const double v[] = {1, 1, weight};
+            dn_rows *rows = NULL;
+            dn_error err = {0};
+            assert_int_equal(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, NULL, v, true,
+                                                 NULL, &rows, &err),
+                             weight == 0 ? DN_OK : DN_ERR_DATA);
+            assert_true(weight == 0 || err.row == 2);
+            dn_rows_free(rows);
+        }
+        dn_encoder_unref(encoder);
+        dn_table_source_free(source);
+    }
+}
+
 /* ---- names ---- */
 static void names_that_could_be_misread_are_quoted(void **unused) {
     (void)unused;
@@ -601,6 +636,7 @@ int main(void) {
         cmocka_unit_test(only_numbers_that_are_missing_have_an_indicator),
         cmocka_unit_test(inputs_that_vary_have_no_remark),
         cmocka_unit_test(remarks_name_constant_and_empty_inputs),
+        cmocka_unit_test(rows_of_weight_0_are_not_checked),
         cmocka_unit_test(names_that_could_be_misread_are_quoted),
         cmocka_unit_test(the_default_vocabulary_has_100000_words),
         cmocka_unit_test(min_rows_is_exact),

@@ -277,7 +277,7 @@ static void refusals(void **unused) {
     b[0].columns = twice;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "column \"holes\" is twice in a basis", "holes");
     b[0].columns = beyond;
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis takes a column that is no input", "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis has a column that is not an input", "basis");
     b[0].n_columns = 0;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis needs at least one numeric or boolean column",
             "basis");
