@@ -75,7 +75,8 @@ static dn_status read_columns(dni_reader *reader, const dn_input *inputs, size_t
     for (size_t c = 0; c < basis->n_columns; c++) {
         basis->columns[c] = dni_read_u32(reader);
         if (reader->failed || basis->columns[c] >= n_inputs ||
-            inputs[basis->columns[c]].type == DN_CATEGORICAL) {
+            (inputs[basis->columns[c]].type != DN_NUMERIC &&
+             inputs[basis->columns[c]].type != DN_BOOLEAN)) {
             return corrupt(err, "a basis has a column that is not a number");
         }
     }

@@ -19,10 +19,6 @@ bool dni_basis_needs_moments(const dni_basis *basis) {
     return basis->standardize || basis->kind == DN_BASIS_FISHER;
 }
 
-static bool is_number(const dn_input *input) {
-    return input->type != DN_CATEGORICAL;
-}
-
 dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_error *err) {
     dn_status status =
         spec->n_bases > 0 ? dni_encoder_set_bases(encoder, spec->n_bases, err) : DN_OK;
@@ -31,7 +27,7 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
     }
     size_t n_numbers = 0;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        n_numbers += is_number(&encoder->inputs[i]);
+        n_numbers += dni_input_is_number(&encoder->inputs[i]);
     }
     for (size_t b = 0; b < spec->n_bases; b++) {
         const dn_basis_spec *from = &spec->bases[b];
@@ -58,7 +54,7 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
             continue;
         }
         for (size_t i = 0; i < encoder->n_inputs; i++) {
-            if (is_number(&encoder->inputs[i])) {
+            if (dni_input_is_number(&encoder->inputs[i])) {
                 basis->columns[c++] = i;
             }
         }

@@ -365,6 +365,49 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
     dn_table_source_free(source);
 }
 
+/* By default a basis has all numeric and boolean inputs, and no text and sparse ones; bytes that say
+ * otherwise are damaged. */
+static void bases_have_only_numbers(void **unused) {
+    (void)unused;
+    dn_table_source *source;
+    dn_encoder_unref(fit_mixed(false, false, &source));
+    const dn_basis_spec bases[] = {{.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true},
+                                   {.kind = DN_BASIS_RANDOM_FOURIER,
+                                    .n_features = 2,
+                                    .standardize = true}};
+    const dn_encoder_spec spec = {.columns = first_columns,
+                                  .n_columns = 4,
+                                  .standardize = true,
+                                  .bases = bases,
+                                  .n_bases = 2};
+    dn_encoder *encoder = NULL, *back = NULL;
+    OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
+    assert_int_equal(dn_encoder_n_features(encoder), 2 + 2 + 5 + 2);
+    for (size_t b = 0; b < 2; b++) {
+        const dn_basis basis = dn_encoder_basis(encoder, b);
+        assert_int_equal(basis.n_columns, 2);
+        assert_true(basis.columns[0] == 0 && basis.columns[1] == 3);
+    }
+    /* u32 column[2] of the polynomial: 0 and 3 */
+    static const unsigned char columns[] = {2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0};
+    unsigned char *bytes;
+    size_t size, at = 0;
+    bytes_of(encoder, &bytes, &size);
+    while (memcmp(bytes + at, columns, sizeof columns) != 0) {
+        at++;
+    }
+    for (unsigned char input = 0; input < 5; input++) {
+        bytes[at + 12] = input;
+        dni_reader reader = dni_reader_of(bytes, size);
+        const bool number = input == 0 || input == 3;
+        assert_int_equal(dni_encoder_read(&reader, &back, NULL), number ? DN_OK : DN_ERR_CORRUPT);
+        dn_encoder_unref(number ? back : NULL);
+    }
+    free(bytes);
+    dn_encoder_unref(encoder);
+    dn_table_source_free(source);
+}
+
 /* A row with an unseen category or a missing number is an error, unless its weight is 0. */
 static void rows_of_weight_0_are_not_checked(void **unused) {
     (void)unused;
@@ -636,6 +679,7 @@ int main(void) {
         cmocka_unit_test(only_numbers_that_are_missing_have_an_indicator),
         cmocka_unit_test(inputs_that_vary_have_no_remark),
         cmocka_unit_test(remarks_name_constant_and_empty_inputs),
+        cmocka_unit_test(bases_have_only_numbers),
         cmocka_unit_test(rows_of_weight_0_are_not_checked),
         cmocka_unit_test(names_that_could_be_misread_are_quoted),
         cmocka_unit_test(the_default_vocabulary_has_100000_words),
