@@ -37,8 +37,8 @@ typedef struct dni_scan {
     double total_weight;      /* sum of v over all training rows */
 } dni_scan;
 
-/* Returns the bytes of the run's memory that a scan allocates, without the levels and the strings of
- * a chunk, which depend on the data, and without its sums (dn_run_sum_memory). */
+/* Returns the bytes of the run's memory that a scan allocates, without the levels and the
+ * strings of a chunk, which depend on the data, and without its sums (dn_run_sum_memory). */
 double dni_scan_memory(size_t n_columns, size_t n_slots);
 DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source,
                                     const size_t *columns, size_t n, const uint8_t *role,

@@ -1,7 +1,8 @@
 /* The passes over a sparse column. The statistics of an index are those of a number whose missing
  * values are 0; the sums are over the entries only.
  *
- * An index of the column is `index`; its position in the index set, which is its feature, is `k`. */
+ * An index of the column is `index`; its position in the index set, which is its feature, is
+ * `k`. */
 #include "encoder/encoder_sparse.h"
 
 #include "base/layout.h"

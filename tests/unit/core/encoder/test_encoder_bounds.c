@@ -1,5 +1,5 @@
-/* Exact limits and defaults of the encoder, the missing indicator next to vector inputs, remarks, and
- * memory: budgets that are exactly full and estimates. */
+/* Exact limits and defaults of the encoder, the missing indicator next to vector inputs,
+ * remarks, and memory: budgets that are exactly full and estimates. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_fit.h"
@@ -180,7 +180,8 @@ static void the_limits_of_dense_rows_are_exact(void **unused) {
     }
 }
 
-/* A feature with the same entry in every row is 0 after standardisation; without it, it is active. */
+/* A feature with the same entry in every row is 0 after standardisation; without it, it is
+ * active. */
 static void constant_sparse_features_are_not_active(void **unused) {
     (void)unused;
     dn_encoder *encoder =
@@ -365,8 +366,8 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
     dn_table_source_free(source);
 }
 
-/* By default a basis has all numeric and boolean inputs, and no text and sparse ones; bytes that say
- * otherwise are damaged. */
+/* By default a basis has all numeric and boolean inputs, and no text and sparse ones; bytes that
+ * say otherwise are damaged. */
 static void bases_have_only_numbers(void **unused) {
     (void)unused;
     dn_table_source *source;

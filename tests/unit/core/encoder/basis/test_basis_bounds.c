@@ -1,4 +1,5 @@
-/* Bases: constant features are counted, and only those; exact limits; defaults; memory estimates. */
+/* Bases: constant features are counted, and only those; exact limits; defaults; memory
+ * estimates. */
 #include "encoder/basis/basis_fit.h"
 #include "unit/core/encoder/basis/bases.h"
 
@@ -194,8 +195,8 @@ static void there_are_as_many_centres_as_different_rows(void **unused) {
     free(t);
 }
 
-/* Lloyd's iterations go on until the centres do not move: with equally spaced rows and three centres
- * the distance from the optimum shrinks by about 1/4 in each round. */
+/* Lloyd's iterations go on until the centres do not move: with equally spaced rows and three
+ * centres the distance from the optimum shrinks by about 1/4 in each round. */
 static void centres_are_the_means_of_their_rows(void **unused) {
     (void)unused;
     enum { ROWS = 1000, CENTRES = 3 };
