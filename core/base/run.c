@@ -7,8 +7,10 @@
 
 #define LARGE ((size_t)32 << 20) /* bytes that take the system some 10 ms */
 
-dn_run dn_run_default(void) {
-    return (dn_run){.seed = 1, .n_slots = 1};
+void dn_run_init(dn_run *run, size_t struct_size) {
+    const dn_run plain = {.struct_size = struct_size, .seed = 1, .n_slots = 1};
+    memset(run, 0, struct_size);
+    memcpy(run, &plain, struct_size < sizeof plain ? struct_size : sizeof plain);
 }
 
 dn_status dn_run_stop(const dn_run *run, dn_error *err) {

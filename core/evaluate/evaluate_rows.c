@@ -173,7 +173,12 @@ static void add_tile(const struct scorer *t, size_t n, const double *weight) {
             dni_model_probabilities(t->model, g, t->probabilities + i * K, t->coupling);
         }
     }
-    dn_metrics_rows rows = {n, t->truth, t->predicted, t->probabilities, t->class_scores, weight};
+    const dn_metrics_rows rows = {.n = n,
+                                  .truth = t->truth,
+                                  .predicted = t->predicted,
+                                  .probabilities = t->probabilities,
+                                  .class_scores = t->class_scores,
+                                  .weight = weight};
     dn_metrics_add(t->metrics, &rows);
 }
 

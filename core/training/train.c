@@ -1,5 +1,6 @@
 /* Training from a table: target and weights, split, one fit, evaluation, and the fits of a
  * cross-validation. */
+#include "base/argument.h"
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
@@ -78,6 +79,35 @@ static dn_status check_class_weights(const dn_train_request *r, dn_error *err) {
         return status;
     }
     return DN_OK;
+}
+
+static dn_status check_arguments(const dn_train_request *r, const dn_run *run, dn_error *err) {
+    dn_status status = dni_argument_not_null(r, "request", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_argument_struct(r->struct_size, sizeof *r, "request", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_argument_not_null(r->params, "request->params", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_argument_source(r->source, "request->source", err);
+    if (status == DN_OK && r->validation != NULL) {
+        status = dni_argument_source(r->validation, "request->validation", err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    if (r->features.columns == NULL && r->features.n_columns > 0) {
+        return refuse("inputs", "request->features.columns must not be NULL", err);
+    }
+    if (r->class_weight == DN_CLASS_WEIGHT_GIVEN && r->class_weights == NULL) {
+        return refuse("class_weight", "request->class_weights must not be NULL", err);
+    }
+    return dni_argument_run(run, err);
 }
 
 static dn_status check_validation(const dn_train_request *r, dn_error *err) {
@@ -303,9 +333,17 @@ static void take_result(struct training *t, dn_train_result *out) {
 
 dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out,
                    dn_error *err) {
+    dn_status status = check_arguments(request, run, err);
+    if (status == DN_OK) {
+        status = dni_argument_not_null(out, "out", err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
     dn_train_request own = *request;
-    struct training t = {.request = &own, .run = run};
-    dn_status status = check_request(request, err);
+    const dn_run fallback = dn_run_default();
+    struct training t = {.request = &own, .run = run == NULL ? &fallback : run};
+    status = check_request(request, err);
     if (status != DN_OK) {
         return status;
     }

@@ -100,6 +100,7 @@ typedef struct dn_metrics {
 
 /* What the rows come with. */
 typedef struct dn_metrics_options {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n_classes;
     size_t n_rows; /* most rows that will be added */
     bool probabilities, class_scores,
@@ -112,6 +113,7 @@ typedef struct dn_metrics_options {
 
 /* n rows. */
 typedef struct dn_metrics_rows {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n;
     const size_t *truth;         /* [n] class indexes */
     const size_t *predicted;     /* [n] class indexes or DN_AMBIGUOUS */

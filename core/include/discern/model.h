@@ -43,6 +43,7 @@ typedef enum dn_class_weight {
 
 #define DN_NO_TARGET SIZE_MAX
 typedef struct dn_train_request {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     const dn_table_source *source;
     const dn_params *params; /* the algorithm with its parameters, checked */
     size_t
@@ -170,6 +171,7 @@ bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linea
 /* ---- prediction ---- */
 /* What is wanted: NULL pointers are not computed. */
 typedef struct dn_prediction {
+    size_t struct_size;    /* sizeof, or 0: see api.h */
     size_t *label;         /* [n] class index, DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K]; must be NULL for a model without */
     double *scores;        /* [n × n_scores] machine after machine */
@@ -216,6 +218,7 @@ size_t dn_model_transform(const dn_model *model, dn_raw_rows rows, double *works
 
 /* How a model is evaluated; {0} and NULL: plainly. */
 typedef struct dn_evaluate_options {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     bool curves;
     const char *weight; /* name of the numeric column with the rows' weights; NULL: each counts 1 */
     const char *
@@ -231,6 +234,7 @@ DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model,
                                         dn_error *err);
 /* The same of raw rows (encoder.h) with class indexes and weights (NULL: all 1). */
 typedef struct dn_labelled_rows {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     dn_raw_rows raw;
     const size_t *truth;  /* [raw.n] */
     const double *weight; /* [raw.n] 0 or in the range, or NULL */

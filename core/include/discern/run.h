@@ -93,6 +93,7 @@ typedef dn_status (*dn_each_fn)(void *arg, const dn_block *block, size_t slot, d
 
 typedef struct dn_run dn_run;
 struct dn_run {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     uint64_t seed;
     const dn_allocator *allocator; /* NULL: malloc and free, without a budget */
     size_t n_slots;                /* number of worker threads, >= 1 */
@@ -136,8 +137,14 @@ struct dn_run {
     void *ctx; /* for the caller's use */
 };
 
-/* A run without limits: seed 1, one slot, malloc, no reports. */
-dn_run dn_run_default(void);
+/* Makes *run a run without limits: seed 1, one slot, malloc, no callbacks. struct_size: sizeof *run. */
+void dn_run_init(dn_run *run, size_t struct_size);
+/* Returns such a run. Inline, since its size belongs to the caller's version of the headers. */
+static inline dn_run dn_run_default(void) {
+    dn_run run;
+    dn_run_init(&run, sizeof run);
+    return run;
+}
 
 /* ---- the functions of a run, with the defaults for NULL; `run` itself may be NULL ---- */
 /* DN_ERR_ARGUMENT if the calls of sum->fn changed the first 1,024 bytes of *sum->arg. */

@@ -129,6 +129,7 @@ typedef struct dn_table_column {
 
 typedef struct dn_table_source dn_table_source;
 struct dn_table_source {
+    size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n_rows, n_cols, n_chunks;
     const dn_table_column *columns; /* [n_cols] */
     const size_t *chunk_first_row;  /* [n_chunks + 1], ascending from 0 to n_rows */

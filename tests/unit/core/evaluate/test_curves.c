@@ -49,7 +49,8 @@ static dn_metrics *curves_of(const size_t *truth, const double *scores, size_t n
     dn_metrics *m;
     const dn_metrics_options options = {
         .n_classes = K, .n_rows = n, .class_scores = true, .weighted = v != NULL, .curves = true};
-    const dn_metrics_rows rows = {n, truth, label, NULL, scores, v};
+    const dn_metrics_rows rows = {
+        .n = n, .truth = truth, .predicted = label, .class_scores = scores, .weight = v};
     OK(dn_metrics_new(&options, &m, NULL));
     dn_metrics_add(m, &rows);
     OK(dn_metrics_finish(m, NULL));

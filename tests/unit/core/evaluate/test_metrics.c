@@ -66,12 +66,12 @@ static dn_metrics_options options_of(const struct rows *r, unsigned with) {
 }
 
 static void add(dn_metrics *m, const struct rows *r, size_t first, size_t n, unsigned with) {
-    const dn_metrics_rows rows = {n,
-                                  r->truth + first,
-                                  r->predicted + first,
-                                  with & P ? r->p + first * r->K : NULL,
-                                  with & S ? r->s + first * r->K : NULL,
-                                  with & V ? r->v + first : NULL};
+    const dn_metrics_rows rows = {.n = n,
+                                  .truth = r->truth + first,
+                                  .predicted = r->predicted + first,
+                                  .probabilities = with & P ? r->p + first * r->K : NULL,
+                                  .class_scores = with & S ? r->s + first * r->K : NULL,
+                                  .weight = with & V ? r->v + first : NULL};
     dn_metrics_add(m, &rows);
 }
 

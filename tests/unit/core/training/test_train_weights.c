@@ -191,7 +191,9 @@ static void raw_rows(void **state) {
         dn_train_result r = train(&request);
         dn_run run = dn_run_default();
         const dn_evaluate_options options = {.weight = t->names[3], .curves = true};
-        const dn_labelled_rows rows = {dn_raw_numbers(raw, t->n), truth, v};
+        const dn_labelled_rows rows = {.raw = dn_raw_numbers(raw, t->n),
+                                       .truth = truth,
+                                       .weight = v};
         dn_metrics *a, *b;
         OK(dn_model_evaluate(r.model, w.table->source, &options, &run, &a, NULL));
         OK(dn_model_evaluate_raw(r.model, &rows, true, &run, &b, NULL));

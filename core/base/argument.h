@@ -1,0 +1,23 @@
+/* Checks of the arguments that a caller of the library passes. Each failure is DN_ERR_ARGUMENT, or
+ * DN_ERR_VERSION for a struct of a newer version, with a message that names the argument. */
+#ifndef DNI_ARGUMENT_H
+#define DNI_ARGUMENT_H
+
+#include <discern/run.h>
+#include <discern/table.h>
+
+/* p is not NULL. */
+DN_MUST_USE dn_status dni_argument_not_null(const void *p, const char *name, dn_error *err);
+
+/* struct_size is 0 or `known`, the size of the struct in this version of the library. */
+DN_MUST_USE dn_status dni_argument_struct(size_t struct_size, size_t known, const char *name,
+                                          dn_error *err);
+
+/* The run is NULL, or has a valid struct_size and at least one slot. */
+DN_MUST_USE dn_status dni_argument_run(const dn_run *run, dn_error *err);
+
+/* The source is not NULL, has a valid struct_size, columns, chunk borders and functions. */
+DN_MUST_USE dn_status dni_argument_source(const dn_table_source *source, const char *name,
+                                          dn_error *err);
+
+#endif
