@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16 };
+enum {
+    MAGIC_SIZE = 8,
+    HEADER_SIZE = DNI_MODEL_HEAD_SIZE,
+    CHECKSUM_SIZE = 4,
+    SIZE_AT = DNI_MODEL_SIZE_AT
+};
 enum { VALUE_NUMBER = 0, VALUE_WORD = 1, VALUE_LIST = 2 };
 
 /* ---- writing ---- */

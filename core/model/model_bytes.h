@@ -21,6 +21,8 @@
 #define DNI_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
+#define DNI_MODEL_SIZE_AT 16   /* where the size of everything is */
+#define DNI_MODEL_HEAD_SIZE 24 /* bytes up to the id of the algorithm */
 #define DNI_MODEL_VERSION                                                                          \
     4 /* 1 was never released; 3 and 2 have no kernel machines and no outliers, and are read as they are */
 

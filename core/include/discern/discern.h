@@ -4,6 +4,7 @@
 
 #include <discern/algorithm.h>
 #include <discern/encoder.h>
+#include <discern/fit.h>
 #include <discern/kernel.h>
 #include <discern/matrix.h>
 #include <discern/metrics.h>

@@ -1,0 +1,109 @@
+/* Models through read and write functions of the caller. */
+#include "base/argument.h"
+#include "model/model_bytes.h"
+#include <discern/fit.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 65536 }; /* bytes of the first buffer; it doubles as bytes arrive */
+
+dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_error *err) {
+    dn_status status = dni_argument_not_null(model, "model", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (write == NULL) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "write must not be NULL");
+    }
+    void *bytes;
+    size_t size;
+    status = dn_model_write(model, &bytes, &size, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t done = 0; done < size && status == DN_OK;) {
+        const ptrdiff_t n = write(ctx, (const char *)bytes + done, size - done);
+        if (n <= 0 || (size_t)n > size - done) {
+            status =
+                dn_error_set(err, DN_ERR_SOURCE,
+                             "the model could not be written: %zu of %zu bytes were", done, size);
+        } else {
+            done += (size_t)n;
+        }
+    }
+    free(bytes);
+    return status;
+}
+
+/* Bytes that have arrived. */
+struct input {
+    dn_read_fn read;
+    void *ctx;
+    unsigned char *bytes; /* [room] */
+    size_t size, room;
+};
+
+/* Reads until there are `wanted` bytes. */
+static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
+    while (in->size < wanted) {
+        if (in->size == in->room) {
+            const size_t room = in->room == 0 ? FIRST_ROOM : 2 * in->room;
+            unsigned char *bytes = room > in->room ? realloc(in->bytes, room) : NULL;
+            if (bytes == NULL) {
+                return dn_error_set(err, DN_ERR_MEMORY, "no memory for a model of %llu bytes",
+                                    (unsigned long long)wanted);
+            }
+            in->bytes = bytes;
+            in->room = room;
+        }
+        const size_t most = wanted - in->size < in->room - in->size ? (size_t)wanted - in->size
+                                                                    : in->room - in->size;
+        const ptrdiff_t n = in->read(in->ctx, in->bytes + in->size, most);
+        if (n < 0 || (n > 0 && (size_t)n > most)) {
+            return dn_error_set(err, DN_ERR_SOURCE,
+                                "the model could not be read: an error after %zu bytes", in->size);
+        }
+        if (n == 0) {
+            return dn_error_set(err, DN_ERR_CORRUPT, "no model: the stream ends after %zu bytes",
+                                in->size);
+        }
+        in->size += (size_t)n;
+    }
+    return DN_OK;
+}
+
+/* The size that the first bytes give for the whole. */
+static uint64_t size_of(const unsigned char *bytes) {
+    uint64_t size = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        size |= (uint64_t)bytes[DNI_MODEL_SIZE_AT + i] << (8 * i);
+    }
+    return size;
+}
+
+dn_status dn_model_load(dn_read_fn read, void *ctx, dn_model **out, dn_error *err) {
+    struct input in = {.read = read, .ctx = ctx};
+    if (read == NULL) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "read must not be NULL");
+    }
+    dn_status status = dni_argument_not_null(out, "out", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = read_up_to(&in, DNI_MODEL_HEAD_SIZE, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    /* Bytes that are no model may have any size: dn_model_read says what they are. */
+    if (memcmp(in.bytes, DNI_MODEL_MAGIC, sizeof DNI_MODEL_MAGIC - 1) == 0) {
+        status = read_up_to(&in, size_of(in.bytes), err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+    }
+    status = dn_model_read(in.bytes, in.size, out, err);
+cleanup:
+    free(in.bytes);
+    return status;
+}
