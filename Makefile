@@ -247,7 +247,7 @@ uninstall: ## remove what install put there
 
 .PHONY: format
 format: ## rewrite the sources with clang-format
-	clang-format-16 -i $$(find core server tests -name '*.[ch]')
+	clang-format-16 -i $$(find core server tests -name '*.[ch]' -o -name '*.cpp')
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile

@@ -1,4 +1,4 @@
-/* Train, judge, predict, store and load with libdiscern alone.
+/* Trains, evaluates, predicts, stores and loads with the library alone: the calls for tables.
  *
  *   iris [FILE]     a CSV file of numbers whose last column is the class; without an argument tests/data/iris.csv
  *
@@ -11,20 +11,20 @@
 
 enum { MAX_ROWS = 1000, MAX_COLUMNS = 16, MAX_CLASSES = 8, LINE_SIZE = 512, NAME_SIZE = 64 };
 
-/* The table column by column, as the library wants it. */
+/* The table, column by column. */
 struct table {
     size_t n_rows, n_inputs;               /* columns without the class */
     char names[MAX_COLUMNS][NAME_SIZE];    /* of the columns, the class's last */
     double numbers[MAX_COLUMNS][MAX_ROWS]; /* the inputs */
     uint32_t code[MAX_ROWS];               /* index of each row's class in `classes` */
-    char classes[MAX_CLASSES * NAME_SIZE]; /* their names one after the other */
-    uint32_t class_start[MAX_CLASSES + 1]; /* where each begins */
+    char classes[MAX_CLASSES * NAME_SIZE]; /* the names, one after another */
+    uint32_t class_start[MAX_CLASSES + 1]; /* byte where each begins */
     size_t n_classes;                      /* in order of appearance */
-    dn_table_column columns[MAX_COLUMNS];  /* what the source is made of: it borrows these */
+    dn_table_column columns[MAX_COLUMNS];  /* the source refers to these */
     dn_column_view views[MAX_COLUMNS];
 };
 
-/* The class's index, a new one if need be; MAX_CLASSES when there are too many. */
+/* Returns the index of the class, adding a new one. MAX_CLASSES: there are too many. */
 static uint32_t class_index(struct table *table, const char *name) {
     size_t length = strlen(name);
     for (size_t k = 0; k < table->n_classes; k++) {
@@ -120,7 +120,7 @@ static dn_status train(const struct table *table, const dn_table_source *source,
                                                  .n_columns = table->n_inputs,
                                                  .standardize = true},
                                     .holdout = 0.2};
-        dn_run run = dn_run_default(); /* no limits, one thread, silent */
+        dn_run run = dn_run_default(); /* no limits, one thread, no callbacks */
         run.seed = 7;
         status = dn_train(&request, &run, result, err);
     }

@@ -439,9 +439,7 @@ typedef struct dn_raw_rows {
 
 /* Returns a view of n rows without entries. */
 static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
-    dn_raw_rows rows = {0};
-    rows.n = n;
-    rows.value = value;
+    dn_raw_rows rows = {n, value, NULL, NULL, NULL};
     return rows;
 }
 /* Returns a view of rows first … first + n - 1. Its row_start need not begin with 0. */
