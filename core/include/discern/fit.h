@@ -53,14 +53,26 @@ dn_array dn_array_floats(const float *values, size_t n_rows, size_t n_cols);
  * makes of a table with the same columns. Features are standardised if the method's catalogue entry
  * says so (DN_ALGORITHM_STANDARDIZE). A fit that has not converged is a success: dn_fit_arrays
  * returns the report. */
-DN_MUST_USE dn_status dn_fit(const double *x, size_t n_rows, size_t n_cols, const double *y,
-                             const char *method, const char *params, const dn_run *run,
-                             dn_model **out, dn_error *err);
+DN_MUST_USE dn_status dn_fit(const double *x,
+                             size_t n_rows,
+                             size_t n_cols,
+                             const double *y,
+                             const char *method,
+                             const char *params,
+                             const dn_run *run,
+                             dn_model **out,
+                             dn_error *err);
 
 /* The same with the class of each row as a string in UTF-8: y [n_rows]; rows with NULL are skipped. */
-DN_MUST_USE dn_status dn_fit_strings(const double *x, size_t n_rows, size_t n_cols,
-                                     const char *const *y, const char *method, const char *params,
-                                     const dn_run *run, dn_model **out, dn_error *err);
+DN_MUST_USE dn_status dn_fit_strings(const double *x,
+                                     size_t n_rows,
+                                     size_t n_cols,
+                                     const char *const *y,
+                                     const char *method,
+                                     const char *params,
+                                     const dn_run *run,
+                                     dn_model **out,
+                                     dn_error *err);
 
 /* Rows for dn_fit_arrays. Members that are NULL are not given. */
 typedef struct dn_fit_data {
@@ -75,8 +87,12 @@ typedef struct dn_fit_data {
 
 /* Like dn_fit, for any dn_array, with names and weights. *out has the model, the report and the metrics on
  * the training rows; the caller releases it with dn_train_result_done. */
-DN_MUST_USE dn_status dn_fit_arrays(const dn_fit_data *data, const char *method, const char *params,
-                                    const dn_run *run, dn_train_result *out, dn_error *err);
+DN_MUST_USE dn_status dn_fit_arrays(const dn_fit_data *data,
+                                    const char *method,
+                                    const char *params,
+                                    const dn_run *run,
+                                    dn_train_result *out,
+                                    dn_error *err);
 
 /* Sets parameters from a text of `name=value` separated by blanks: "C=10 kernel=rbf kernel.width=0.5",
  * "layers=8,4 activation=tanh". A value is a number, a word, true or false, or a list of numbers with
@@ -100,8 +116,10 @@ DN_MUST_USE dn_status dn_params_set_words(dn_params *params, const char *words, 
  * (probabilities, densities, contributions). DN_ERR_DATA (row, field): an infinite value, a value
  * that is no level, a missing value that the model does not accept. DN_ERR_NUMERIC (row): scores that are
  * no finite numbers. On failure some rows may have been written. Thread safe. */
-DN_MUST_USE dn_status dn_model_predict_rows(const dn_model *model, const dn_array *x,
-                                            const dn_prediction *out, const dn_run *run,
+DN_MUST_USE dn_status dn_model_predict_rows(const dn_model *model,
+                                            const dn_array *x,
+                                            const dn_prediction *out,
+                                            const dn_run *run,
                                             dn_error *err);
 
 /* ---- streams ---- */
@@ -114,7 +132,9 @@ typedef ptrdiff_t (*dn_write_fn)(void *ctx, const void *bytes, size_t size);
 
 /* Writes the bytes of dn_model_write through `write`, which is called until all are written.
  * DN_ERR_SOURCE: `write` failed. */
-DN_MUST_USE dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx,
+DN_MUST_USE dn_status dn_model_save(const dn_model *model,
+                                    dn_write_fn write,
+                                    void *ctx,
                                     dn_error *err);
 /* Reads one model through `read`, and no byte that follows it. Memory is taken as the bytes arrive.
  * DN_ERR_SOURCE: `read` failed. DN_ERR_CORRUPT: the stream ends early, or as dn_model_read. The caller
