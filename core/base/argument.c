@@ -1,7 +1,11 @@
 #include "base/argument.h"
 
+dn_status dni_argument_null(const char *name, dn_error *err) {
+    return dn_error_set(err, DN_ERR_ARGUMENT, "%s must not be NULL", name);
+}
+
 dn_status dni_argument_not_null(const void *p, const char *name, dn_error *err) {
-    return p != NULL ? DN_OK : dn_error_set(err, DN_ERR_ARGUMENT, "%s must not be NULL", name);
+    return p != NULL ? DN_OK : dni_argument_null(name, err);
 }
 
 dn_status dni_argument_struct(size_t struct_size, size_t known, const char *name, dn_error *err) {

@@ -6,6 +6,9 @@
 #include <discern/run.h>
 #include <discern/table.h>
 
+/* Reports that the argument of this name is NULL. Returns DN_ERR_ARGUMENT. */
+dn_status dni_argument_null(const char *name, dn_error *err);
+
 /* p is not NULL. */
 DN_MUST_USE dn_status dni_argument_not_null(const void *p, const char *name, dn_error *err);
 

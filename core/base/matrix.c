@@ -1,8 +1,6 @@
 /* Matrix views. */
 #include <discern/matrix.h>
 
-#include <assert.h>
-
 dn_matrix dn_matrix_dense(const double *values, size_t n_rows, size_t n_cols) {
     return (dn_matrix){
         .kind = DN_DENSE, .n_rows = n_rows, .n_cols = n_cols, .stride = n_cols, .values = values};
@@ -19,7 +17,8 @@ dn_matrix dn_matrix_csr(const size_t *row_start, const uint32_t *cols, const dou
 }
 
 dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows) {
-    assert(first <= m.n_rows && n_rows <= m.n_rows - first);
+    first = first < m.n_rows ? first : m.n_rows;
+    n_rows = n_rows < m.n_rows - first ? n_rows : m.n_rows - first;
     m.n_rows = n_rows;
     if (m.kind == DN_CSR) {
         m.row_start += first;

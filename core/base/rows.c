@@ -1,7 +1,6 @@
 /* Rows over a matrix in memory: blocks are views. */
 #include <discern/rows.h>
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -57,8 +56,16 @@ dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *w
     return DN_OK;
 }
 
+static dn_status refuse_block(const dn_rows *rows, size_t i, size_t slot, dn_error *err) {
+    return dn_error_set(err, DN_ERR_ARGUMENT,
+                        "there is no block %zu in slot %zu (of %zu blocks, %zu slots)", i, slot,
+                        rows->n_blocks, rows->n_slots);
+}
+
 dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
-    assert(i < rows->n_blocks && slot < rows->n_slots);
+    if (i >= rows->n_blocks || slot >= rows->n_slots) {
+        return refuse_block(rows, i, slot, err);
+    }
     return rows->block(rows, i, slot, out, err);
 }
 
@@ -88,7 +95,12 @@ size_t dn_rows_n_pieces(const dn_rows *rows, size_t i) {
 
 dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out,
                         dn_error *err) {
-    assert(i < rows->n_blocks && slot < rows->n_slots && k < dn_rows_n_pieces(rows, i));
+    if (i >= rows->n_blocks || slot >= rows->n_slots) {
+        return refuse_block(rows, i, slot, err);
+    }
+    if (k >= dn_rows_n_pieces(rows, i)) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "block %zu has no piece %zu", i, k);
+    }
     if (!is_cut(rows)) {
         return rows->block(rows, i, slot, out, err);
     }

@@ -1,7 +1,7 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
+#include "base/argument.h"
 #include "catalogue/suggest.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,9 @@ static size_t index_of(const dn_algorithm *algorithm, const char *name) {
 }
 
 dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error *err) {
+    if (algorithm == NULL || out == NULL) {
+        return dni_argument_null(algorithm == NULL ? "algorithm" : "out", err);
+    }
     size_t n = algorithm->n_params;
     dn_params *params = malloc(sizeof *params);
     dn_param_value *values = malloc((n == 0 ? 1 : n) * sizeof *values);
@@ -47,6 +50,9 @@ void dn_params_free(dn_params *params) {
 }
 
 dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err) {
+    if (params == NULL || out == NULL) {
+        return dni_argument_null(params == NULL ? "params" : "out", err);
+    }
     dn_params *copy;
     dn_status status = dn_params_new(params->algorithm, &copy, err);
     if (status != DN_OK) {
@@ -161,6 +167,9 @@ static void replace(dn_params *params, size_t i, dn_param_value value) {
 }
 
 dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
+    if (params == NULL || name == NULL) {
+        return dni_argument_null(params == NULL ? "params" : "name", err);
+    }
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
@@ -188,6 +197,12 @@ static dn_status refuse_length(const dn_param *param, size_t n, dn_error *err) {
 
 dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n,
                              dn_error *err) {
+    if (params == NULL || name == NULL) {
+        return dni_argument_null(params == NULL ? "params" : "name", err);
+    }
+    if (values == NULL && n > 0) {
+        return dni_argument_null("values", err);
+    }
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
@@ -222,6 +237,9 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
 }
 
 dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err) {
+    if (params == NULL || name == NULL || word == NULL) {
+        return dni_argument_null(params == NULL ? "params" : name == NULL ? "name" : "word", err);
+    }
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
@@ -250,6 +268,9 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
 }
 
 dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err) {
+    if (params == NULL || name == NULL) {
+        return dni_argument_null(params == NULL ? "params" : "name", err);
+    }
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
@@ -262,9 +283,9 @@ dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value,
 }
 
 static const dn_param_value *value_of(const dn_params *params, const char *name) {
+    static const dn_param_value none = {.number = (double)NAN};
     size_t i = index_of(params->algorithm, name);
-    assert(i != SIZE_MAX);
-    return &params->values[i];
+    return i == SIZE_MAX ? &none : &params->values[i];
 }
 
 double dn_params_number(const dn_params *params, const char *name) {
@@ -272,7 +293,8 @@ double dn_params_number(const dn_params *params, const char *name) {
 }
 
 bool dn_params_boolean(const dn_params *params, const char *name) {
-    return value_of(params, name)->number != 0;
+    const double number = value_of(params, name)->number;
+    return number != 0 && !isnan(number);
 }
 
 const char *dn_params_word(const dn_params *params, const char *name) {

@@ -2,7 +2,6 @@
 #include "encoder/encoder_impl.h"
 
 #include "encoder/encoder_bytes.h"
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,8 +255,7 @@ size_t dn_encoder_n_inputs(const dn_encoder *encoder) {
 }
 
 const dn_input *dn_encoder_input(const dn_encoder *encoder, size_t i) {
-    assert(i < encoder->n_inputs);
-    return &encoder->inputs[i];
+    return i < encoder->n_inputs ? &encoder->inputs[i] : NULL;
 }
 
 size_t dn_encoder_n_features(const dn_encoder *encoder) {
@@ -286,7 +284,9 @@ size_t dn_encoder_n_bases(const dn_encoder *encoder) {
 }
 
 dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b) {
-    assert(b < encoder->n_bases);
+    if (b >= encoder->n_bases) {
+        return (dn_basis){0};
+    }
     const dni_basis *basis = &encoder->bases[b];
     return (dn_basis){.kind = basis->kind,
                       .keep = basis->keep,
@@ -332,7 +332,10 @@ bool dn_encoder_texts_are_costly(const dn_encoder *encoder) {
 }
 
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf) {
-    assert(input < encoder->n_inputs);
+    if (input >= encoder->n_inputs) {
+        *out_idf = NULL;
+        return (dn_strings){0};
+    }
     *out_idf = encoder->texts[input].idf;
     return dni_string_set_view(&encoder->texts[input].words);
 }
@@ -361,7 +364,9 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
 }
 
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length) {
-    assert(input < encoder->n_inputs);
+    if (input >= encoder->n_inputs) {
+        return DN_UNSEEN;
+    }
     uint32_t level = dni_string_set_find(&encoder->levels[input], text, length);
     return level == DNI_NO_STRING ? DN_UNSEEN : (double)level;
 }

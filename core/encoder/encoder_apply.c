@@ -3,7 +3,6 @@
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Returns the level of a raw value. NaN is a missing value. DN_UNSEEN and every other number
@@ -106,7 +105,9 @@ void dni_encode_empty(const dn_encoder *encoder, const dn_input *input, bool sta
 dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length,
                           dn_text_work *work, const uint32_t **feature, const double **entry,
                           size_t *n, dn_error *err) {
-    assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_TEXT);
+    if (input >= encoder->n_inputs || encoder->inputs[input].type != DN_TEXT) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "input %zu of the encoder is no text", input);
+    }
     dn_status status =
         dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text,
                                length, work, feature, entry, n, err);
@@ -117,13 +118,18 @@ dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *t
 }
 
 size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t place) {
-    assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_SPARSE);
+    if (input >= encoder->n_inputs || encoder->inputs[input].type != DN_SPARSE) {
+        return SIZE_MAX;
+    }
     const size_t k = dni_index_set_find(&encoder->index_sets[input], place);
     return k == SIZE_MAX ? k : encoder->inputs[input].first_feature + k;
 }
 
 uint32_t dn_encoder_sparse_index(const dn_encoder *encoder, size_t input, size_t k) {
-    assert(input < encoder->n_inputs && k < encoder->index_sets[input].n);
+    if (input >= encoder->n_inputs || encoder->inputs[input].type != DN_SPARSE ||
+        k >= encoder->index_sets[input].n) {
+        return UINT32_MAX;
+    }
     return (uint32_t)dni_index_set_at(&encoder->index_sets[input], k);
 }
 

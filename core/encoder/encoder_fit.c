@@ -22,6 +22,7 @@
  * standardised index of a sparse column is like a number whose missing values are 0. */
 #include "encoder/encoder_fit.h"
 
+#include "base/argument.h"
 #include "base/layout.h"
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
@@ -399,13 +400,23 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
 dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
                          const uint8_t *role, const double *weight, const dn_run *run,
                          dn_encoder **out, dn_error *err) {
+    if (spec == NULL || out == NULL) {
+        return dni_argument_null(spec == NULL ? "spec" : "out", err);
+    }
+    dn_status status = dni_argument_source(source, "source", err);
+    if (status == DN_OK) {
+        status = dni_argument_run(run, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
     dn_run fallback = dn_run_default();
     struct fit fit = {.spec = spec,
                       .source = source,
                       .role = role,
                       .weight = weight,
                       .run = run == NULL ? &fallback : run};
-    dn_status status = dn_encoder_check(source->columns, source->n_cols, spec, err);
+    status = dn_encoder_check(source->columns, source->n_cols, spec, err);
     if (status != DN_OK) {
         return status;
     }

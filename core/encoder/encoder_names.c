@@ -2,7 +2,6 @@
  * level or word that could be mistaken for something else is quoted. */
 #include "encoder/encoder_impl.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,8 +169,10 @@ static size_t end_name(struct name_out *name) {
 }
 
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size) {
-    assert(j < encoder->n_features);
     struct name_out name = {.bytes = out, .size = size};
+    if (j >= encoder->n_features) {
+        return end_name(&name);
+    }
     if (j >= encoder->n_base) {
         put_basis(&name, encoder, j);
         return end_name(&name);
@@ -196,9 +197,11 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
 }
 
 size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size) {
-    assert(input < encoder->n_inputs);
-    const dn_input *it = &encoder->inputs[input];
     struct name_out name = {.bytes = out, .size = size};
+    if (input >= encoder->n_inputs) {
+        return end_name(&name);
+    }
+    const dn_input *it = &encoder->inputs[input];
     if (it->type == DN_CATEGORICAL && it->n_features < dni_input_n_levels(it)) {
         put_column(&name, encoder, it);
         put_level(&name, it, 0);

@@ -4,6 +4,7 @@
  * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot
  * whenever they are asked for. All use the same kernels (encoder_tile.h), so that the blocks are
  * the same bit for bit. */
+#include "base/argument.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
 #include "encoder/encoder_tile.h"
@@ -553,6 +554,16 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
                               const uint8_t *role, enum dn_row_role wanted, const double *target,
                               const double *weight, bool in_memory, const dn_run *run,
                               dn_rows **out, dn_error *err) {
+    if (encoder == NULL || out == NULL) {
+        return dni_argument_null(encoder == NULL ? "encoder" : "out", err);
+    }
+    dn_status status = dni_argument_source(source, "source", err);
+    if (status == DN_OK) {
+        status = dni_argument_run(run, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
     dni_source_rows *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
@@ -574,7 +585,7 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.piece = in_memory ? NULL : stream_piece;
     self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
-    dn_status status = find_columns(self, err);
+    status = find_columns(self, err);
     if (status != DN_OK) {
         goto cleanup;
     }

@@ -1,5 +1,6 @@
 /* Scores of rows, tile by tile, into metrics. */
 #include "evaluate/evaluate_rows.h"
+#include "base/argument.h"
 #include "base/tasks.h"
 #include "linalg/tile.h"
 #include "machine/machine_impl.h"
@@ -443,6 +444,19 @@ dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *mod
 
 dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves,
                                 const dn_run *run, dn_metrics **out, dn_error *err) {
+    if (model == NULL || rows == NULL || out == NULL) {
+        return dni_argument_null(model == NULL ? "model" : rows == NULL ? "rows" : "out", err);
+    }
+    if (rows->truth == NULL && rows->raw.n > 0) {
+        return dni_argument_null("rows->truth", err);
+    }
+    dn_status checked = dni_argument_struct(rows->struct_size, sizeof *rows, "rows", err);
+    if (checked == DN_OK) {
+        checked = dni_argument_run(run, err);
+    }
+    if (checked != DN_OK) {
+        return checked;
+    }
     const struct subject subject = {.raw = rows,
                                     .n_rows = rows->raw.n,
                                     .weighted = rows->weight != NULL,

@@ -1,5 +1,6 @@
 /* Evaluation of a model on a table: target, weights and inputs are found by name. */
 #include "evaluate/evaluate_table.h"
+#include "base/argument.h"
 #include "base/layout.h"
 #include "model/model_impl.h"
 #include "task/target.h"
@@ -117,6 +118,19 @@ dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source 
 dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
                             const dn_evaluate_options *options, const dn_run *run, dn_metrics **out,
                             dn_error *err) {
+    if (model == NULL || out == NULL) {
+        return dni_argument_null(model == NULL ? "model" : "out", err);
+    }
+    dn_status status = dni_argument_source(source, "source", err);
+    if (status == DN_OK) {
+        status = dni_argument_run(run, err);
+    }
+    if (status == DN_OK && options != NULL) {
+        status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
     const dn_evaluate_options plain = {0};
     options = options == NULL ? &plain : options;
     const char *truth = options->target == NULL ? dn_model_target(model) : options->target;

@@ -1,11 +1,11 @@
 /* Sums over rows, and the ratios of them. What depends on ranks is in ranking.c. */
+#include "base/argument.h"
 #include <discern/decision.h>
 #include <discern/metrics.h>
 
 #include "evaluate/ranking.h"
 #include "task/class_metrics.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +26,7 @@ struct metrics {
     dn_metrics shown; /* first: a dn_metrics * is a struct metrics * */
     dn_metrics_options options;
     double added;                    /* rows so far, those of weight 0 too */
+    bool misused;                    /* rows that break a rule were passed */
     double log_loss, brier;          /* Σ v·loss */
     double hinge, squared, logistic; /* Σ v·loss */
     struct bin bins[DN_CALIBRATION_BINS];
@@ -87,6 +88,13 @@ static void prepare_ranking(struct metrics *m) {
 }
 
 dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn_error *err) {
+    if (options == NULL || out == NULL) {
+        return dni_argument_null(options == NULL ? "options" : "out", err);
+    }
+    dn_status status = dni_argument_struct(options->struct_size, sizeof *options, "options", err);
+    if (status != DN_OK) {
+        return status;
+    }
     size_t n_classes = options->n_classes, most = (SIZE_MAX / 4 / sizeof(double)) / (n_classes + 1);
     struct metrics *m = NULL;
     dn_class_metrics *per_class = NULL;
@@ -175,17 +183,23 @@ static void add_rank(struct metrics *m, size_t truth, const double *p, const dou
 void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
     struct metrics *m = (struct metrics *)metrics;
     size_t K = metrics->n_classes;
-    assert((rows->probabilities != NULL) == m->options.probabilities &&
-           (rows->class_scores != NULL) == m->options.class_scores);
-    assert(rows->weight == NULL || m->options.weighted);
     m->added += (double)rows->n;
-    assert(m->added <= (double)m->options.n_rows);
+    if ((rows->probabilities != NULL) != m->options.probabilities ||
+        (rows->class_scores != NULL) != m->options.class_scores ||
+        (rows->weight != NULL && !m->options.weighted) || m->added > (double)m->options.n_rows) {
+        m->misused = true;
+        return;
+    }
     for (size_t i = 0; i < rows->n; i++) {
         double v = rows->weight == NULL ? 1 : rows->weight[i];
         size_t truth = rows->truth[i], predicted = rows->predicted[i];
         const double *p = rows->probabilities == NULL ? NULL : rows->probabilities + i * K;
         const double *scores = rows->class_scores == NULL ? NULL : rows->class_scores + i * K;
         if (!(v > 0)) {
+            continue;
+        }
+        if (truth >= K || (predicted >= K && predicted != DN_AMBIGUOUS)) {
+            m->misused = true;
             continue;
         }
         metrics->rows += 1;
@@ -328,6 +342,12 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
     struct metrics *m = (struct metrics *)metrics;
     double by_probability = m->options.probabilities ? metrics->weight : 0,
            by_score = m->options.class_scores ? metrics->weight : 0;
+    if (m->misused) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "dn_metrics_add got rows that break the options: more than %zu rows, "
+                            "other results than announced, or a class index of %zu or more",
+                            m->options.n_rows, metrics->n_classes);
+    }
     finish_classes(m);
     finish_calibration(m);
     metrics->log_loss = ratio(m->log_loss, by_probability);
@@ -350,6 +370,8 @@ const char *dn_metric_name(size_t i) {
 }
 
 double dn_metric_value(const dn_metrics *metrics, size_t i) {
-    assert(i < sizeof named / sizeof *named);
+    if (i >= sizeof named / sizeof *named) {
+        return (double)NAN;
+    }
     return *(const double *)(const void *)((const char *)metrics + named[i].offset);
 }

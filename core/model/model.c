@@ -10,7 +10,6 @@
 #include "model/kernel_scores.h"
 #include "model/model_impl.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,8 +311,7 @@ size_t dn_model_n_machines(const dn_model *model) {
 }
 
 const dn_machine *dn_model_machine(const dn_model *model, size_t i) {
-    assert(i < model->n_machines);
-    return model->raw[i];
+    return i < model->n_machines ? model->raw[i] : NULL;
 }
 
 bool dn_model_linear(const dn_model *model, dn_linear *out) {

@@ -1,5 +1,6 @@
 /* A model as bytes and back. Reading trusts nothing: the checksum first, then every count against the bytes left, then the rules of the parts. */
 #include "model/model_bytes.h"
+#include "base/argument.h"
 #include "base/bytes.h"
 #include "base/crc32.h"
 #include "catalogue/calibration_params.h"
@@ -56,6 +57,9 @@ static void write_classes(dni_writer *w, const dn_classes *classes) {
 }
 
 dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn_error *err) {
+    if (model == NULL || out == NULL || out_size == NULL) {
+        return dni_argument_null(model == NULL ? "model" : out == NULL ? "out" : "out_size", err);
+    }
     const char *id = model->params->algorithm->id;
     dni_writer w;
     void *bytes;
@@ -342,6 +346,9 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
 }
 
 dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
+    if (out == NULL || (bytes == NULL && size > 0)) {
+        return dni_argument_null(out == NULL ? "out" : "bytes", err);
+    }
     dni_reader r;
     struct parts p = {0};
     dn_status status = open_bytes(bytes, size, &r, err);

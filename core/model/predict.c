@@ -12,7 +12,6 @@
 #include "model/kernel_scores.h"
 #include "model/model_impl.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -377,17 +376,40 @@ static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *ro
     return rows.n;
 }
 
+static void fill_nan(double *out, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (double)NAN;
+    }
+}
+
+/* The results that the model has. The others become NaN. */
+static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
+    dn_prediction given = *out;
+    if (given.probabilities != NULL && !dn_model_has_probabilities(m)) {
+        fill_nan(given.probabilities, n * m->classes.shown.n);
+        given.probabilities = NULL;
+    }
+    if (given.log_density != NULL && !dn_model_has_density(m)) {
+        fill_nan(given.log_density, n);
+        given.log_density = NULL;
+    }
+    if (given.contributions != NULL && !dn_model_has_contributions(m)) {
+        fill_nan(given.contributions, n * m->n_scores * m->n_features);
+        given.contributions = NULL;
+    }
+    return given;
+}
+
 size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
                         const dn_prediction *out) {
     const size_t S = m->n_scores;
     struct room room = room_of(m, workspace);
     struct entries entries = {0};
+    const dn_prediction given = without_absent_results(m, rows.n, out);
+    out = &given;
     const bool plain = m->linear && m->plain && S == 1,
                explained = out->contributions != NULL || out->log_density != NULL;
     const bool expanded = m->expands && (!m->linear || explained);
-    assert(out->probabilities == NULL || dn_model_has_probabilities(m));
-    assert(out->log_density == NULL || dn_model_has_density(m));
-    assert(out->contributions == NULL || dn_model_has_contributions(m));
     if (m->support != NULL) {
         return predict_tiles(m, rows, &room, out);
     }

@@ -1,4 +1,5 @@
 /* Column types by name, and a table source over columns in memory. */
+#include "base/argument.h"
 #include <discern/table.h>
 
 #include <stdlib.h>
@@ -69,6 +70,12 @@ static dn_status check_sparse(const dn_table_column *column, const dn_column_vie
 dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_column_view *views,
                                        size_t n_cols, size_t n_rows, dn_table_source **out,
                                        dn_error *err) {
+    if (n_cols > 0 && (columns == NULL || views == NULL)) {
+        return dni_argument_null(columns == NULL ? "columns" : "views", err);
+    }
+    if (out == NULL) {
+        return dni_argument_null("out", err);
+    }
     for (size_t i = 0; i < n_cols; i++) {
         dn_status status = DN_OK;
         const bool fits = views[i].n_rows == n_rows && views[i].type == columns[i].type;

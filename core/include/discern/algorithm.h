@@ -112,7 +112,7 @@ DN_MUST_USE dn_status dn_params_settle(
 dn_decision dn_params_decision(const dn_params *params);
 /* Whether `categorical: auto` leaves the first level of a category out (DN_DROP_FIRST): the algorithm, or λ = 0, has no penalty to choose among weights that give the same scores. */
 bool dn_params_drops_first(const dn_params *params);
-/* Read one that must exist (asserted). */
+/* The value of a parameter. Without such a parameter: NaN, false, NULL. */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
 const char *dn_params_word(const dn_params *params,

@@ -31,7 +31,7 @@ dn_matrix dn_matrix_csr(const size_t *row_start,
                         size_t n_rows,
                         size_t n_cols);
 
-/* Rows first … first + n_rows - 1 of m. The range must lie in m (asserted). */
+/* Rows first … first + n_rows - 1 of m. What lies behind the end of m is left out. */
 dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows);
 
 DN_END_DECLS

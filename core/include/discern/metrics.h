@@ -127,7 +127,8 @@ DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options,
                                      dn_metrics **out,
                                      dn_error *err);
 void dn_metrics_free(dn_metrics *metrics); /* NULL is allowed */
-/* At most n_rows rows in all (asserted). */
+/* Adds rows, at most options.n_rows in all. Rows that break a rule of the options or have a class index
+ * >= n_classes are not added, and dn_metrics_finish returns DN_ERR_ARGUMENT. */
 void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);
 /* Once, after the last row. No rows: everything NaN. O(K n log n). DN_ERR_MEMORY for the curves, DN_ERR_STOPPED, DN_ERR_TIME: the metrics can only be freed then. */
 DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
