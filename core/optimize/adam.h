@@ -4,15 +4,16 @@
 
 #include "optimize/objective.h"
 
-/* How to go through the rows. The objective's ctx is what knows them: here they are numbers 0 … n_rows - 1. */
+/* Batches of a pass. Rows are numbers 0 … n_rows − 1, whose meaning the objective's ctx knows. */
 typedef struct dni_adam_settings {
     size_t max_passes;
-    size_t n_rows;     /* of a pass; at least 1 */
-    size_t batch_rows; /* at least 1; the last batch of a pass has what is left */
+    size_t n_rows;     /* at least 1 */
+    size_t batch_rows; /* at least 1; the last batch of a pass has the remaining rows */
     double rate;       /* η, about the most by which a variable moves in a step */
-    bool fades;        /* η falls in a straight line to 0 at the end of max_passes */
+    bool fades;        /* η decreases linearly to 0 at the end of max_passes */
     uint64_t seed, stream;
-    /* gradient [n] ← what the rows order[0 … n_rows - 1] say of ∇f(x), in the mean over all batches ∇f(x) itself. May use the run's tasks. */
+    /* gradient [n] ← the estimate of ∇f(x) by the rows order[0 … n_rows − 1]; its mean over all
+     * batches is ∇f(x). May use the run's tasks. */
     dn_status (*batch)(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
                        const double *x, double *gradient, dn_error *err);
 } dni_adam_settings;
@@ -20,8 +21,10 @@ typedef struct dni_adam_settings {
 /* Bytes that the solver allocates. */
 double dni_adam_bytes(size_t n, size_t n_rows);
 
-/* From x [n], which becomes the last point of the last pass. After each pass, and at the start, the objective is evaluated and `accepted` judges it; steps decrease it in the mean only, so whoever
- * wants the best point keeps it there. DN_ERR_NUMERIC: a value that is not finite, with the pass. The run's stop is looked at before each batch. Does not know l1. */
+/* Minimises from x [n], which becomes the last point of the last pass. At the start and after each
+ * pass the objective is evaluated and `accepted` is called. Not every pass decreases the objective;
+ * the caller can keep the best point there. Polls the run's stop before each batch. The objective
+ * must not have l1. DN_ERR_NUMERIC: a value is not finite; the message has the pass. */
 DN_MUST_USE dn_status dni_adam(const dni_objective *objective, const dn_run *run,
                                const dni_adam_settings *settings, double *x, dni_outcome *out,
                                dn_error *err);

@@ -2,8 +2,9 @@
  *
  *   p ← z = M⁻¹r;   repeat:  α = rᵀz/pᵀAp,  x += αp,  r −= αAp,  z' = M⁻¹r,  p ← z' + (r'ᵀz'/rᵀz) p;   M = diag(scale) or 1
  *
- * From x = 0 with M = 1 every iterate is in the range of A: of a singular system the limit is the solution of least norm.
- * Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck, Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
+ * From x = 0 with M = 1 every iterate is in the range of A: of a singular system the limit is the
+ * solution of least norm. Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck,
+ * Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
 #include "optimize/conjugate_gradients.h"
 #include "base/layout.h"
 #include "linalg/step.h"
@@ -43,7 +44,7 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n) {
     return dni_layout_bytes(recurrences_layout, &shape, &scratch);
 }
 
-/* √Σ r²/scale, by way of the largest for the range of the numbers. */
+/* √Σ r²/scale, scaled by the largest term against overflow. */
 static double length(const dni_systems *s, const double *r) {
     double largest = 0, sum = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -79,7 +80,8 @@ static double measure(const struct recurrences *t) {
     return most;
 }
 
-/* The direction of system k goes on from its residual: p ← z + (rᵀz/rho)p, from z alone at the first (rho = 0). Solved ones wait from here. */
+/* The next direction of system k: p ← z + (rᵀz/rho)p, or z at the first (rho = 0); 0 if it is
+ * solved. */
 static void turn(struct recurrences *t, size_t k) {
     const dni_systems *s = t->systems;
     const double *r = t->r + k * s->n;
@@ -95,7 +97,7 @@ static void turn(struct recurrences *t, size_t k) {
     t->rho[k] = rho;
 }
 
-/* Residuals from the data. */
+/* Residuals computed from the data. */
 static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_outcome *out,
                          dn_error *err) {
     const dni_systems *s = t->systems;
@@ -117,7 +119,8 @@ static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_o
                                           "inputs too large; standardise the columns", err);
 }
 
-/* One product and a step of each system that does not wait; *going: how many still do not. */
+/* One product, and a step of each unsolved system; *going ← the number of systems still
+ * unsolved. */
 static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going, dn_error *err) {
     const dni_systems *s = t->systems;
     dni_pace pace = {.run = run};
@@ -134,7 +137,7 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
         }
         double curvature = dni_dot(p, q, s->n);
         if (!(curvature >
-              0)) { /* rounding is all that is left: the residual from the data will tell */
+              0)) { /* only rounding errors are left; the next residual from the data decides */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;
@@ -149,7 +152,7 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
     return status;
 }
 
-/* From residuals of the data until the recurrences say that all are solved. */
+/* Iterates from exact residuals until the recurrences have solved all systems. */
 static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_iterations,
                         dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;

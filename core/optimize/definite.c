@@ -1,4 +1,5 @@
-/* Equilibrated Cholesky with a shift when it is needed. Nocedal and Wright, Numerical Optimization, section 3.4 (Algorithm 3.3). */
+/* Equilibrated Cholesky with a shift when it is needed. Nocedal and Wright, Numerical Optimization,
+ * section 3.4 (Algorithm 3.3). */
 #include "optimize/definite.h"
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"

@@ -1,4 +1,4 @@
-/* The loop of every solver that steps downhill. */
+/* The loop of the solvers that decrease the objective at every step. */
 #include "optimize/descent.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"

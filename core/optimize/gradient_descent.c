@@ -1,7 +1,8 @@
-/* Gradient descent as in Alpaydın, section 10.7: the same rate for ever, no line search, so that what the books show can be seen.
+/* Gradient descent as in Alpaydın, section 10.7: one rate, no line search.
  *
- * With l1 it is the proximal gradient method, x ← shrink(x − step·∇f(x), step·l1): Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009, section 1 (ISTA).
- * It descends for step <= 1/L as plain descent does, and its zeros are exact. */
+ * With l1 it is the proximal gradient method, x ← shrink(x − step·∇f(x), step·l1): Beck and
+ * Teboulle, SIAM J. Imaging Sciences 2, 2009, section 1 (ISTA). It decreases F for step <= 1/L, as
+ * plain descent does, and its zeros are exact. */
 #include "optimize/gradient_descent.h"
 #include "base/layout.h"
 #include "linalg/vector.h"

@@ -1,15 +1,14 @@
-/* The looks at all variables. */
+/* Operations on all variables of a point with delayed penalties. */
 #include "optimize/lazy.h"
 
-#define LEAST_SCALE                                                                                \
-    1e-100 /* x and the accounts are divided by it: far from the largest number there is */
+#define LEAST_SCALE 1e-100 /* x and the counts are divided by it and must not overflow */
 
-/* x ← factor·z, settled before; the accounts follow. */
+/* x ← factor·z after the penalty; scales the counts in the same way. */
 static void restart(dni_lazy *lazy, double factor) {
     double of_x = lazy->scale * factor, of_debts = lazy->scale * fmax(factor, 0);
     for (size_t i = 0; i < lazy->n_held; i++) {
         if (lazy->paid != NULL) {
-            dni_lazy_settle(lazy, i);
+            dni_lazy_apply(lazy, i);
             lazy->paid[i] *= of_debts;
         }
         lazy->x[i] *= of_x;
@@ -18,7 +17,7 @@ static void restart(dni_lazy *lazy, double factor) {
     lazy->scale = 1;
 }
 
-void dni_lazy_settle_all(dni_lazy *lazy) {
+void dni_lazy_apply_all(dni_lazy *lazy) {
     restart(lazy, 1);
 }
 

@@ -1,9 +1,13 @@
-/* A point whose variables shrink and pay their penalty only when somebody looks at them: what a descent over sparse rows needs, where a step sees few of many.
+/* A point whose decay and l1 penalty are applied to a variable only when it is read: for descent
+ * over sparse rows, where a step reads few of many variables.
  *
- *   z_i = scale·x_i for the first n_held variables (held back by a penalty), once settled;   z_i = x_i for the others
- * A decay of all held variables is one multiplication, of `scale`. What they owe of l1|z_i| is counted in `due` and paid by each when it is settled: nothing
- * happens to a variable between two looks but decays and payments, and these may be made together because accounts are kept in units of x, in which a decay
- * changes nothing. The accounts are those of sgd.c; that debts decay as the variables do is what lets them wait. */
+ *   z_i = scale·x_i for the first n_held variables, which have a penalty, once it is applied
+ *   z_i = x_i       for the others
+ *
+ * A decay of all held variables is one multiplication, of `scale`. `due` counts the l1 penalty that
+ * each owes, and `paid` what was applied to it. Between two reads a variable changes only by decays
+ * and penalties. They can be applied together, because both counts are in units of x, in which a
+ * decay changes nothing: debts decay as the variables do. The counts are those of sgd.c. */
 #ifndef DNI_LAZY_H
 #define DNI_LAZY_H
 
@@ -11,29 +15,31 @@
 #include <stddef.h>
 
 typedef struct dni_lazy {
-    double *x;    /* [n_held and whatever follows] */
-    double *paid; /* [n_held] what each has paid, signs and all; NULL: there is no l1 */
+    double *x;    /* [n_held and the others] */
+    double *paid; /* [n_held] signed penalty applied to each; NULL: there is no l1 */
     size_t n_held;
     double l1;    /* of every held variable */
     double scale; /* > 0 */
-    double due;   /* what l1 has cost since the accounts were opened, l1 times it */
+    double due;   /* penalty since the pass began, divided by l1 */
 } dni_lazy;
 
-/* x ← max(0, x − (l1·due + paid)) for x > 0, min(0, x + (l1·due − paid)) for x < 0; x = 0 owes and does not pay. */
-static inline double dni_lazy_settled(double x, double owed, double paid) {
+/* x ← max(0, x − (l1·due + paid)) for x > 0, min(0, x + (l1·due − paid)) for x < 0; x = 0 does
+ * not change. */
+static inline double dni_lazy_penalised(double x, double owed, double paid) {
     return x > 0 ? fmax(0, x - (owed + paid)) : x < 0 ? fmin(0, x + (owed - paid)) : x;
 }
 
-/* Held variable i pays: z_i is scale·x[i] after it. */
-static inline void dni_lazy_settle(dni_lazy *lazy, size_t i) {
+/* Applies the penalty to held variable i: then z_i = scale·x[i]. */
+static inline void dni_lazy_apply(dni_lazy *lazy, size_t i) {
     double before = lazy->x[i];
-    lazy->x[i] = dni_lazy_settled(before, lazy->l1 * lazy->due, lazy->paid[i]);
+    lazy->x[i] = dni_lazy_penalised(before, lazy->l1 * lazy->due, lazy->paid[i]);
     lazy->paid[i] += lazy->x[i] - before;
 }
 
-/* z ← factor·z for the held variables; debts decay by max(factor, 0). All of them are looked at when the factor is not positive, and now and then for the range of numbers. */
+/* z ← factor·z for the held variables; debts decay by max(factor, 0). Costs O(n_held) if the factor
+ * is not positive, and when `scale` has become too small; otherwise O(1). */
 void dni_lazy_decay(dni_lazy *lazy, double factor);
-/* All held variables pay, and x becomes z: scale = 1. */
-void dni_lazy_settle_all(dni_lazy *lazy);
+/* Applies the penalty to all held variables, and sets x to z: scale = 1. */
+void dni_lazy_apply_all(dni_lazy *lazy);
 
 #endif

@@ -3,8 +3,9 @@
  *   p = −B⁻¹∇f by the two-loop recursion over the last pairs s = x' − x, y = ∇f' − ∇f, from B₀ = γM, M the objective's preconditioner,
  *   γ = yᵀM⁻¹y / sᵀy, the newest pair's curvature measured in M.
  *
- * Nocedal and Wright, Numerical Optimization, Algorithm 7.4; Liu and Nocedal, Mathematical Programming 45, 1989. A pair enters only when
- * sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
+ * Nocedal and Wright, Numerical Optimization, Algorithm 7.4; Liu and Nocedal, Mathematical
+ * Programming 45, 1989. A pair enters only when sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite.
+ * O(pairs·n) an iteration plus evaluations; no allocation in the loop. */
 #include "optimize/lbfgs.h"
 #include "base/layout.h"
 #include "linalg/vector.h"
@@ -24,8 +25,8 @@ size_t dni_lbfgs_pairs(size_t n) {
 struct lbfgs {
     double *s, *y; /* [pairs × n] rings */
     double sy[DNI_LBFGS_PAIRS];
-    size_t pairs;         /* room for so many */
-    size_t n_pairs, next; /* how many pairs are held, where the next one goes */
+    size_t pairs;         /* capacity */
+    size_t n_pairs, next; /* number of pairs, position of the next */
     double gamma;         /* M⁻¹ is divided by it: B₀⁻¹ = M⁻¹/γ */
     double *direction, *gradient, *x_new, *gradient_new, *scratch;
 };
@@ -73,7 +74,7 @@ static void two_loops(const dni_objective *o, struct lbfgs *t) {
     }
 }
 
-/* Takes the pair of the step just made. */
+/* Stores the pair of the last step, if its curvature is positive. */
 static void remember(const dni_objective *o, struct lbfgs *t, const double *x) {
     size_t n = o->n;
     double *s = t->s + t->next * n, *y = t->y + t->next * n;
@@ -117,8 +118,7 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
                                   .x_new = t->x_new,
                                   .gradient_new = t->gradient_new};
         if (slope < 0) {
-            if (t->n_pairs ==
-                0) { /* nothing is known of the curvature: a change of at most 1 in the variables' metric */
+            if (t->n_pairs == 0) { /* no curvature is known: change x by at most 1 in the metric */
                 double length = sqrt(-slope);
                 if (length > 1) {
                     search.first_step = 1 / length;
@@ -138,7 +138,7 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
         if (t->n_pairs == 0) {
             return DN_OK;
         }
-        t->n_pairs = 0; /* the memory misleads: once more along the preconditioned gradient */
+        t->n_pairs = 0; /* the pairs do not help: try the preconditioned gradient */
         t->gamma = 1;
     }
 }

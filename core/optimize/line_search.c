@@ -2,12 +2,14 @@
  *
  *   accept α when   f(x + αp) ≤ f + c₁ α f'          (decrease)     and   φ'(α) ≥ c₂ φ'(0)     (curvature),  c₁ = 1e-4, c₂ = 0.9
  *
- * An interval (low, high) is kept: low is too short (curvature fails), high too long (decrease fails). A new trial is the secant's zero of φ' kept
- * inside the middle of the interval, or twice to ten times the length while there is no `high`. Nocedal and Wright, Numerical Optimization, section 3.5,
- * in the bisecting form, which ends for every smooth function that is bounded below.
+ * An interval (low, high) is kept: low is too short (curvature fails), high too long (decrease
+ * fails). A new trial is the secant's zero of φ' kept inside the middle of the interval, or twice
+ * to ten times the length while there is no `high`. Nocedal and Wright, Numerical Optimization,
+ * section 3.5, in the bisecting form, which ends for every smooth function that is bounded below.
  *
- * Near a minimum f(x + αp) − f is rounding only and the decrease cannot be seen: then a value no worse than rounding is enough if the slope has
- * shrunk in size (Hager and Zhang, SIAM J. Optim. 16, 2005, the approximate Wolfe conditions). */
+ * Near a minimum f(x + αp) − f is a rounding error. There a value within the rounding error is
+ * accepted if the slope has decreased in size (Hager and Zhang, SIAM J. Optim. 16, 2005, the
+ * approximate Wolfe conditions). */
 #include "optimize/line_search.h"
 #include "linalg/vector.h"
 
@@ -15,7 +17,8 @@
 
 enum { MAX_TRIALS = 40 };
 
-/* The next trial: the zero of the line through the slopes at `low` and `step`, held within the bracket. */
+/* The next trial: the zero of the line through the slopes at `low` and `step`, held within the
+ * bracket. */
 static double next_step(double low, double low_slope, double high, double step, double slope) {
     double secant = (double)NAN;
     if (isfinite(slope) && slope != low_slope) {

@@ -1,10 +1,10 @@
-/* A step length along a descent direction: weak Wolfe conditions with the rounding-proof variant near a minimum. */
+/* Step length along a descent direction: weak Wolfe conditions, approximate ones near a minimum. */
 #ifndef DNI_LINE_SEARCH_H
 #define DNI_LINE_SEARCH_H
 
 #include "optimize/objective.h"
 
-/* Where the search starts and what it may write. */
+/* Input and output of a search. */
 typedef struct dni_line_search {
     const double *x;         /* [n] the present point */
     const double *direction; /* [n] */
@@ -18,7 +18,8 @@ typedef struct dni_line_search {
     size_t evaluations;      /* out: added to */
 } dni_line_search;
 
-/* *found is false when no step decreases the objective: x may be as good as arithmetic allows. Errors are the objective's only. */
+/* *found is false if no step decreases the objective: x may be as good as rounding allows. Errors
+ * are those of the objective. */
 DN_MUST_USE dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run,
                                           dni_line_search *search, bool *found, dn_error *err);
 

@@ -2,8 +2,9 @@
  *
  *   H(x) p = −∇f(x),   x ← x + αp,   α from a line search that tries 1 first.
  *
- * The system is solved by an equilibrated Cholesky factorisation that survives rounding (definite.h), which polls the run's stop.
- * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration beside the Hessian; no allocation in the loop. */
+ * The system is solved by an equilibrated Cholesky factorisation (definite.h).
+ * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration plus
+ * the Hessian; no allocation in the loop. */
 #include "optimize/newton.h"
 #include "base/layout.h"
 #include "linalg/cholesky.h"

@@ -1,4 +1,5 @@
-/* Newton–Raphson with an exact dense Hessian and a line search; for logistic regression this is iteratively reweighted least squares. */
+/* Newton–Raphson with a dense Hessian and a line search. For logistic regression this is
+ * iteratively reweighted least squares. */
 #ifndef DNI_NEWTON_H
 #define DNI_NEWTON_H
 
@@ -7,7 +8,8 @@
 /* Bytes that the solver allocates for n variables. */
 double dni_newton_bytes(size_t n);
 
-/* Minimises from x [n], which becomes the answer. objective->hessian is needed. */
+/* Minimises from x [n], which becomes the answer. Needs objective->hessian. DN_ERR_BUDGET: more
+ * than DNI_MAX_ORDER variables. */
 DN_MUST_USE dn_status dni_newton(const dni_objective *objective, const dn_run *run,
                                  size_t max_iterations, double *x, dni_outcome *out, dn_error *err);
 

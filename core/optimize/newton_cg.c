@@ -2,16 +2,20 @@
  *
  *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D)),   ‖·‖_D² = Σ ·_i²/D_i,   D the diagonal of H
  *
- * by conjugate gradients preconditioned with D, from 0; then a line search that tries 1 first. v is ∇f. The sequence η makes convergence superlinear while the
- * first steps, which need no precision, stay cheap. Where no curvature is left in a direction the iteration ends with what it has.
- * Nocedal and Wright, Numerical Optimization, section 7.1 (Algorithm 7.1, equation 7.3).
+ * by conjugate gradients preconditioned with D, from 0; then a line search that tries 1 first. v is
+ * ∇f. The sequence η makes convergence superlinear and the first steps, which need no precision,
+ * cheap. The iteration ends when a direction has no curvature. Nocedal and Wright, Numerical
+ * Optimization, section 7.1 (Algorithm 7.1, equation 7.3).
  *
- * With l1, v is the minimum-norm subgradient, the system is that of the free variables (x_i ≠ 0 or v_i ≠ 0), and the search is that of orthant.c: Byrd, Chin, Nocedal
- * and Oztoprak, A family of second-order methods for convex l1-regularized optimization, Mathematical Programming 159, 2016, section 3. With more free variables
- * than rows H is singular and v is not in its range: p would run far out and most of it be cut off at the orthant's border. So the system is that of H + μD, with
- * μ ten times as large when neither the step nor an eighth of it helps, and a tenth when the whole step does (Levenberg and Marquardt; Nocedal and Wright, section 10.3).
- * At the minimum the free variables are those that are not 0, μ vanishes, and the steps are Newton's.
- * One pass over the data a product; O(n) memory; no allocation in the loop. */
+ * With l1, v is the minimum-norm subgradient, the system is that of the free variables (x_i ≠ 0 or
+ * v_i ≠ 0), and the search is that of orthant.c: Byrd, Chin, Nocedal and Oztoprak, A family of
+ * second-order methods for convex l1-regularized optimization, Mathematical Programming 159, 2016,
+ * section 3. With more free variables than rows H is singular and v is not in its range: p would be
+ * very long, and most of it would be cut off at the orthant's border. The system is therefore that
+ * of H + μD, with μ ten times as large when neither the step nor an eighth of it helps, and a tenth
+ * when the whole step does (Levenberg and Marquardt; Nocedal and Wright, section 10.3). At the
+ * minimum the free variables are those that are not 0, μ vanishes, and the steps are Newton's. One
+ * pass over the data a product; O(n) memory; no allocation in the loop. */
 #include "optimize/newton_cg.h"
 #include "base/layout.h"
 #include "linalg/vector.h"
@@ -24,7 +28,7 @@
 #include <math.h>
 #include <string.h>
 
-/* μ: the first, the least that is more than none, and one with which a step is down the slope. */
+/* μ: the first; the least above 0; the greatest, with which a step is nearly steepest descent. */
 #define FIRST_DAMPING 1e-2
 #define LEAST_DAMPING 1e-6
 #define MOST_DAMPING 1e6
@@ -95,7 +99,7 @@ static dn_status solve(const dni_objective *o, const dn_run *run, const double *
         }
         double curvature = dni_dot(t->conjugate, t->image, n);
         if (!(curvature > 1e-14 * rho) ||
-            !isfinite(curvature)) { /* of rho: what the diagonal promised */
+            !isfinite(curvature)) { /* rho: what the diagonal predicts */
             break;
         }
         double alpha = rho / curvature;
@@ -112,13 +116,14 @@ static dn_status solve(const dni_objective *o, const dn_run *run, const double *
     if (dni_dot(t->step, t->subgradient, n) < 0 && dni_all_finite(t->step, n)) {
         return DN_OK;
     }
-    for (size_t i = 0; i < n; i++) { /* no curvature at all: down the slope */
+    for (size_t i = 0; i < n; i++) { /* no curvature: steepest descent */
         t->step[i] = -t->subgradient[i] / t->diagonal[i];
     }
     return DN_OK;
 }
 
-/* With l1: more damping until a step decreases F, less for the next when the first one tried did. */
+/* With l1: increases the damping until a step decreases F; decreases it for the next step if the
+ * first trial did. */
 static dn_status advance_in_orthant(const dni_objective *o, const dn_run *run, const double *x,
                                     struct truncated *t, double *value, bool *moved,
                                     dni_outcome *out, dn_error *err) {

@@ -1,4 +1,4 @@
-/* Words for arithmetic that left the finite numbers. */
+/* The message for results that are not finite. */
 #include "optimize/objective.h"
 
 dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err) {

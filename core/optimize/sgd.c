@@ -1,19 +1,25 @@
 /* Stochastic gradient descent.
  *
- * A pass visits the blocks in a seeded random order and the rows of a block (of each of its pieces, where rows are wide) likewise, in batches. Rows of one block stay together, so that a pass
- * over streamed rows reads each block once. After a pass the objective is evaluated on all rows. The rate grows by a tenth after a pass that lowered
- * it (the "bold driver"); after one that did not it is halved and the iterate goes back to the best point: near the optimum the noise of the batches,
- * proportional to the rate, is all that is left, and halving whenever it shows ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018,
- * section 4.2).
+ * A pass visits the blocks in a seeded random order, and the rows of each piece of a block in a
+ * random order, in batches: a pass over streamed rows reads each block once. After a pass the
+ * objective is evaluated on all rows. The rate grows by a tenth after a pass that decreased it (the
+ * "bold driver"). After another pass the rate is halved and the iterate returns to the best point:
+ * near the minimum only the noise of the batches is left, which is proportional to the rate, so
+ * that halving it ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section
+ * 4.2).
  *
- * With l1 a weight pays what it owes of the penalty after each batch, and never more than its way to 0: with u the sum of rate·(weight of the batch) since the
- * pass began and q_i what x_i has paid of l1_i·u, signs and all,
+ * With l1 the penalty is applied to a weight after each batch, but never beyond 0: with u the sum
+ * of rate·(weight of the batch) since the pass began and q_i the signed penalty applied to x_i so
+ * far,
  *   x_i > 0:  x_i ← max(0, x_i − (l1_i u + q_i));   x_i < 0:  x_i ← min(0, x_i + (l1_i u − q_i));   q_i grows by the change.
- * The noise of a batch that lifts a weight off 0 is paid for by what it has not paid yet, so the zeros are those of the whole pass, not of its last batch
- * (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3: the cumulative penalty). Accounts are opened anew for each pass: a debt from the fast beginning would
- * hold a weight at 0 for ever at the slow rates of the end. Where an L2 penalty makes the weights decay too, u and q decay with them.
+ * A weight that the noise of a batch moves from 0 still owes penalty, so that the zeros are those
+ * of the whole pass, not of its last batch (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3:
+ * the cumulative penalty). The counts start at 0 in each pass: a debt from the first passes, with
+ * large rates, would keep a weight at 0 at the small rates of the last. With an L2 penalty u and q
+ * decay as the weights do.
  *
- * Over sparse rows a batch looks at the weights of its rows' entries alone (lazy.h): O(entries) a pass, and O(n) for its beginning and its end. */
+ * Over sparse rows a batch reads only the weights of its entries (lazy.h): O(entries) a pass, and
+ * O(n) for its beginning and its end. */
 #include "optimize/sgd.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -33,14 +39,14 @@ struct sgd {
     dni_random random;
 };
 
-/* Where a pass stands. */
+/* State of a pass. */
 struct pass {
     const dni_objective *objective;
     const dni_sgd_settings *settings;
     double rate;
     double *x;     /* [n] */
     double due;    /* u */
-    dni_lazy lazy; /* of a step that looks at few */
+    dni_lazy lazy; /* the point of step_lazily */
 };
 
 struct sgd_shape {
@@ -66,13 +72,13 @@ static double bytes(size_t n, size_t n_blocks) {
     return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
-/* Debts decay as the weights did, and every weight pays, l1·due in all since the pass began. */
+/* Decays the counts as the weights did, and applies the penalty, l1·due since the pass began. */
 static void collect(const double *l1, double due, double decayed, double *paid, double *x,
                     size_t n) {
     for (size_t i = 0; i < n; i++) {
         double before = x[i];
         paid[i] *= decayed;
-        x[i] = dni_lazy_settled(before, l1[i] * due, paid[i]);
+        x[i] = dni_lazy_penalised(before, l1[i] * due, paid[i]);
         paid[i] += x[i] - before;
     }
 }
@@ -150,7 +156,7 @@ static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run 
     }
     dn_status status = visit(&p, t, rows, run, err);
     if (status == DN_OK && settings->step == NULL) {
-        dni_lazy_settle_all(&p.lazy);
+        dni_lazy_apply_all(&p.lazy);
         settings->read_back(o->ctx, p.lazy.x, x);
     }
     return status;

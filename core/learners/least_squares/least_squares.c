@@ -2,8 +2,9 @@
  *
  *   minimise  Σ_t v_t ‖r_t − W x_t − w_0‖² / Σ_t v_t + λ ‖W‖²
  *
- * Two classes have the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 of one discriminant g = y_2 − y_1, which fits the targets −1 and 1.
- * Bishop, PRML, section 4.1.3; Hastie, Tibshirani and Friedman, ESL, section 4.2. */
+ * Two classes have the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 of one discriminant g = y_2 −
+ * y_1, which fits the targets −1 and 1. Bishop, PRML, section 4.1.3; Hastie, Tibshirani and
+ * Friedman, ESL, section 4.2. */
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"

@@ -3,12 +3,13 @@
  *   A w_k = b_k,   A = Σ_t v_t x̃_t x̃_tᵀ/n + λ,   b_k = Σ_t v_t (T_tk − T̄_k) x̃_t/n,   x̃ = x − m,   n = Σv
  *   the intercept is T̄_k − mᵀw_k
  *
- * Neither A nor centred rows are stored. A pass gives Σ v s x and Σ v s for the scores s = xᵀp − mᵀp
- * of a direction p, and A p = (Σ v s x − m Σ v s)/n + λp. Σ v s is 0 but for rounding, so that columns
- * far from 0 lose m/σ of the precision, not its square.
+ * Neither A nor centred rows are stored. A pass gives Σ v s x and Σ v s for the scores s = xᵀp −
+ * mᵀp of a direction p, and A p = (Σ v s x − m Σ v s)/n + λp. Σ v s is 0 but for rounding, so that
+ * columns far from 0 lose m/σ of the precision, not its square.
  *
- * With λ > 0 the steps are those of columns scaled by √(variance + λ). With λ = 0 they are not scaled:
- * the weights found from 0 are then the minimiser of least norm. Constant columns keep weight 0.
+ * With λ > 0 the steps are those of columns scaled by √(variance + λ). With λ = 0 they are not
+ * scaled: the weights found from 0 are then the minimiser of least norm. Constant columns keep
+ * weight 0.
  *
  * Björck, Numerical Methods for Least Squares Problems, sections 7.1 and 7.4; Golub and Van Loan,
  * Matrix Computations, 4th ed., section 11.3. */
@@ -168,7 +169,8 @@ static void prepare(struct conjugate *c) {
     }
 }
 
-/* stated ← the weights and intercepts; the last pass was at these weights, and gives the gradient. */
+/* stated ← the weights and intercepts; the last pass was at these weights, and gives the
+ * gradient. */
 static void state_answer(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;

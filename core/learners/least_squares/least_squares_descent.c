@@ -2,8 +2,9 @@
  *
  *   Δw = η (Σ_t v_t (T_t − g_t) x_t − λ (Σv) w) = −η n ∇(f / 2a),   n = Σv
  *
- * The curvature of f/2a is at most L = λmax(Σ v x̃x̃ᵀ/n) + λ, x̃ = [x, 1]: the rate is 1/(n L) when it is "auto", and above 2/(n L) it diverges.
- * Alpaydın, section 10.7; Bishop, PRML, section 3.1.3. */
+ * The curvature of f/2a is at most L = λmax(Σ v x̃x̃ᵀ/n) + λ, x̃ = [x, 1]: the rate is 1/(n L) when
+ * it is "auto", and above 2/(n L) it diverges. Alpaydın, section 10.7; Bishop, PRML, section
+ * 3.1.3. */
 #include "base/random.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "linalg/vector.h"
@@ -118,7 +119,8 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
     return DN_OK;
 }
 
-/* The learning rate of the parameters, or 1/(n L) if it is "auto". Warns of a rate above 2/(n L). */
+/* The learning rate of the parameters, or 1/(n L) if it is "auto". Warns of a rate above 2/(n
+ * L). */
 static dn_status learning_rate(struct descent *own, double *out, dn_error *err) {
     const dn_params *p = own->fit->input->params;
     dn_report *report = own->fit->report;

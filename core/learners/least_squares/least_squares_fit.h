@@ -27,8 +27,8 @@ typedef struct dni_least_squares {
 /* Most columns of the closed form: its matrix takes 512 MiB. */
 #define DNI_LEAST_SQUARES_MAX_COLS 8192
 
-/* The solvers. Each sets up fit->problem, sets fit->stated to the minimiser and fills in the report;
- * the caller releases the problem, also after a failure. */
+/* The solvers. Each sets up fit->problem, sets fit->stated to the minimiser and fills in the
+ * report; the caller releases the problem, also after a failure. */
 /* The closed form. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);
 double dni_least_squares_solve_bytes(const dn_fit_shape *shape);

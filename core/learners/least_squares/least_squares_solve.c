@@ -1,10 +1,10 @@
-/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With
- * z = (x − m)/s, u = s w and T centred the intercept drops out:
+/* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With z =
+ * (x − m)/s, u = s w and T centred the intercept drops out:
  *
  *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²  (a diagonal of ones; the correlations when λ = 0),   b = Σ v z T / n
  *
- * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b from
- * the class means alone.
+ * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b
+ * from the class means alone.
  *
  *   well conditioned   Cholesky, and one step of refinement with residuals computed from the rows
  *   otherwise          the triangle of the rows √(v/n) z, with √λ/s_j appended: it is A's Cholesky
@@ -12,9 +12,9 @@
  *                      0 belongs to a column that depends on others. Then the null space is removed
  *                      from w = u/s, which gives the minimiser of least norm, the limit λ → 0.
  *
- * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections 3.1.4
- * and 4.1.3; Björck, Numerical Methods for Least Squares Problems, sections 2.7.4 (rank) and 6.6.5
- * (corrected seminormal equations). */
+ * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections
+ * 3.1.4 and 4.1.3; Björck, Numerical Methods for Least Squares Problems, sections 2.7.4 (rank) and
+ * 6.6.5 (corrected seminormal equations). */
 #include "catalogue/report.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/scatter.h"
@@ -76,7 +76,8 @@ static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
     t->work = dni_layout_doubles(layout, dni_qr_work(p));
 }
 
-/* The triangle is needed for some data only, and so is the null space, a matrix of [d × d] at most. */
+/* The triangle is needed for some data only, and so is the null space, a matrix of [d × d] at
+ * most. */
 double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
     const size_t K = shape->n_classes, d = shape->n_features;
     const struct closed_shape own = {K == 2 ? 1 : K, d};
@@ -152,8 +153,8 @@ static void take_step(struct closed *c) {
     }
 }
 
-/* step ← −∇ of half the objective, per row. Also steps the intercepts: z is centred, so that they do
- * not depend on the weights. */
+/* step ← −∇ of half the objective, per row. Also steps the intercepts: z is centred, so that they
+ * do not depend on the weights. */
 static dn_status residual_step(struct closed *c, dn_error *err) {
     dni_linear_problem *q = &c->fit->problem;
     size_t d = c->scatter.n_cols;
@@ -340,8 +341,8 @@ static void warn(const struct closed *c) {
                    c->fit->lambda, dependent, names);
 }
 
-/* stated ← the weights of x, and their gradient: that of w_j is s_j times that of u_j, plus m_j times
- * that of the intercept. */
+/* stated ← the weights of x, and their gradient: that of w_j is s_j times that of u_j, plus m_j
+ * times that of the intercept. */
 static void state_answer(struct closed *c) {
     dni_least_squares *fit = c->fit;
     dni_linear_problem *q = &fit->problem;

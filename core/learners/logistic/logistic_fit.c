@@ -40,8 +40,8 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
 }
 
 /* ---- the start ---- */
-/* Subtracts the common part of all classes, which changes no probability. With l1 the penalty depends
- * on that of the weights; then only the intercepts are changed. */
+/* Subtracts the common part of all classes, which changes no probability. With l1 the penalty
+ * depends on that of the weights; then only the intercepts are changed. */
 static void symmetrise(const dni_linear_problem *problem, double *table) {
     const size_t K = problem->n_scores, width = problem->width;
     for (size_t j = problem->l1 > 0 ? width - 1 : 0; K > 1 && j < width; j++) {
@@ -104,8 +104,8 @@ static void read_back(void *ctx, const double *table, double *x) {
     dni_linear_read_table(&fit->problem, table, x);
 }
 
-/* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", with v the weight of the rows of a
- * step and L the curvature bound. Warns of a rate above 2/(v L). `batch` is 0 if a step uses all
+/* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", with v the weight of the rows of
+ * a step and L the curvature bound. Warns of a rate above 2/(v L). `batch` is 0 if a step uses all
  * rows. The bound costs passes over the rows; with batches it is computed for "auto" only. */
 static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, dn_error *err) {
     const dn_params *p = fit->input->params;
@@ -228,9 +228,9 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
 }
 
 /* ---- the end ---- */
-/* Centres the intercepts that are reported, which belong to the raw features: with l1 the stated ones
- * differ from them by other amounts for each class. Raw weight w/scale, raw intercept
- * w0 − Σ w mean/scale. */
+/* Centres the intercepts that are reported, which belong to the raw features: with l1 the stated
+ * ones differ from them by other amounts for each class. Raw weight w/scale, raw intercept w0 − Σ w
+ * mean/scale. */
 static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *machine) {
     size_t K = input->n_classes == 2 ? 1 : input->n_classes, d = input->rows->n_cols;
     double mean = 0;

@@ -2,8 +2,8 @@
  *
  * Rank (without a penalty): an eigenvector z of R with eigenvalue <= 1e-10·λmax is a combination of
  * centred, scaled columns that is 0 in every row. No score depends on weights along z. A curvature
- * of 1 along z makes Newton's system definite and keeps its steps orthogonal to z; removing the span
- * of z/s from the weights gives the minimiser of least norm.
+ * of 1 along z makes Newton's system definite and keeps its steps orthogonal to z; removing the
+ * span of z/s from the weights gives the minimiser of least norm.
  *
  * Metric (L-BFGS): M = a·R̃ + 2λ/s², with R̃ the matrix of [(x − m)/s, 1] and a a typical p(1 − p).
  * It halves the number of passes or better. R̃ is computed from at most eight blocks of rows. */

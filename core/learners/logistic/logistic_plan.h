@@ -13,7 +13,8 @@
  * find dependent columns. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
-/* Most variables of a Hessian matrix; beyond, Newton's systems are solved by conjugate gradients. */
+/* Most variables of a Hessian matrix; beyond, Newton's systems are solved by conjugate
+ * gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
 /* Most variables for which Newton steps follow another solver without a penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000

@@ -1,10 +1,10 @@
 /* A second look at the result of a descent without a penalty.
  *
- * The gradient of a descent does not show whether columns depend on each other, nor whether there is
- * a minimum: it vanishes also where weights grow without bound. A second fit in centred and scaled
- * variables examines the same rows. The correlation matrix names the combinations of columns that no
- * score depends on; they are removed from the weights. Newton steps from a copy of the weights end
- * at a minimum or find that there is none. */
+ * The gradient of a descent does not show whether columns depend on each other, nor whether there
+ * is a minimum: it vanishes also where weights grow without bound. A second fit in centred and
+ * scaled variables examines the same rows. The correlation matrix names the combinations of columns
+ * that no score depends on; they are removed from the weights. Newton steps from a copy of the
+ * weights end at a minimum or find that there is none. */
 #include "learners/logistic/logistic_fit.h"
 
 #include <math.h>

@@ -296,8 +296,8 @@ static dn_status make_machine(const dni_perceptron *p, dn_machine **out, dn_erro
     return DN_OK;
 }
 
-/* The error for rows whose squares overflow. The error of the moments names the column; they take the
- * memory that the arrays have released. */
+/* The error for rows whose squares overflow. The error of the moments names the column; they take
+ * the memory that the arrays have released. */
 static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
     dni_moments moments;
     const dn_status status = dni_moments_compute(p->input, p->run, &moments, err);

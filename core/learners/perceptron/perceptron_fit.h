@@ -87,8 +87,8 @@ struct dni_perceptron {
 #define DNI_PERCEPTRON_SUMS 8 /* sums of two counts */
 
 /* ---- perceptron_pass.c ---- */
-/* Sets the properties of the rows, in one pass; `square` is INFINITY if it overflows. DN_ERR_DATA: no
- * row has a weight. */
+/* Sets the properties of the rows, in one pass; `square` is INFINITY if it overflows. DN_ERR_DATA:
+ * no row has a weight. */
 DN_MUST_USE dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err);
 /* out[i] ← the count of candidates[i], 1 or 2 of them, [width] each, in one pass. In batch mode
  * (one candidate) also sets `direction`. */

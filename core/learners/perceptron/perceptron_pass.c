@@ -240,9 +240,9 @@ struct visit {
     size_t longest; /* the largest number of them for a w that this pass set and replaced */
 };
 
-/* Keeps the present w, which is about to be replaced, if it has classified the most consecutive rows
- * correctly: such a w is likely to be good (Gallant, IEEE Trans. Neural Networks 1, 1990). Each record
- * is longer than the one before, so that n rows cost at most √(2n) copies. */
+/* Keeps the present w, which is about to be replaced, if it has classified the most consecutive
+ * rows correctly: such a w is likely to be good (Gallant, IEEE Trans. Neural Networks 1, 1990).
+ * Each record is longer than the one before, so that n rows cost at most √(2n) copies. */
 static void keep_longest(dni_perceptron *p, struct visit *visit) {
     if (visit->updates > 0 && visit->correct > visit->longest) {
         visit->longest = visit->correct;
@@ -296,8 +296,8 @@ static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit
     return visit_block(p, &block, p->a.order, visit, err);
 }
 
-/* Shuffled: the blocks in a random order, and the rows of each piece of a block in a random order, so
- * that a pass over streamed rows reads every block once. */
+/* Shuffled: the blocks in a random order, and the rows of each piece of a block in a random order,
+ * so that a pass over streamed rows reads every block once. */
 static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *err) {
     const dn_rows *rows = p->input->rows;
     for (size_t i = 0; p->a.blocks != NULL && i < rows->n_blocks; i++) {

@@ -1,4 +1,4 @@
-/* Soft thresholds and minimum-norm subgradients: the two facts about |x| that every solver for it rests on. */
+/* Soft thresholds and minimum-norm subgradients. */
 #include "optimize/l1/l1.h"
 
 #include <math.h>

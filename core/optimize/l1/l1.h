@@ -1,4 +1,4 @@
-/* The term Σ l1_i |x_i| of an objective: its value, its subgradient, its proximal step. A NULL l1 is 0. */
+/* The term Σ l1_i |x_i| of an objective: value, subgradient, proximal step. A NULL l1 is 0. */
 #ifndef DNI_L1_H
 #define DNI_L1_H
 
@@ -6,9 +6,11 @@
 
 /* Σ l1_i |x_i| */
 double dni_l1_value(const double *l1, const double *x, size_t n);
-/* The number of least size in ∂(f + l|x|) at one variable: g + l·sign(x), or at x = 0 what of g is beyond ±l. It is 0 exactly at a minimum. */
+/* The subgradient of least size of f + l|x| in one variable: g + l·sign(x); at x = 0, g shrunk by
+ * l. It is 0 at a minimum only. */
 double dni_l1_slope(double l, double x, double g);
-/* out [n] ← dni_l1_slope of every variable: the minimum-norm subgradient of F; gradient [n] is ∇f. In place is allowed. */
+/* out [n] ← dni_l1_slope of every variable: the minimum-norm subgradient of F; gradient [n] is ∇f.
+ * In place is allowed. */
 void dni_l1_subgradient(const double *l1, const double *x, const double *gradient, size_t n,
                         double *out);
 /* argmin_z ½(z − a)² + l|z|: a shrunk towards 0 by l. */

@@ -3,8 +3,9 @@
  *   ξ_i = sign(x_i), or −sign(subgradient_i) at x_i = 0;   π(y)_i = y_i where y_i ξ_i > 0, otherwise 0
  *   accept x' = π(x + αp) when   F(x') ≤ F(x) + c Σ subgradient_i (x'_i − x_i),   c = 1e-4,   α = first, first/2, …
  *
- * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007, section 3.2. Near a minimum the decrease is below the rounding of F: then a
- * value no worse than rounding is enough if the slope along the step has shrunk in size, as in line_search.c. */
+ * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007, section 3.2.
+ * Near a minimum the decrease is below the rounding of F. There a value within the rounding error
+ * is accepted if the slope along the step has decreased in size, as in line_search.c. */
 #include "optimize/l1/orthant.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
@@ -27,7 +28,8 @@ void dni_orthant_align(const double *x, const double *subgradient, size_t n, dou
     }
 }
 
-/* x_new ← π(x + step·direction); *out_slope ← Σ subgradient (x_new − x). A variable without l1 has no border. */
+/* x_new ← π(x + step·direction); *out_slope ← Σ subgradient (x_new − x). A variable without l1 has
+ * no border. */
 static void project(const dni_objective *o, dni_orthant_search *search, double step,
                     double *out_slope) {
     double slope = 0;
@@ -43,7 +45,7 @@ static void project(const dni_objective *o, dni_orthant_search *search, double s
     *out_slope = slope;
 }
 
-/* The slope along the step at its end, of the function that F is within the orthant. */
+/* The slope along the step at its end, of F within the orthant. */
 static double end_slope(const dni_objective *o, const dni_orthant_search *search) {
     double slope = 0;
     for (size_t i = 0; i < o->n; i++) {
@@ -62,7 +64,7 @@ dn_status dni_orthant_search_run(const dni_objective *objective, const dn_run *r
     for (size_t trial = 0; trial < search->most_trials; trial++, step /= 2) {
         double slope, value;
         project(objective, search, step, &slope);
-        if (slope >= 0) { /* rounding is all that is left of the step */
+        if (slope >= 0) { /* the step is below rounding */
             return DN_OK;
         }
         dn_status status = objective->evaluate(objective->ctx, run, search->x_new, &value,

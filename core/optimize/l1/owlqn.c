@@ -4,10 +4,13 @@
  *   p = −B⁻¹v on the free variables by the two-loop recursion over pairs s, y = ∇f' − ∇f;   p_i = 0 where it leaves 0 on the wrong side
  *   x ← π(x + αp), the step cut at the borders of the orthant (orthant.c)
  *
- * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007. Two differences: the recursion runs on the free variables alone, so that
- * once the zeros are found it is L-BFGS in the space that is left, where theirs mixes in the curvature of variables that cannot move; and only a variable that
- * is 0 has its sign of p checked, since the others may go either way without leaving the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on
- * the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
+ * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007. Two
+ * differences: the recursion uses the free variables only, so that once the zeros are found it is
+ * L-BFGS in the remaining space; theirs includes the curvature of variables that cannot move. And
+ * the sign of p is checked only for variables that are 0, since the others may move either way
+ * within the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on the free
+ * variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in
+ * the loop. */
 #include "optimize/l1/owlqn.h"
 #include "base/layout.h"
 #include "linalg/vector.h"
@@ -21,8 +24,8 @@
 
 struct owlqn {
     double *s, *y;        /* [pairs × n] rings */
-    size_t pairs;         /* room for so many */
-    size_t n_pairs, next; /* how many pairs are held, where the next one goes */
+    size_t pairs;         /* capacity */
+    size_t n_pairs, next; /* number of pairs, position of the next */
     double *free;         /* [n] 1: the variable may move; 0 */
     double *subgradient, *direction, *gradient, *x_new, *gradient_new, *scratch; /* [n] */
 };
@@ -55,7 +58,7 @@ static double free_dot(const struct owlqn *t, const double *a, const double *b, 
     return sum;
 }
 
-/* q ← M⁻¹q, the objective's (diagonal) guess of the Hessian. */
+/* q ← M⁻¹q, M the objective's diagonal approximation of the Hessian. */
 static void precondition(const dni_objective *o, double *q) {
     if (o->precondition != NULL) {
         o->precondition(o->ctx, q);
@@ -79,7 +82,7 @@ static void two_loops(const dni_objective *o, struct owlqn *t) {
             sy[i] = 0;
             continue;
         }
-        if (gamma == 0) { /* the newest pair that counts tells the scale of M */
+        if (gamma == 0) { /* the newest usable pair gives the scale of M */
             for (size_t j = 0; j < n; j++) {
                 t->scratch[j] = t->free[j] * y[j];
             }
@@ -161,7 +164,7 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
         if (t->n_pairs == 0) {
             return DN_OK;
         }
-        t->n_pairs = 0; /* the memory misleads: once more along the subgradient */
+        t->n_pairs = 0; /* the pairs do not help: try the subgradient */
     }
 }
 

@@ -7,7 +7,8 @@
 /* Bytes that the solver allocates for n variables. */
 double dni_owlqn_bytes(size_t n);
 
-/* Minimises F from x [n], which becomes the answer, with exact zeros. The objective's preconditioner must be diagonal. */
+/* Minimises F from x [n], which becomes the answer; zeros are exact. objective->precondition must
+ * be diagonal. */
 DN_MUST_USE dn_status dni_owlqn(const dni_objective *objective, const dn_run *run,
                                 size_t max_iterations, double *x, dni_outcome *out, dn_error *err);
 

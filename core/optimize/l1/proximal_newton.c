@@ -3,14 +3,18 @@
  *   z = argmin Q(z) = ∇f(x)ᵀ(z − x) + ½(z − x)ᵀH(z − x) + Σ l1_i |z_i|,   x ← x + α(z − x),   α = 1, ½, … until
  *   F(x + α(z − x)) ≤ F(x) + 1e-4·α·Δ,   Δ = ∇f(x)ᵀ(z − x) + Σ l1_i (|z_i| − |x_i|) < 0
  *
- * Lee, Sun and Saunders, Proximal Newton-type methods, SIAM J. Optim. 24, 2014. Near the minimum α = 1 and the zeros of z are those of x.
+ * Lee, Sun and Saunders, Proximal Newton-type methods, SIAM J. Optim. 24, 2014. Near the minimum α
+ * = 1 and the zeros of z are those of x.
  *
  * The model is minimised by sweeps of coordinate descent, with r = ∇f + H(z − x) kept:
  *   z_i ← shrink(H_ii z_i − r_i, l1_i)/H_ii
- * (Friedman, Hastie and Tibshirani, J. Statistical Software 33, 2010, section 2), which find the zeros soon and the rest slowly where variables are correlated.
- * So when a sweep has changed no sign, and every few sweeps, Q is minimised over the variables that are not 0 with their signs held: a linear system. Of its
- * solution what crosses 0 becomes 0 if that lowers Q; otherwise z goes to the first crossing, which does. The model is solved until its subgradient is a fraction
- * of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep, O(n³) a system; no allocation in the loop. */
+ * (Friedman, Hastie and Tibshirani, J. Statistical Software 33, 2010, section 2), which finds the
+ * zeros soon but converges slowly for correlated variables. When a sweep has changed no sign, and
+ * every few sweeps, Q is therefore minimised over the variables that are not 0, with fixed signs: a
+ * linear system. Variables whose solution crosses 0 become 0 if that decreases Q; otherwise z goes
+ * to the first crossing, which decreases it. The model is solved until its subgradient is a
+ * fraction of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep,
+ * O(n³) a system; no allocation in the loop. */
 #include "optimize/l1/proximal_newton.h"
 #include "base/layout.h"
 #include "linalg/vector.h"
@@ -29,11 +33,11 @@ struct proximal {
     double *hessian; /* [n × n], both triangles */
     double *factor;  /* [n × n] work of the systems */
     double *scale, *gradient, *gradient_new, *x_new, *step;
-    double *z;                       /* [n] where the model is looked at */
+    double *z;                       /* [n] the point of the model */
     double *r;                       /* [n] ∇f + H(z − x) */
     double *right, *move, *response; /* [n] of a system: its right side, z' − z, H(z' − z) */
     size_t *index;                   /* [n] its variables */
-    double first;                    /* the steepest start of a step so far */
+    double first;                    /* the largest slope at the start of a step so far */
 };
 
 static void proximal_layout(dni_layout *layout, const void *shape, void *work) {
@@ -59,7 +63,8 @@ double dni_proximal_newton_bytes(size_t n) {
     return dni_layout_bytes(proximal_layout, &n, &scratch);
 }
 
-/* Largest component of the minimum-norm subgradient at a point whose smooth part has that gradient. */
+/* Largest component of the minimum-norm subgradient at a point whose smooth part has that
+ * gradient. */
 static double slope_max(const double *l1, const double *x, const double *gradient, size_t n) {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +80,7 @@ static bool same_sign(double a, double b) {
     return (a > 0) == (b > 0) && (a < 0) == (b < 0);
 }
 
-/* One sweep; says whether a variable came to 0, left it or went across. */
+/* One sweep. Returns true if a variable changed its sign, or became 0 or nonzero. */
 static bool sweep(struct proximal *t, size_t n) {
     bool changed = false;
     for (size_t i = 0; i < n; i++) {
@@ -108,15 +113,15 @@ static double model_change(struct proximal *t, size_t n) {
     return change;
 }
 
-/* move [n] ← the solution of the system, spread over all variables, times `share`; what would cross 0 ends there. */
+/* move [n] ← `share` times the solution of the system, for all variables; a variable that would
+ * cross 0 ends there. */
 static void cut_at_zero(struct proximal *t, size_t n, size_t n_free, double share) {
     memset(t->move, 0, n * sizeof *t->move);
     for (size_t k = 0; k < n_free; k++) {
         size_t i = t->index[k];
         double move = share * t->step[k], rest = t->z[i] + move;
-        if (t->l1[i] > 0 &&
-            (!same_sign(rest, t->z[i]) ||
-             fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* what rounding leaves of 0 is 0 */
+        if (t->l1[i] > 0 && (!same_sign(rest, t->z[i]) ||
+                             fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* a rounding error of 0 */
             move = -t->z[i];
         }
         t->move[i] = move;
@@ -199,7 +204,7 @@ static dn_status solve_model(const dn_run *run, struct proximal *t, const double
     return DN_OK;
 }
 
-/* x_new ← x + α(z − x) with F lower; *found stays false when there is none. */
+/* x_new ← x + α(z − x) with a smaller F; *found stays false if there is none. */
 static dn_status search(const dni_objective *o, const dn_run *run, const double *x,
                         struct proximal *t, double *value, bool *found, dni_outcome *out,
                         dn_error *err) {
@@ -214,9 +219,8 @@ static dn_status search(const dni_objective *o, const dn_run *run, const double 
     for (int trial = 0; trial < MAX_TRIALS; trial++, alpha /= 2) {
         double now;
         for (size_t i = 0; i < n; i++) {
-            t->x_new[i] = trial == 0
-                              ? t->z[i]
-                              : x[i] + alpha * t->step[i]; /* x + (z − x) would spoil zeros */
+            t->x_new[i] =
+                trial == 0 ? t->z[i] : x[i] + alpha * t->step[i]; /* x + (z − x) would lose zeros */
         }
         dn_status status = o->evaluate(o->ctx, run, t->x_new, &now, t->gradient_new, err);
         if (status != DN_OK) {
@@ -237,7 +241,7 @@ static dn_status search(const dni_objective *o, const dn_run *run, const double 
     return DN_OK;
 }
 
-/* The Hessian's lower triangle to both. */
+/* Copies the lower triangle to the upper. */
 static void mirror(double *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {

@@ -2,9 +2,10 @@
  *
  *   w ← (1 − 2·rate·λ·Σv) w − rate·Σ v ∂ℓ/∂w
  *
- * Dense rows are gathered and go through matrix products. A step on sparse rows reads and writes the
- * weights of their entries only; decay and l1 are applied to the others later (optimize/lazy.h). All
- * scores come first, then the decay of all weights, then the entries' steps. */
+ * Dense rows are gathered and go through matrix products. A step on sparse rows reads and writes
+ * the weights of their entries only; decay and l1 are applied to the others later
+ * (optimize/lazy.h). All scores come first, then the decay of all weights, then the entries'
+ * steps. */
 #include "learners/shared/linear/linear_problem.h"
 #include "linalg/vector.h"
 
@@ -78,7 +79,7 @@ static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_la
     for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         size_t first = x.cols[e] * K;
         for (size_t k = 0; point->paid != NULL && k < K; k++) {
-            dni_lazy_settle(point, first + k);
+            dni_lazy_apply(point, first + k);
         }
         for (size_t k = 0; k < K; k++) {
             scores[k] += x.values[e] * point->x[first + k];

@@ -2,10 +2,10 @@
  *
  *   ∂²f/∂u_k∂u_l = Σ_t v_t (∂²ℓ/∂g_k∂g_l) z_t z_tᵀ / Σv  (+ 2λ/s² on the diagonal of the weights),   z = [(x − m)/s, 1]
  *
- * A block (k, l) is a weighted Gram matrix whose coefficients have one sign, so that a symmetric rank
- * update of half the work computes it. Dense rows are centred before the products: centring the
- * finished matrix would lose the digits of (m/s)². Sparse rows are centred in the finished matrix,
- * since centred rows would not be sparse.
+ * A block (k, l) is a weighted Gram matrix whose coefficients have one sign, so that a symmetric
+ * rank update of half the work computes it. Dense rows are centred before the products: centring
+ * the finished matrix would lose the digits of (m/s)². Sparse rows are centred in the finished
+ * matrix, since centred rows would not be sparse.
  *
  * The cross-entropy does not depend on a vector that is added to the weights of all classes. The
  * Hessian gets a curvature along Σ_k u_k, which does not change the minimiser. */
@@ -17,8 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Prepares the products of a tile: expands the rows into slot->z, unless adding up entry by entry is
- * cheaper. Returns true in that case. */
+/* Prepares the products of a tile: expands the rows into slot->z, unless adding up entry by entry
+ * is cheaper. Returns true in that case. */
 static bool prepare_tile(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x) {
     if (p->sparse && dni_tile_gram_sparse_pays(x)) {
         return true;

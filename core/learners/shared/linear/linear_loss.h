@@ -2,8 +2,8 @@
  *
  * The loss ℓ of a row depends on its scores g [n_scores] and its class; a row of weight v adds vℓ.
  * Two classes have one score, which is positive for the second class; K > 2 classes have K scores.
- * The functions work on the scores of a tile, [tile->x.n_rows × n_scores]. Adding a loss is adding a
- * table; nothing outside it depends on which loss a problem has. */
+ * The functions work on the scores of a tile, [tile->x.n_rows × n_scores]. Adding a loss is adding
+ * a table; nothing outside it depends on which loss a problem has. */
 #ifndef DNI_LINEAR_LOSS_H
 #define DNI_LINEAR_LOSS_H
 

@@ -2,7 +2,8 @@
  *
  *   ∂f/∂w_k = Σ v (∂ℓ/∂g_k) x / Σv + 2λw_k,   ∂f/∂b_k = Σ v (∂ℓ/∂g_k) / Σv
  *
- * One pass reads each tile of rows once: scores, residuals and gradient while it is in the cache. */
+ * One pass reads each tile of rows once: scores, residuals and gradient while it is in the
+ * cache. */
 #include "learners/shared/linear/linear_problem.h"
 #include "base/random.h"
 #include "linalg/vector.h"

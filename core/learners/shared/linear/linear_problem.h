@@ -12,8 +12,8 @@
  * that Σ|w_kj| = Σ|u_kj|/s_j, and a zero in one set is a zero in the other.
  *
  * Functions that a solver calls (evaluate, hessian, product, diagonal) have the signature of
- * optimize/objective.h; their `ctx` is the problem. A problem belongs to one thread; its passes over
- * rows use the threads of the run. Passes poll the run's stop before each tile. */
+ * optimize/objective.h; their `ctx` is the problem. A problem belongs to one thread; its passes
+ * over rows use the threads of the run. Passes poll the run's stop before each tile. */
 #ifndef DNI_LINEAR_PROBLEM_H
 #define DNI_LINEAR_PROBLEM_H
 
@@ -97,7 +97,8 @@ double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows);
  *   uses      sum of dni_linear_uses
  *   problem   to be released with dni_linear_done, also after a failure
  *
- * Errors: those of dn_run_alloc; DN_ERR_BUDGET: the number of variables exceeds what BLAS can index. */
+ * Errors: those of dn_run_alloc; DN_ERR_BUDGET: the number of variables exceeds what BLAS can
+ * index. */
 DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows *rows,
                                       size_t n_classes, double lambda, const dni_moments *moments,
                                       unsigned uses, const dn_run *run, dn_error *err);
@@ -117,7 +118,8 @@ void dni_linear_set_table(const dni_linear_problem *problem, const double *state
 void dni_linear_read_table(const dni_linear_problem *problem, const double *table, double *stated);
 
 /* ---- passes over the rows: linear_problem.c ---- */
-/* Value and gradient of f without l1 at x, in the solver's variables. Sets stated, gradient, sums. */
+/* Value and gradient of f without l1 at x, in the solver's variables. Sets stated, gradient,
+ * sums. */
 dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                               double *gradient, dn_error *err);
 /* Sets `sums` and `gradient` at a point in the stated variables, or, with EXPAND, in those of
@@ -137,13 +139,14 @@ DN_MUST_USE dn_status dni_linear_typical_weight(dni_linear_problem *problem, dou
                                                 dn_error *err);
 
 /* ---- second derivatives as a matrix: linear_hessian.c ---- */
-/* hessian [n × n], lower triangle ← Hessian of f without l1 at x. It is made positive definite along
- * null_basis, for constant columns, and for the common change of all classes, which no loss of
- * probabilities depends on. With l1 the penalty depends on that change: there the Hessian stays
+/* hessian [n × n], lower triangle ← Hessian of f without l1 at x. It is made positive definite
+ * along null_basis, for constant columns, and for the common change of all classes, which no loss
+ * of probabilities depends on. With l1 the penalty depends on that change: there the Hessian stays
  * semidefinite for the weights. */
 dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, double *hessian,
                              dn_error *err);
-/* gram [width × width], lower triangle ← Σ v zzᵀ/Σv over every stride-th block, z = [(x − m)/s, 1]. */
+/* gram [width × width], lower triangle ← Σ v zzᵀ/Σv over every stride-th block, z = [(x − m)/s,
+ * 1]. */
 DN_MUST_USE dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride, double *gram,
                                       dn_error *err);
 

@@ -49,7 +49,7 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
         for (size_t k = 0; k < 3; k++) { /* those that are looked at must be up to date */
             seen[k] = (size_t)(draw(&seed) * HELD);
             if (l1 > 0) {
-                dni_lazy_settle(&lazy, seen[k]);
+                dni_lazy_apply(&lazy, seen[k]);
             }
             assert_near(1 + lazy.scale * x[seen[k]], 1 + plain.z[seen[k]], 1e-12);
         }
@@ -69,7 +69,7 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
             plain_pay(&plain, l1);
         }
     }
-    dni_lazy_settle_all(&lazy);
+    dni_lazy_apply_all(&lazy);
     assert_true(lazy.scale == 1);
     assert_near(1 + lazy.due, 1 + plain.due, 1e-11);
     for (size_t i = 0; i < N; i++) {
@@ -102,11 +102,11 @@ static void far_decay(void **state) {
     dni_lazy lazy = {.x = x, .paid = paid, .n_held = 1, .l1 = 1, .scale = 1};
     for (size_t s = 0; s < 5000; s++) {
         dni_lazy_decay(&lazy, 0.5);
-        dni_lazy_settle(&lazy, 0);
+        dni_lazy_apply(&lazy, 0);
         x[0] += 0.25 / lazy.scale;
         assert_true(isfinite(x[0]) && lazy.scale > 0);
     }
-    dni_lazy_settle_all(&lazy);
+    dni_lazy_apply_all(&lazy);
     assert_near(x[0], 0.5, 1e-12);
     assert_true(x[1] == -1);
     dni_lazy_decay(&lazy, 0); /* all is forgotten */
