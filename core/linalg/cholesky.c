@@ -1,9 +1,12 @@
-/* Cholesky by panels of columns, left-looking: each panel takes the products of all columns before it, then is factored.
+/* Cholesky factorisation by panels of columns, left-looking: from each panel the products of all
+ * columns before it are subtracted, then it is factored.
  *
- *   C ← A[j…, panel] − L[j…, 0…j) L[panel, 0…j)ᵀ,   L_jj L_jjᵀ = C_jj,   L[below, panel] = C[below] L_jj⁻ᵀ
+ *   C ← A[j…, panel] − L[j…, 0…j) L[panel, 0…j)ᵀ
+ *   L_jj L_jjᵀ = C_jj,   L[below, panel] = C[below] L_jj⁻ᵀ
  *
- * LAPACK's dpotrf does the same sums and takes nearly as long, but for seconds it cannot be stopped. Up to one panel it is called as it is.
- * LAPACK is column-major: our row-major lower triangle is its upper one, so nothing is ever transposed. */
+ * LAPACK's dpotrf computes the same sums in nearly the same time, but cannot be stopped for
+ * seconds. It is called for matrices of one panel. LAPACK is column-major: the row-major lower
+ * triangle is its upper triangle, so that nothing is transposed. */
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -14,7 +17,8 @@
 
 #define PANEL 1024 /* narrower ones are slower than dpotrf */
 
-/* C ← C − L[rows, 0…j) L[panel, 0…j)ᵀ for n_rows rows below the diagonal block, as many columns of L at a time as a panel has. */
+/* C ← C − L[rows, 0…j) L[panel, 0…j)ᵀ for n_rows rows below the diagonal block, PANEL columns of L
+ * at a time. */
 static dn_status subtract_products(const dn_run *run, double *a, size_t n, size_t j, size_t width,
                                    size_t first, size_t n_rows, dn_error *err) {
     for (size_t k = 0; k < j; k += PANEL) { /* j is a multiple of PANEL */
@@ -29,7 +33,7 @@ static dn_status subtract_products(const dn_run *run, double *a, size_t n, size_
     return DN_OK;
 }
 
-/* The rows below the diagonal block of the panel that begins at column j. */
+/* Computes the rows below the diagonal block of the panel that begins at column j. */
 static dn_status panel_below(const dn_run *run, double *a, size_t n, size_t j, size_t width,
                              dn_error *err) {
     size_t first = j + width, step = dni_step_rows(n - first, 2.0 * PANEL * PANEL, PANEL / 2);

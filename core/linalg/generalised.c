@@ -1,9 +1,13 @@
-/* With y = Lᵀw and Y = M L⁻ᵀ the problem is YᵀY y = ρ y: the squared singular values of Y, k rows, and its right singular vectors. One-sided Jacobi: rotations
+/* With y = Lᵀw and Y = M L⁻ᵀ the problem is YᵀY y = ρ y: the squared singular values and the right
+ * singular vectors of Y, which has k rows. One-sided Jacobi rotations
  *
  *   y_i ← c y_i − s y_j,   y_j ← s y_i + c y_j,   tan 2θ = 2 y_iᵀy_j / (‖y_j‖² − ‖y_i‖²)
  *
- * until all rows are orthogonal; then their lengths are √ρ. Nothing is squared before it has to be, so small eigenvalues keep their digits.
- * Golub and Van Loan, Matrix Computations, 4th ed., sections 8.7.2 (generalised problem) and 8.6.3 (one-sided Jacobi). */
+ * make all rows orthogonal; their lengths are then √ρ. YᵀY is never formed, so that small
+ * eigenvalues keep their digits.
+ *
+ * Golub and Van Loan, Matrix Computations, 4th ed., sections 8.7.2 (generalised problem) and 8.6.3
+ * (one-sided Jacobi). */
 #include "linalg/generalised.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -13,16 +17,16 @@
 #include <cblas.h>
 #include <math.h>
 
-#define MOST_SWEEPS 60
+#define MAX_SWEEPS 60
 #define ORTHOGONAL 1e-15
-#define NOTHING                                                                                    \
-    1e-14 /* a row so much shorter than the longest is rounding: its direction does not matter */
-#define LEAST_ROWS 8
+/* A row shorter than this times the longest one is a rounding error; its direction is arbitrary. */
+#define NEGLIGIBLE 1e-14
+#define MIN_ROWS 8
 
 /* rows ← rows L⁻ᵀ, or rows L⁻¹ */
 static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_TRANSPOSE transpose,
                             double *rows, size_t k, dn_error *err) {
-    size_t step = dni_step_rows(k, (double)d * (double)d, LEAST_ROWS);
+    size_t step = dni_step_rows(k, (double)d * (double)d, MIN_ROWS);
     for (size_t first = 0, n; d > 0 && first < k; first += n) {
         n = k - first < step ? k - first : step;
         dn_status status = dn_run_stop(run, err);
@@ -35,10 +39,10 @@ static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_
     return DN_OK;
 }
 
-/* Rotates two rows into orthogonal ones; false: they were. */
-static bool rotate(double *x, double *y, size_t d, double nothing) {
+/* Makes two rows orthogonal by a rotation. Returns false if they were orthogonal. */
+static bool rotate(double *x, double *y, size_t d, double negligible) {
     double a = dni_norm(x, d), b = dni_norm(y, d), product = dni_dot(x, y, d);
-    if (!(fabs(product) > ORTHOGONAL * a * b) || a <= nothing || b <= nothing) {
+    if (!(fabs(product) > ORTHOGONAL * a * b) || a <= negligible || b <= negligible) {
         return false;
     }
     double zeta = (b - a) * (b + a) / (2 * product);
@@ -57,7 +61,7 @@ static dn_status orthogonalise(const dn_run *run, double *rows, size_t k, size_t
     for (size_t i = 0; i < k; i++) {
         longest = fmax(longest, dni_norm(rows + i * d, d));
     }
-    for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+    for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         bool moved = false;
         for (size_t i = 0; i < k; i++) {
             dn_status status = dn_run_stop(run, err);
@@ -65,7 +69,7 @@ static dn_status orthogonalise(const dn_run *run, double *rows, size_t k, size_t
                 return status;
             }
             for (size_t j = i + 1; j < k; j++) {
-                moved = rotate(rows + i * d, rows + j * d, d, NOTHING * longest) || moved;
+                moved = rotate(rows + i * d, rows + j * d, d, NEGLIGIBLE * longest) || moved;
             }
         }
         if (!moved) {
@@ -76,7 +80,7 @@ static dn_status orthogonalise(const dn_run *run, double *rows, size_t k, size_t
                         "the generalised eigenvalues of %zu rows could not be computed", k);
 }
 
-/* Longest first. Their lengths are in values. */
+/* Sorts the rows by descending length; values holds their lengths. */
 static void sort_rows(double *rows, size_t k, size_t d, double *values) {
     for (size_t i = 0; i < k; i++) {
         size_t best = i;

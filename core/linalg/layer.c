@@ -1,4 +1,5 @@
-/* Products of a layer: BLAS for dense rows; those of sparse rows are the products of linear scores (tile.h), whose transposed table is the same. */
+/* The products of a layer: BLAS for dense rows; for sparse rows those of linear scores (tile.h),
+ * whose transposed table has the same form. */
 #include "linalg/layer.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"

@@ -1,7 +1,8 @@
 /* The three products of a layer of a network on a tile of rows: forward, backward, gradient.
  *
- * A layer of `units` units over x.n_cols inputs is a table [(n_cols + 1) × units], input after input, the biases behind: an input's weights lie side by side, which entries of sparse rows want,
- * too. The result for a tile depends on its rows and its shape only. */
+ * A layer of `units` units over x.n_cols inputs is a table [(n_cols + 1) × units]: the weights of
+ * one input are adjacent, as entries of sparse rows need them, and the biases are the last row. The
+ * result for a tile depends only on its rows and its shape. */
 #ifndef DNI_LAYER_H
 #define DNI_LAYER_H
 
@@ -9,12 +10,14 @@
 
 /* out [x.n_rows × units] ← [x, 1]·table */
 void dni_layer_forward(dn_matrix x, const double *table, size_t units, double *out);
-/* out [n_rows × inputs] ← delta·Wᵀ, W the table without its biases; delta [n_rows × units] */
+/* out [n_rows × inputs] ← delta·Wᵀ, where W is the table without its biases; delta [n_rows ×
+ * units] */
 void dni_layer_backward(const double *delta, size_t n_rows, const double *table, size_t inputs,
                         size_t units, double *out);
 /* table += Σ_t [x_t, 1] ⊗ delta_t; delta [x.n_rows × units] */
 void dni_layer_gradient(dn_matrix x, const double *delta, size_t units, double *table);
-/* The rows first … first + n - 1 of the same table for dense x; n_cols is the biases'. So pieces of one gradient can be had at once. */
+/* The same for the rows first … first + n - 1 of the table and dense x; row n_cols holds the
+ * biases. Parts of one gradient can be computed concurrently. */
 void dni_layer_gradient_part(dn_matrix x, const double *delta, size_t units, size_t first, size_t n,
                              double *table);
 

@@ -1,8 +1,9 @@
-/* Householder triangles. Golub and Van Loan, Matrix Computations, 4th ed., sections 5.2 (QR), 5.4.2 (column pivoting), 5.5.3 (least norm), 6.5.3 (appending rows).
+/* Householder triangles. Golub and Van Loan, Matrix Computations, 4th ed., sections 5.2 (QR), 5.4.2
+ * (column pivoting), 5.5.3 (least norm), 6.5.3 (appending rows).
  *
- *   [R; X] = Q [R'; 0]                                    appending, by LAPACK's dtpqrt, which leaves alone the zeros below R
- *   Z P = Q [R11 R12; 0 0],  R11 x = QᵀT                  x = 0 for the other columns
- *   null space: P [−R11⁻¹ R12; I] */
+ *   appending   [R; X] = Q [R'; 0], by LAPACK's dtpqrt, which keeps the zeros below R
+ *   solving     Z P = Q [R11 R12; 0 0],  R11 x = QᵀT, and x = 0 for the other columns
+ *   null space  P [−R11⁻¹ R12; I] */
 #include "linalg/qr.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #define BLOCK 32 /* columns of a block reflector */
-#define LEAST_ROWS 16
+#define MIN_ROWS 16
 
 size_t dni_qr_work(size_t p) {
     return 2 * BLOCK * p;
@@ -27,7 +28,7 @@ dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows, si
     if (p == 0 || n_rows == 0) {
         return DN_OK;
     }
-    size_t step = dni_step_rows(n_rows, 2 * (double)p * (double)p, LEAST_ROWS);
+    size_t step = dni_step_rows(n_rows, 2 * (double)p * (double)p, MIN_ROWS);
     for (size_t first = 0, m; first < n_rows; first += m) {
         m = n_rows - first < step ? n_rows - first : step;
         dn_status status = dn_run_stop(run, err);
@@ -56,7 +57,7 @@ static size_t longest_column(const struct pivoting *q, size_t s, double *length)
     *length = -1;
     for (size_t j = s; j < q->d; j++) {
         double own = dni_norm(q->r + j * q->stride + s, q->d - s);
-        if (own > *length || isnan(own)) { /* one that is not finite is found out at once */
+        if (own > *length || isnan(own)) { /* a column that is not finite ends the search */
             *length = own;
             best = j;
         }
@@ -79,7 +80,8 @@ static void swap_columns(struct pivoting *q, size_t a, size_t b) {
     q->order[b] = column;
 }
 
-/* Reflects column s onto its first entry, ±length, and all columns behind with it. */
+/* Reflects column s onto its first entry, ±length, and applies the reflection to all later
+ * columns. */
 static void reflect(struct pivoting *q, size_t s, double length) {
     double *v = q->r + s * q->stride + s, alpha = v[0] > 0 ? -length : length;
     size_t n = q->d - s;
@@ -102,7 +104,8 @@ static void back_substitute(const struct pivoting *q, size_t rank, double *y) {
     }
 }
 
-/* One solution for each column of T, or a vector of the null space for each column of Z from the rank on. sign −1 and a 1 for those. */
+/* x [d] ← the solution for a column of T (sign 1), or the null vector of a column of Z from the
+ * rank on (sign −1, with a 1 at that column). */
 static void spread(const struct pivoting *q, size_t rank, size_t column, double sign, double *y,
                    double *x) {
     memcpy(y, q->r + column * q->stride, rank * sizeof *y);
@@ -184,7 +187,7 @@ dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double 
     return DN_OK;
 }
 
-/* Gram and Schmidt, twice for the rounding. */
+/* Gram-Schmidt, twice because of rounding. */
 dn_status dni_orthonormal_rows(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
     for (size_t r = 0; r < n; r++) {
         dn_status status = dn_run_stop(run, err);

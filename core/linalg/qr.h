@@ -1,6 +1,8 @@
-/* Least squares by orthogonal triangles of rows that come tile by tile: what is left to do where the normal equations are too coarse, for they square the condition.
+/* Least squares by orthogonal triangles of rows that arrive in tiles. Normal equations square the
+ * condition number; this is used where they are not accurate enough.
  *
- * A triangle R of p columns is held column by column: R(i, j) at r[j · p + i], i <= j, zeros below. Orders are at most DNI_MAX_ORDER (cholesky.h). */
+ * The triangle R of p columns is stored column by column: R(i, j) at r[j · p + i], i <= j, zeros
+ * below. Orders are at most DNI_MAX_ORDER (cholesky.h). */
 #ifndef DNI_QR_H
 #define DNI_QR_H
 
@@ -8,21 +10,36 @@
 #include <discern/status.h>
 #include <stddef.h>
 
-/* Doubles of `work` that dni_qr_append needs. */
+/* Doubles of `work` for p columns. */
 size_t dni_qr_work(size_t p);
-/* R ← the triangle of [R; rows]: RᵀR grows by rowsᵀrows. rows [p × n_rows], column by column too, is spoilt. r begins as zeros. Polls the run's stop before every step of
- * DNI_STEP_FLOPS or so; its code is the only failure. O(2 n_rows p²). */
+/* R ← the triangle of [R; rows], so that RᵀR grows by rowsᵀ rows. Start with r = 0.
+ *
+ *   r      [p × p] column by column
+ *   rows   [p × n_rows] column by column; overwritten
+ *   work   [dni_qr_work(p)]
+ *
+ * Polls the run's stop about every DNI_STEP_FLOPS; its code is the only failure. Cost: O(2 n_rows
+ * p²). */
 DN_MUST_USE dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows,
                                     size_t n_rows, double *work, dn_error *err);
 
-/* Of the triangle of [Z | T], p = d + k columns: minimisers x of ‖T_i − Z x_i‖, rows of x [k × d], by QR with column pivoting. The rank is the number of pivots above
- * `tolerance` times the largest column; the weights of the other columns are 0. *out_null [*out_n_null × d], from the run's allocator (NULL when of full rank; dn_run_free):
- * rows that span the null space of Z, one for each such column, with a 1 there. r is spoilt. O(4/3 d³). */
+/* Minimises ‖T_i − Z x_i‖ for the triangle of [Z | T], by QR with column pivoting. The rank is the
+ * number of pivots above `tolerance` times the largest column; the weights of the other columns are
+ * 0.
+ *
+ *   r           [(d + k) × (d + k)] overwritten
+ *   x           [k × d] out: one minimiser a row
+ *   out_null    [*out_n_null × d] rows that span the null space of Z, one for each of the other
+ *               columns, with a 1 there; to be released with dn_run_free. NULL at full rank
+ *
+ * Errors: DN_ERR_NUMERIC if r is not finite; those of dn_run_alloc and dn_run_stop. Cost: O(4/3
+ * d³). */
 DN_MUST_USE dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k,
                                    double tolerance, double *x, size_t *out_n_null,
                                    double **out_null, dn_error *err);
 
-/* rows [n × d] ← orthonormal rows of the same span; what vanishes becomes 0. Polls once a row. O(2 n² d). */
+/* rows [n × d] ← orthonormal rows with the same span; dependent rows become 0. Polls once a row.
+ * Cost: O(2 n² d). */
 DN_MUST_USE dn_status dni_orthonormal_rows(const dn_run *run, double *rows, size_t n, size_t d,
                                            dn_error *err);
 

@@ -1,4 +1,4 @@
-/* How long a computation may go on without looking at the run's stop flag, in arithmetic instead of time. */
+/* How many operations a computation may do between two polls of the run's stop flag. */
 #ifndef DNI_STEP_H
 #define DNI_STEP_H
 
@@ -6,10 +6,12 @@
 #include <discern/status.h>
 #include <stddef.h>
 
-/* Floating point operations between two polls of dn_run_stop: some 0.1 s of one slow core in matrix products. */
+/* Floating-point operations between two polls of dn_run_stop: about 0.1 s of matrix products on a
+ * slow core. */
 #define DNI_STEP_FLOPS 2e9
 
-/* How many of n rows of `flops` each make one step; at least `least`, the fewest that a matrix product is worth. */
+/* Rows of one step, of n rows with `flops` operations each. At least `least`: matrix products of
+ * fewer rows are inefficient. */
 static inline size_t dni_step_rows(size_t n, double flops, size_t least) {
     double rows = DNI_STEP_FLOPS / flops;
     if (rows >= (double)n) {
@@ -18,16 +20,17 @@ static inline size_t dni_step_rows(size_t n, double flops, size_t least) {
     return rows > (double)least ? (size_t)rows : least < n ? least : n;
 }
 
-/* Operations between two polls of a loop that is no matrix product: some 10 ms. */
+/* Operations between two polls in other loops: about 10 ms. */
 #define DNI_PACE_FLOPS 1e7
 
-/* Counts what such a loop does, so that one over narrow rows need not poll at each of them. {.run = run} */
+/* Counts the operations of such a loop, so that it need not poll at every row. Initialised with
+ * {.run = run}. */
 typedef struct dni_pace {
     const dn_run *run;
     double flops; /* since the last poll */
 } dni_pace;
 
-/* After `flops` more operations. */
+/* Adds `flops` operations; polls the run's stop after every DNI_PACE_FLOPS. */
 DN_MUST_USE static inline dn_status dni_pace_poll(dni_pace *pace, double flops, dn_error *err) {
     pace->flops += flops;
     if (pace->flops < DNI_PACE_FLOPS) {

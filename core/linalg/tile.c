@@ -1,4 +1,5 @@
-/* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries for sparse ones. */
+/* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries
+ * for sparse ones. */
 #include "linalg/tile.h"
 #include "base/prefetch.h"
 #include "linalg/step.h"
@@ -28,7 +29,7 @@ static void scores_dense(dn_matrix x, const double *table, size_t n_scores, doub
     }
 }
 
-/* One score is two classes, the common case: no inner loop over scores. */
+/* One score, for two classes, without an inner loop over scores. */
 static void score_sparse(dn_matrix x, const double *table, double *scores) {
     for (size_t t = 0; t < x.n_rows; t++) {
         double g = table[x.n_cols];
@@ -39,7 +40,7 @@ static void score_sparse(dn_matrix x, const double *table, double *scores) {
     }
 }
 
-/* y [n] += s·x [n] for the few scores of an entry: two at a time, which compilers make one operation of. */
+/* y [n] += s·x [n] for the few scores of an entry, two at a time for vector instructions. */
 static inline void add_few(double s, const double *restrict x, double *restrict y, size_t n) {
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
@@ -51,7 +52,7 @@ static inline void add_few(double s, const double *restrict x, double *restrict 
     }
 }
 
-/* The table's numbers for an entry a little further on, in this row or the next. */
+/* Prefetches the numbers of the table for an entry some entries ahead. */
 static inline void look_ahead(dn_matrix x, size_t entry, const double *table, size_t n_scores) {
     enum { ENTRIES = 6 };
     if (entry + ENTRIES < x.row_start[x.n_rows]) {
@@ -173,10 +174,8 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
         }
     }
     size_t step = dni_step_rows(width, 2 * (double)n_rows * (double)width, DNI_TILE_ROWS);
-    for (
-        size_t i = 0, n; i < width;
-        i +=
-        n) { /* rows i … of the lower triangle: what is left of the diagonal block, and the block */
+    for (size_t i = 0, n; i < width;
+         i += n) { /* rows i … of the lower triangle: left of the diagonal block, then the block */
         n = width - i < step ? width - i : step;
         dn_status status = dn_run_stop(run, err);
         if (status != DN_OK) {
@@ -193,7 +192,8 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
     return DN_OK;
 }
 
-/* gram, lower triangle, += c z zᵀ for z = [x, 1] of row t, whose columns ascend: two rows of the gram at a time, which have all but the last number in common. */
+/* gram, lower triangle, += c z zᵀ for z = [x, 1] of row t, whose columns ascend: two rows of the
+ * gram at a time, which have all but the last number in common. */
 static void add_square(dn_matrix x, size_t t, double c, double *gram) {
     const size_t width = x.n_cols + 1, first = x.row_start[t], end = x.row_start[t + 1];
     const uint32_t *cols = x.cols;

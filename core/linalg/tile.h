@@ -1,8 +1,14 @@
-/* The three products of linear scores on a tile of rows: scores, gradient, weighted Gram matrix; for dense and for sparse rows.
+/* The three products of linear scores on a tile of rows: scores, gradient, weighted Gram matrix;
+ * for dense and for sparse rows.
  *
- * A discriminant is d weights and an intercept behind them, d + 1 = `width` numbers; n_scores of them are a table.
- *   dense rows:  table [n_scores × width];   sparse rows: transposed, [width × n_scores], so that an entry of x meets consecutive numbers.
- * The result for a tile depends on its rows and its shape only: callers cut tiles at fixed row numbers (DNI_TILE_ROWS). */
+ * A discriminant has d weights followed by an intercept: d + 1 = `width` numbers. A table holds
+ * n_scores discriminants:
+ *
+ *   dense rows   [n_scores × width]
+ *   sparse rows  transposed, [width × n_scores]: the numbers for an entry of x are adjacent
+ *
+ * The result for a tile depends only on its rows and its shape. Callers begin tiles at fixed row
+ * numbers (DNI_TILE_ROWS). */
 #ifndef DNI_TILE_H
 #define DNI_TILE_H
 
@@ -17,16 +23,26 @@ void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *
 /* table += Σ_t residual_t ⊗ [x_t, 1]; residual [x.n_rows × n_scores] */
 void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table);
 
-/* The rows with a 1 behind, dense: out [x.n_rows × width]. With mean and scale (both or neither NULL) the columns are (x − mean)/scale. */
+/* out [x.n_rows × width] ← the rows as dense rows, each followed by a 1. With mean and scale (both
+ * or neither NULL) the columns are (x − mean)/scale. */
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);
-/* gram [width × width], lower triangle, += sign · Σ_t c_t z_t z_tᵀ for rows z of dni_tile_expand; c_t >= 0. scratch [n_rows × width].
- * Wide ones are computed in panels of rows of the gram; the run's stop is polled before each (linalg/step.h), its code is the only failure. */
+/* gram += sign · Σ_t c_t z_t z_tᵀ.
+ *
+ *   z        [n_rows × width] rows of dni_tile_expand
+ *   c        [n_rows] >= 0
+ *   sign     1 or −1
+ *   scratch  [n_rows × width]
+ *   gram     [width × width] lower triangle
+ *
+ * Computed in panels of rows of gram. Polls the run's stop before each panel (linalg/step.h); its
+ * code is the only failure. */
 DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
                                     const double *c, double sign, double *scratch, double *gram,
                                     dn_error *err);
-/* The same for sparse rows [x, 1] as they are, entry by entry: cheaper when dni_tile_gram_sparse_pays. */
+/* The same for sparse rows [x, 1], entry by entry. */
 DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c,
                                            double sign, double *gram, dn_error *err);
+/* Whether dni_tile_gram_sparse is faster than expanding the rows. */
 int dni_tile_gram_sparse_pays(dn_matrix x);
 
 /* [a × b] row-major → [b × a] */

@@ -1,12 +1,16 @@
-/* Householder tridiagonalisation from the last row upwards, a panel of rows at a time. Golub and Van Loan, Matrix Computations, 4th ed., section 8.3.1; panels: Dongarra,
- * Sorensen and Hammarling, Block reduction of matrices to condensed forms, 1989.
+/* Householder tridiagonalisation from the last row upwards, a panel of rows at a time. Golub and
+ * Van Loan, Matrix Computations, 4th ed., section 8.3.1; panels: Dongarra, Sorensen and Hammarling,
+ * Block reduction of matrices to condensed forms, 1989.
  *
- * Row i of the lower triangle is turned by H = I − τ v vᵀ onto its last entry before the diagonal. What H does to the rows above is of rank two,
+ * H = I − τ v vᵀ reflects row i of the lower triangle onto its last entry before the diagonal. It
+ * changes the rows above by a matrix of rank two:
  *
  *   H A H = A − v wᵀ − w vᵀ,   w = p − ½ τ (pᵀv) v,   p = τ A v
  *
- * and is put off: within a panel A stands for A − VᵀW − WᵀV, whose terms are added to the one row and the one product A v that are needed; when the panel is full the rows
- * above get them all at once as matrix products. LAPACK's dsytrd does the same, but for minutes it cannot be stopped; it has the small matrix that is left. */
+ * Within a panel this change is deferred: A stands for A − VᵀW − WᵀV, and its terms are added only
+ * to the row and to the product A v that are needed. When the panel is complete, the rows above are
+ * updated by matrix products. LAPACK's dsytrd does the same, but cannot be stopped for minutes; it
+ * reduces the small matrix that is left. */
 #include "linalg/tridiagonal.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -16,10 +20,10 @@
 #include <lapacke.h>
 
 #define PANEL 32
-#define LAST 128 /* order from which on dsytrd does the rest */
-#define LEAST_ROWS 256
+#define LAST 128 /* largest order that is left to dsytrd */
+#define MIN_ROWS 256
 
-/* A panel: rows low … high - 1 of a. Row k's v is a[k][0 … k), its w is in w[k − low]. */
+/* The rows low … high - 1 of a. The v of row k is a[k][0 … k), its w is w[k − low]. */
 struct panel {
     double *a, *w; /* rows n apart */
     size_t n, low, high;
@@ -46,7 +50,8 @@ size_t dni_tridiagonal_work(size_t n) {
     return own > last ? own : last;
 }
 
-/* y ← y − Σ_k (c_k v_k + e_k w_k) over the rows k behind row i, as far as n entries; c and e are `step` apart. */
+/* y ← y − Σ_k (c_k v_k + e_k w_k) over the rows k of the panel after row i, n entries; entries of c
+ * and e are `step` apart. */
 static void subtract_terms(const struct panel *p, size_t i, const double *c, const double *e,
                            size_t step, size_t n, double *y) {
     int m = (int)(p->high - i - 1), stride = (int)p->n;
@@ -56,7 +61,7 @@ static void subtract_terms(const struct panel *p, size_t i, const double *c, con
                 e, (int)step, 1.0, y, 1);
 }
 
-/* w of row i, whose v is complete. */
+/* Computes w of row i from its v. */
 static void make_w(const struct panel *p, size_t i, double tau) {
     const double *v = p->a + i * p->n;
     double *w = p->w + (i - p->low) * p->n, of_w[PANEL], of_v[PANEL];
@@ -73,7 +78,8 @@ static void make_w(const struct panel *p, size_t i, double tau) {
     cblas_daxpy(n, -0.5 * tau * cblas_ddot(n, w, 1, v, 1), v, 1, w, 1);
 }
 
-/* The panel's rows to reflections, the last one first; their last entries stay 1. */
+/* Turns the rows of the panel into reflections, the last row first. Leaves 1 in their last
+ * entries. */
 static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *subdiagonal,
                               double *tau, dn_error *err) {
     dni_pace pace = {.run = run};
@@ -97,9 +103,9 @@ static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *
     return DN_OK;
 }
 
-/* The rows above the panel: A ← A − VᵀW − WᵀV, some rows at a time up to their diagonal. */
+/* A ← A − VᵀW − WᵀV for the rows above the panel, some rows at a time up to their diagonal. */
 static dn_status update_above(const dn_run *run, const struct panel *p, dn_error *err) {
-    size_t n = p->low, step = dni_step_rows(n, 4.0 * PANEL * (double)n, LEAST_ROWS);
+    size_t n = p->low, step = dni_step_rows(n, 4.0 * PANEL * (double)n, MIN_ROWS);
     const double *v = p->a + p->low * p->n;
     int stride = (int)p->n;
     for (size_t first = 0, m; first < n; first += m) {

@@ -1,4 +1,4 @@
-/* A symmetric matrix to tridiagonal form by reflections, in steps that can be stopped. */
+/* Reduction of a symmetric matrix to tridiagonal form, in steps that can be stopped. */
 #ifndef DNI_TRIDIAGONAL_H
 #define DNI_TRIDIAGONAL_H
 
@@ -6,12 +6,20 @@
 #include <discern/status.h>
 #include <stddef.h>
 
-/* Doubles of work for order n. */
+/* Doubles of `work` for order n. */
 size_t dni_tridiagonal_work(size_t n);
 
-/* Of a [n × n] (row-major, lower triangle, 0 < n <= DNI_MAX_ORDER; finite): diagonal [n] and subdiagonal [n - 1] of T = QᵀAQ. Q stays in a and tau [n - 1] in the form of
- * LAPACK's dsytrd for an upper triangle, which is our lower one, so that dormtr applies it. Polls the run's stop every DNI_PACE_FLOPS within a panel and
- * every DNI_STEP_FLOPS of matrix products: its code is the only failure. */
+/* Reduces a to T = QᵀAQ.
+ *
+ *   a            [n × n] row-major, lower triangle, finite; 0 < n <= DNI_MAX_ORDER. Out: with tau,
+ *                Q in the form of LAPACK's dsytrd for an upper triangle, for dormtr
+ *   diagonal     [n] of T
+ *   subdiagonal  [n - 1] of T
+ *   tau          [n - 1]
+ *   work         [dni_tridiagonal_work(n)]
+ *
+ * Polls the run's stop every DNI_PACE_FLOPS within a panel and every DNI_STEP_FLOPS of matrix
+ * products; its code is the only failure. Cost: O(4/3 n³). */
 DN_MUST_USE dn_status dni_tridiagonal(const dn_run *run, double *a, size_t n, double *diagonal,
                                       double *subdiagonal, double *tau, double *work,
                                       dn_error *err);

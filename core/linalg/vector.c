@@ -1,4 +1,5 @@
-/* Plain loops: the vectors here are short beside the matrices, and the order of the additions has to be the same everywhere. */
+/* Plain loops: the vectors are short compared with the matrices, and the order of the additions
+ * must be the same on all machines. */
 #include "linalg/vector.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
-/* Vectors: the few loops that everything shares, in one fixed order of operations. */
+/* Operations on vectors, in a fixed order of additions. */
 #ifndef DNI_VECTOR_H
 #define DNI_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Σ a_i b_i, in four interleaved sums: the order depends on n only. */
+/* Σ a_i b_i, in four interleaved sums; the order of the additions depends on n only. */
 double dni_dot(const double *a, const double *b, size_t n);
-/* Σ (a_i − b_i)², likewise. */
+/* Σ (a_i − b_i)², in four interleaved sums. */
 double dni_square_distance(const double *a, const double *b, size_t n);
 /* y ← y + s·x */
 void dni_axpy(double s, const double *x, double *y, size_t n);
-/* Euclidean norm, safe from overflow and underflow. */
+/* Euclidean norm, without overflow or underflow of the squares. */
 double dni_norm(const double *a, size_t n);
 /* max |a_i|; NaN if one is NaN. */
 double dni_max_abs(const double *a, size_t n);

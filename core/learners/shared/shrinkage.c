@@ -1,14 +1,19 @@
-/* Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", Journal of Multivariate Analysis 88, 2004, section 3.2, on
- * rows z = (x − m)/σ, centred and scaled within their classes: R = Σ v z zᵀ / n has a diagonal of ones, so the target is the identity.
+/* Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices",
+ * Journal of Multivariate Analysis 88, 2004, section 3.2, for rows z = (x − m)/σ that are centred
+ * and scaled within their classes. R = Σ v z zᵀ / n has a diagonal of ones, so that the target is
+ * the identity.
  *
- *   δ² = ‖R − I‖²    β² = min(δ², Σ v ‖z zᵀ − R‖² / n²) = min(δ², (Σ v ‖z‖⁴ / n − ‖R‖²) / n)    s = β²/δ²
+ *   δ² = ‖R − I‖²
+ *   β² = min(δ², Σ v ‖z zᵀ − R‖² / n²) = min(δ², (Σ v ‖z‖⁴ / n − ‖R‖²) / n)
+ *   s = β²/δ²
  *
- * with Frobenius norms and n = Σv. β² estimates the error of R, δ² its distance from I: s minimises the expected distance from the true matrix. */
+ * with Frobenius norms and n = Σv. β² estimates the error of R, δ² is its distance from I: s
+ * minimises the expected distance from the true matrix. */
 #include "learners/shared/shrinkage.h"
 
 #include <math.h>
 
-struct lengths {
+struct shrinkage_pass {
     size_t only;
     const double *mean;    /* [n_classes × d] */
     const double *scatter; /* its diagonal is n σ² */
@@ -16,25 +21,25 @@ struct lengths {
 };
 
 /* ((x − m)/σ)² of column j */
-static double squared(const struct lengths *lengths, size_t j, size_t d, double centred) {
-    double variance = lengths->scatter[j * d + j] / lengths->weight;
+static double squared(const struct shrinkage_pass *pass, size_t j, size_t d, double centred) {
+    double variance = pass->scatter[j * d + j] / pass->weight;
     return variance > 0 ? centred * centred / variance : 0;
 }
 
 /* out: Σ v ‖z‖⁴ */
-static dn_status add_lengths(const void *arg, const dn_block *block, size_t slot, double *out,
-                             dn_error *err) {
+static dn_status add_fourth_powers(const void *arg, const dn_block *block, size_t slot, double *out,
+                                   dn_error *err) {
     (void)slot;
     (void)err;
-    const struct lengths *lengths = arg;
+    const struct shrinkage_pass *pass = arg;
     dn_matrix x = block->x;
     for (size_t t = 0; t < x.n_rows; t++) {
         size_t k = (size_t)block->target[t];
         double v = block->weight == NULL ? 1 : block->weight[t], length = 0;
-        if (v == 0 || (lengths->only != SIZE_MAX && k != lengths->only)) {
+        if (v == 0 || (pass->only != SIZE_MAX && k != pass->only)) {
             continue;
         }
-        const double *m = lengths->mean + k * x.n_cols;
+        const double *m = pass->mean + k * x.n_cols;
         size_t e = x.kind == DN_CSR ? x.row_start[t] : 0;
         for (size_t j = 0; j < x.n_cols; j++) {
             double value = 0;
@@ -43,7 +48,7 @@ static dn_status add_lengths(const void *arg, const dn_block *block, size_t slot
             } else if (e < x.row_start[t + 1] && x.cols[e] == j) {
                 value = x.values[e++];
             }
-            length += squared(lengths, j, x.n_cols, value - m[j]);
+            length += squared(pass, j, x.n_cols, value - m[j]);
         }
         out[0] += v * length * length;
     }
@@ -58,10 +63,10 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
         *out = dn_params_number(input->params, "shrinkage");
         return DN_OK;
     }
-    struct lengths lengths = {only, mean, scatter, weight};
+    struct shrinkage_pass pass = {only, mean, scatter, weight};
     double fourth, off = 0, ones = 0;
     dn_status status =
-        dn_run_sum(run, input->rows, &(dn_sum){add_lengths, &lengths, sizeof lengths, 1}, &fourth,
+        dn_run_sum(run, input->rows, &(dn_sum){add_fourth_powers, &pass, sizeof pass, 1}, &fourth,
                    err);
     if (status != DN_OK) {
         return status;
@@ -75,7 +80,7 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
         }
     }
     double error = fmax((fourth / weight - (off + ones)) / weight, 0);
-    *out = error < off ? error / off : 1; /* R = I: nothing to shrink, any s is right */
+    *out = error < off ? error / off : 1; /* R = I: any s has the same effect */
     return DN_OK;
 }
 
