@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "base/string_set.h"
-#include "table/column_numbers.h"
 #include "table/column_room.h"
 #include "table/column_sparse.h"
 #include "table/column_values.h"
@@ -24,6 +23,18 @@ struct dn_column_chunk {
     size_t parsed_room;
     dni_string_set set;     /* distinct strings, where the chunk does not list them */
     dni_sparse_view sparse; /* what a view of sparse rows shows */
+};
+
+/* The parts of a chunk of numbers: views into its bytes. */
+struct numbers {
+    enum dni_column_encoding encoding;
+    bool has_missing;
+    unsigned decimals; /* padding of the regular spellings */
+    size_t n_rows, n_spelled;
+    const unsigned char *values;
+    const unsigned char *spelled_row, *spelled_end; /* u32 each */
+    const char *text;
+    size_t text_size;
 };
 
 /* The parts of a chunk of strings. */
@@ -63,8 +74,65 @@ void dn_column_chunk_free(dn_column_chunk *chunk) {
     free(chunk);
 }
 
+static dn_status corrupt(dn_error *err, const char *what) {
+    return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
+}
+
+/* True if the n ends of texts (u32 each) ascend and the last one is the size of all texts. */
+static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
+    uint32_t before = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t here = dni_get_u32(end + 4 * i);
+        if (here < before) {
+            return false;
+        }
+        before = here;
+    }
+    return before == size;
+}
+
 /* ---- numbers ---- */
-static dn_status expand_numbers(dn_column_chunk *chunk, const dni_column_numbers *numbers,
+/* Reads what follows the kind and the number of rows. Does not check the spellings (ends_ascend). */
+static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers *out,
+                              dn_error *err) {
+    unsigned encoding = dni_read_u8(reader), missing = dni_read_u8(reader),
+             decimals = dni_read_u8(reader), zero = dni_read_u8(reader);
+    size_t n_spelled = dni_read_u32(reader);
+    if (reader->failed || encoding > DNI_COLUMN_F64 || missing > 1 ||
+        decimals > DNI_COLUMN_MAX_DECIMALS || zero != 0 || n_spelled > n_rows) {
+        return corrupt(err, "the header of its numbers is not one");
+    }
+    *out = (struct numbers){.encoding = (enum dni_column_encoding)encoding,
+                            .has_missing = missing == 1,
+                            .decimals = decimals,
+                            .n_rows = n_rows,
+                            .n_spelled = n_spelled};
+    out->values = dni_read_bytes(reader, n_rows * dni_column_value_size(out->encoding));
+    out->spelled_row = dni_read_bytes(reader, 4 * n_spelled);
+    out->spelled_end = dni_read_bytes(reader, 4 * n_spelled);
+    out->text_size = reader->left;
+    out->text = dni_read_bytes(reader, reader->left);
+    if (reader->failed) {
+        return corrupt(err, "it is cut short");
+    }
+    if (out->text_size !=
+        (n_spelled == 0 ? 0 : dni_get_u32(out->spelled_end + 4 * (n_spelled - 1)))) {
+        return corrupt(err, "its length is not what its header says");
+    }
+    return DN_OK;
+}
+
+static size_t spelled_row(const struct numbers *numbers, size_t k) {
+    return dni_get_u32(numbers->spelled_row + 4 * k);
+}
+
+static const char *spelled_text(const struct numbers *numbers, size_t k, size_t *length) {
+    const uint32_t first = k == 0 ? 0 : dni_get_u32(numbers->spelled_end + 4 * (k - 1));
+    *length = dni_get_u32(numbers->spelled_end + 4 * k) - first;
+    return numbers->text + first;
+}
+
+static dn_status expand_numbers(dn_column_chunk *chunk, const struct numbers *numbers,
                                 dn_error *err) {
     dn_status status = dni_column_make_room(&chunk->number, &chunk->number_room, numbers->n_rows,
                                             sizeof *chunk->number, err);
@@ -73,7 +141,7 @@ static dn_status expand_numbers(dn_column_chunk *chunk, const dni_column_numbers
     }
     if (!dni_column_read_values(numbers->values, numbers->encoding, numbers->has_missing,
                                 numbers->n_rows, chunk->number)) {
-        return dni_column_corrupt(err, "it holds an infinite number");
+        return corrupt(err, "it holds an infinite number");
     }
     return DN_OK;
 }
@@ -95,7 +163,7 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
 }
 
 /* Numbers as strings: each as it was spelled. The last codes are remembered by the number's bits, so that a repeated number is written once. */
-static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_numbers *numbers,
+static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers *numbers,
                                     dn_error *err) {
     enum { MEMO = 1024 };
     struct memo {
@@ -103,8 +171,8 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_num
         uint32_t code;
         bool used;
     } memo[MEMO] = {0};
-    if (!dni_column_ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size)) {
-        return dni_column_corrupt(err, "its spellings are not in order");
+    if (!ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size)) {
+        return corrupt(err, "its spellings are not in order");
     }
     dn_status status = expand_numbers(chunk, numbers, err);
     if (status == DN_OK) {
@@ -114,13 +182,13 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_num
     dni_string_set_clear(&chunk->set);
     size_t k = 0;
     for (size_t i = 0; status == DN_OK && i < numbers->n_rows; i++) {
-        bool spelled = k < numbers->n_spelled && dni_column_spelled_row(numbers, k) == i;
+        bool spelled = k < numbers->n_spelled && spelled_row(numbers, k) == i;
         uint64_t bits;
         memcpy(&bits, &chunk->number[i], sizeof bits);
         struct memo *known = &memo[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
         if (spelled) {
             size_t length;
-            const char *spelling = dni_column_spelled_text(numbers, k++, &length);
+            const char *spelling = spelled_text(numbers, k++, &length);
             status = dni_string_set_add(&chunk->set, spelling, length, &chunk->code[i], err);
         } else if (isnan(chunk->number[i])) {
             chunk->code[i] = DN_CODE_MISSING;
@@ -134,7 +202,7 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_num
         }
     }
     if (status == DN_OK && k != numbers->n_spelled) {
-        return dni_column_corrupt(err, "the rows of its spellings are not in order");
+        return corrupt(err, "the rows of its spellings are not in order");
     }
     return status;
 }
@@ -147,7 +215,7 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     size_t n_strings = dni_read_u32(reader);
     if (reader->failed || (width != 1 && width != 2 && width != 4) || distinct > 1 || zero != 0 ||
         n_strings > n_rows) {
-        return dni_column_corrupt(err, "the header of its strings is not one");
+        return corrupt(err, "the header of its strings is not one");
     }
     *out = (struct strings){.width = width,
                             .distinct = distinct == 1,
@@ -158,10 +226,10 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     out->text_size = reader->left;
     out->text = dni_read_bytes(reader, reader->left);
     if (reader->failed) {
-        return dni_column_corrupt(err, "it is cut short");
+        return corrupt(err, "it is cut short");
     }
-    if (!dni_column_ends_ascend(out->end, n_strings, out->text_size)) {
-        return dni_column_corrupt(err, "its strings are not in order");
+    if (!ends_ascend(out->end, n_strings, out->text_size)) {
+        return corrupt(err, "its strings are not in order");
     }
     return DN_OK;
 }
@@ -187,7 +255,7 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
         code[i] = c == missing ? DN_CODE_MISSING : c;
         valid = valid && (c == missing || c < strings->n_strings);
     }
-    return valid ? DN_OK : dni_column_corrupt(err, "it refers to a string that is not there");
+    return valid ? DN_OK : corrupt(err, "it refers to a string that is not there");
 }
 
 /* A list with repetitions made distinct, in order of first appearance. */
@@ -311,8 +379,8 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
 /* ---- decode ---- */
 static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
                                 dn_column_type type, dn_column_view *view, dn_error *err) {
-    dni_column_numbers numbers = {0};
-    dn_status status = dni_column_numbers_read(reader, n_rows, &numbers, err);
+    struct numbers numbers = {0};
+    dn_status status = read_numbers(reader, n_rows, &numbers, err);
     if (status != DN_OK) {
         return status;
     }
@@ -373,7 +441,7 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
              kind = dni_read_u8(&reader);
     size_t n_rows = dni_read_u32(&reader);
     if (reader.failed || n_rows > SIZE_MAX / 16 || mark != ('D' | 'C' << 8)) {
-        return dni_column_corrupt(err, "it does not begin like one");
+        return corrupt(err, "it does not begin like one");
     }
     if (version != DNI_COLUMN_VERSION) {
         return dn_error_set(err, version > DNI_COLUMN_VERSION ? DN_ERR_VERSION : DN_ERR_CORRUPT,
@@ -395,11 +463,98 @@ dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size
     } else if (kind == DNI_COLUMN_STRINGS) {
         status = decode_strings(chunk, &reader, n_rows, type, &view, err);
     } else {
-        status =
-            dni_column_corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
+        status = corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
     }
     if (status == DN_OK) {
         *out = view;
     }
     return status;
+}
+
+/* ---- appending to a builder ---- */
+static dn_status add_strings(dn_column_builder *builder, const dn_column_view *view,
+                             dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; status == DN_OK && i < view->n_rows; i++) {
+        const uint32_t code = view->code[i];
+        if (code == DN_CODE_MISSING) {
+            status = dn_column_builder_missing(builder, err);
+        } else {
+            status =
+                dn_column_builder_string(builder, view->strings.bytes + view->strings.start[code],
+                                         view->strings.start[code + 1] - view->strings.start[code],
+                                         err);
+        }
+    }
+    return status;
+}
+
+static dn_status add_entries(dn_column_builder *builder, const dn_column_view *view,
+                             dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; status == DN_OK && i < view->n_rows; i++) {
+        const size_t from = view->row_start[i];
+        status = dn_column_builder_entries(builder, view->place + from, view->number + from,
+                                           view->row_start[i + 1] - from, err);
+    }
+    return status;
+}
+
+/* Numbers of which some have a spelling of their own, and the others are padded. */
+static dn_status add_spelled(dn_column_builder *builder, const struct numbers *numbers,
+                             const double *value, dn_error *err) {
+    dn_status status = DN_OK;
+    size_t k = 0;
+    if (!ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size)) {
+        return corrupt(err, "its spellings are not in order");
+    }
+    for (size_t i = 0; status == DN_OK && i < numbers->n_rows; i++) {
+        char text[DNI_COLUMN_TEXT_SIZE];
+        const char *spelling = NULL;
+        size_t length = 0;
+        if (k < numbers->n_spelled && spelled_row(numbers, k) == i) {
+            spelling = spelled_text(numbers, k++, &length);
+        } else if (numbers->decimals > 0 && !isnan(value[i])) {
+            length = dni_column_number_text(value[i], numbers->decimals, text);
+            spelling = text;
+        }
+        status = dn_column_builder_number(builder, value[i], spelling, length, err);
+    }
+    if (status == DN_OK && k != numbers->n_spelled) {
+        return corrupt(err, "the rows of its spellings are not in order");
+    }
+    return status;
+}
+
+static dn_status add_numbers(dn_column_builder *builder, dni_reader *reader,
+                             const dn_column_view *view, dn_error *err) {
+    struct numbers numbers = {0};
+    dn_status status = read_numbers(reader, view->n_rows, &numbers, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    return numbers.n_spelled == 0 && numbers.decimals == 0
+               ? dn_column_builder_numbers(builder, view->number, 1, view->n_rows, 0, err)
+               : add_spelled(builder, &numbers, view->number, err);
+}
+
+dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *room,
+                                  const void *bytes, size_t size, dn_error *err) {
+    dni_reader reader = dni_reader_of(bytes, size);
+    (void)dni_read_u16(&reader);
+    (void)dni_read_u8(&reader);
+    const unsigned kind = dni_read_u8(&reader);
+    (void)dni_read_u32(&reader);
+    dn_column_view view;
+    const dn_column_type type = kind == DNI_COLUMN_SPARSE    ? DN_SPARSE
+                                : kind == DNI_COLUMN_NUMBERS ? DN_NUMERIC
+                                                             : DN_TEXT;
+    dn_status status = dn_column_chunk_decode(room, bytes, size, type, &view,
+                                              err); /* checks the header that was skipped above */
+    if (status != DN_OK) {
+        return status;
+    }
+    return type == DN_SPARSE ? add_entries(builder, &view, err)
+           : type == DN_TEXT ? add_strings(builder, &view, err)
+                             : add_numbers(builder, &reader, &view, err);
 }
