@@ -1,5 +1,5 @@
-/* What compilers offer beyond ISO C for several kinds of one processor: functions for newer ones in a program that runs on older ones too, vectors, the number of bits. Elsewhere there is nothing
- * of it, and plain code does the same work. */
+/* Compiler extensions for variants of one processor: functions compiled for newer processors,
+ * vectors, bit counts. Other compilers and processors use plain C for the same work. */
 #ifndef DNI_CPU_H
 #define DNI_CPU_H
 
@@ -9,10 +9,11 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define DNI_HAVE_X86 1
-/* Before a function: compiled for processors since 2013, since 2017; to be called only where dni_cpu_is_… says so. */
+/* Attributes of functions compiled for processors of 2013 and of 2017. Such a function is called
+ * only if the matching dni_cpu_is_... returns true. */
 #define DNI_FOR_AVX2 __attribute__((target("avx2,fma,popcnt")))
 #define DNI_FOR_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,popcnt")))
-/* A vector of so many bytes, that may lie anywhere. */
+/* A vector of so many bytes, without alignment. */
 #define DNI_VECTOR(type, bytes)                                                                    \
     __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) type
 
@@ -21,7 +22,8 @@ static inline bool dni_cpu_is_avx2(void) {
            __builtin_cpu_supports("popcnt");
 }
 
-/* Not in a build with the address sanitizer: the frames that gcc then keeps apart from the stack are aligned to 32 bytes, and vectors of 64 that lie in them are not where their instructions want them. */
+/* Not with the address sanitizer: gcc then keeps local variables outside the stack, aligned to 32
+ * bytes, while the instructions for vectors of 64 bytes require an alignment of 64. */
 static inline bool dni_cpu_is_avx512(void) {
 #if defined(__SANITIZE_ADDRESS__)
     return false;
@@ -40,7 +42,8 @@ static inline bool dni_cpu_is_avx512(void) {
 #define DNI_ALWAYS_INLINE static inline
 #endif
 
-/* Number of bits. DNI_COUNT_BITS is for functions of newer processors: elsewhere it would be a call. */
+/* Number of one bits. DNI_COUNT_BITS is for functions compiled for newer processors; elsewhere it
+ * would be a function call. */
 DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {
     x -= x >> 1 & 0x5555555555555555;
     x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
@@ -51,7 +54,7 @@ DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {
 #define DNI_COUNT_BITS(x) ((unsigned)__builtin_popcountll(x))
 #endif
 
-/* Place of the lowest bit of x, which is not 0. */
+/* Index of the lowest one bit of x; x > 0. */
 DNI_ALWAYS_INLINE unsigned dni_lowest_bit(uint64_t x) {
     return dni_count_bits((x & (0 - x)) - 1);
 }

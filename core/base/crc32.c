@@ -1,4 +1,5 @@
-/* CRC-32 by a table of 256 entries: entry i is the remainder of i·x³² modulo the reflected polynomial 0xedb88320. */
+/* CRC-32 by a table of 256 entries: entry i is the remainder of i·x³² modulo the reflected
+ * polynomial 0xedb88320. */
 #include "base/crc32.h"
 
 static const uint32_t table[256] = {

@@ -1,4 +1,4 @@
-/* Layouts: one function measures and carves. */
+/* Layouts: measuring and carving. */
 #include "base/layout.h"
 #include "base/run_memory.h"
 

@@ -1,11 +1,12 @@
-/* The one order in which partial sums are added: a binary counter of vectors. */
+/* Pairwise summation: a binary counter of vectors. */
 #include <discern/run.h>
 
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-/* n_leaves vectors stand on the stack as the one bits of a number below or at n_leaves, plus the one that is being filled. */
+/* The stack has one vector for each one bit of the number of leaves pushed so far, which is at most
+ * n_leaves, and the vector that is being filled. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n) {
     size_t vectors = 1;
     for (size_t left = n_leaves; left > 0; left >>= 1) {

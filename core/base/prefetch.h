@@ -1,10 +1,11 @@
-/* Asking for memory before it is needed, where the compiler can: sparse rows jump about in tables larger than a cache. */
+/* Prefetching memory, where the compiler supports it: sparse rows access tables that are larger
+ * than a cache in random order. */
 #ifndef DNI_PREFETCH_H
 #define DNI_PREFETCH_H
 
 #include <stddef.h>
 
-/* The first of the n numbers at x, as many as are worth asking for. Any address is allowed. */
+/* Prefetches the first of the n numbers at x. Any address is allowed. */
 static inline void dni_prefetch(const double *x, size_t n) {
 #if defined(__GNUC__)
     enum { LINE = 8, MOST = 32 }; /* numbers */

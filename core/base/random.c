@@ -14,11 +14,11 @@ static uint64_t splitmix(uint64_t *state) {
 
 void dni_random_init(dni_random *random, uint64_t seed, uint64_t stream) {
     uint64_t mix = stream;
-    uint64_t state = seed ^ splitmix(&mix); /* neighbouring streams start far apart */
+    uint64_t state = seed ^ splitmix(&mix); /* states of neighbouring streams differ widely */
     for (size_t i = 0; i < 4; i++) {
         random->state[i] = splitmix(&state);
     }
-    random->state[0] |= 1; /* all zero would stay zero for ever */
+    random->state[0] |= 1; /* an all-zero state never changes */
 }
 
 uint64_t dni_random_next(dni_random *random) {
@@ -40,7 +40,7 @@ double dni_random_uniform(dni_random *random, double low, double high) {
 }
 
 size_t dni_random_below(dni_random *random, size_t n) {
-    /* the topmost incomplete group of n values is thrown away, so that no remainder is likelier than another */
+    /* values of the last, incomplete group of n are rejected: every remainder is equally likely */
     uint64_t bound = (uint64_t)n;
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
     uint64_t value;

@@ -70,7 +70,7 @@ dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *ou
 }
 
 /* ---- pieces ---- */
-enum { LEAST_PIECE = 256 }; /* rows: the tiles that learners cut, whose borders pieces must keep */
+enum { LEAST_PIECE = 256 }; /* rows of a tile: pieces must not divide the tiles of learners */
 
 size_t dn_piece_rows(size_t n_cols) {
     size_t n = DN_BLOCK_ROWS;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE ((size_t)32 << 20) /* bytes that take the system some 10 ms */
+#define LARGE ((size_t)32 << 20) /* bytes; the system takes about 10 ms to deliver them */
 
 void dn_run_init(dn_run *run, size_t struct_size) {
     const dn_run plain = {.struct_size = struct_size, .seed = 1, .n_slots = 1};
@@ -48,7 +48,8 @@ static dn_status refused(const dn_allocator *allocator, const char *what, size_t
                                  : "which the system does not have");
 }
 
-/* Zeroed memory comes from calloc where it can: untouched pages of a large array then cost nothing. */
+/* Zeroed memory comes from calloc if there is no allocator: untouched pages of a large array then
+ * cost nothing. */
 static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zeroed,
                           const char *what, void **out, dn_error *err) {
     if (size != 0 && count > SIZE_MAX / 2 / size) {

@@ -1,10 +1,11 @@
-/* Working memory of a run that is written before it is read. */
+/* Uninitialised working memory of a run. */
 #ifndef DNI_RUN_MEMORY_H
 #define DNI_RUN_MEMORY_H
 
 #include <discern/run.h>
 
-/* dn_run_alloc without the zeroes: large arrays would be written twice. Freed by dn_run_free. */
+/* dn_run_alloc for memory that the caller initialises: large arrays are not written twice. Freed by
+ * dn_run_free. */
 DN_MUST_USE dn_status dni_run_alloc_raw(const dn_run *run, size_t count, size_t size,
                                         const char *what, void **out, dn_error *err);
 

@@ -1,4 +1,4 @@
-/* Status codes as text, and the error that keeps the first of its kind. */
+/* Names of status codes, and dn_error. */
 #include <discern/status.h>
 
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cuts an over-long text at a UTF-8 border: drops the bytes of a character whose end is missing. */
+/* Removes an incomplete UTF-8 character at the end of a text that was cut. */
 static void trim_utf8(char *text, size_t length) {
     size_t start = length;
     while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {

@@ -1,4 +1,5 @@
-/* A hash of byte strings for tables in memory. With a seed that no client knows it cannot be told which strings collide; it differs between machines and never shows in a result. */
+/* A hash of byte strings for tables in memory. The seed is secret, so that a client cannot choose
+ * strings that collide. Hashes differ between machines and must not affect results. */
 #ifndef DNI_STRING_HASH_H
 #define DNI_STRING_HASH_H
 
@@ -12,7 +13,8 @@ static inline uint64_t dni_hash_fold(uint64_t a, uint64_t b) {
     return product.high ^ product.low;
 }
 
-/* Fewer than eight bytes as a number that, with their count, tells them apart: without a loop, for most words are that short. */
+/* Maps fewer than eight bytes to a number that is unique for their count. Without a loop: most
+ * words are this short. */
 static inline uint64_t dni_hash_short(const char *text, size_t length) {
     uint32_t first = 0, last = 0;
     if (length >= 4) {

@@ -1,4 +1,4 @@
-/* Byte strings in one piece of memory with a hash over them. */
+/* Byte strings in one array with a hash table. */
 #include "base/string_set.h"
 
 #include "base/string_hash.h"
@@ -64,7 +64,7 @@ static dn_status no_memory(dn_error *err, size_t bytes) {
         "a list of strings needs %zu bytes of memory, which the system does not have", bytes);
 }
 
-/* Twice as many slots, at most half of them full. */
+/* Doubles the number of slots; at most half of them are full. */
 static dn_status grow_slots(dni_string_set *set, dn_error *err) {
     size_t n_slots = set->n_slots == 0 ? 64 : 2 * set->n_slots;
     dni_string_slot *slots = malloc(n_slots * sizeof *slots);
@@ -83,7 +83,7 @@ static dn_status grow_slots(dni_string_set *set, dn_error *err) {
         }
         slots[at] = slot;
     }
-    if (set->n_slots == 0) { /* where memory happens to lie is unknown outside the process */
+    if (set->n_slots == 0) { /* addresses are unknown outside the process */
         set->seed = dni_hash_fold((uint64_t)(uintptr_t)slots ^ UINT64_C(0xa0761d6478bd642f),
                                   (uint64_t)(uintptr_t)set | UINT64_C(0xe7037ed1a0b428db));
     }

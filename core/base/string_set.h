@@ -1,4 +1,5 @@
-/* A growing list of byte strings, found again by an open-addressing hash: dictionaries of column chunks, levels of the encoder. */
+/* A growing list of byte strings with a hash table (open addressing): dictionaries of column
+ * chunks, levels of the encoder. */
 #ifndef DNI_STRING_SET_H
 #define DNI_STRING_SET_H
 
@@ -8,33 +9,35 @@
 
 typedef struct dni_string_slot {
     uint32_t hash;
-    uint32_t index; /* of the string, DNI_NO_STRING: empty */
+    uint32_t index; /* of the string; DNI_NO_STRING: the slot is empty */
 } dni_string_slot;
 
 /* Zero-initialised it is empty. Memory by malloc; at most 4 GiB of text. */
 typedef struct dni_string_set {
-    uint32_t *start; /* [n + 1], the form of dn_strings; NULL while nothing was ever added */
+    uint32_t *start; /* [n + 1], as in dn_strings; NULL before the first string */
     char *bytes;     /* the strings one after the other */
     size_t n;        /* strings */
-    size_t room;     /* strings that start has room for */
+    size_t room;     /* capacity of `start`, in strings */
     size_t capacity; /* of bytes */
     dni_string_slot *slots;
     size_t n_slots; /* a power of two, or 0 */
-    uint64_t
-        seed; /* of the hash: no client can know which strings collide. Never shows in a result */
+    uint64_t seed;  /* of the hash; secret, does not affect results */
 } dni_string_set;
 
 void dni_string_set_done(dni_string_set *set);
 void dni_string_set_clear(dni_string_set *set); /* empty, memory kept */
-/* Empty, for at most so many strings: a table that is far too large for them is given back, so that after one large text the small ones do not pay for it. */
+/* Empties the set for at most n strings. A hash table that is much too large for them is freed, so
+ * that clearing it does not slow down small texts after a large one. */
 void dni_string_set_restart(dni_string_set *set, size_t n);
 
-/* The index of a string, DNI_NO_STRING when it is not in the set. Thread safe while nobody adds. */
+/* Returns the index of a string, or DNI_NO_STRING if it is not in the set. Concurrent calls are
+ * safe while no string is added. */
 uint32_t dni_string_set_find(const dni_string_set *set, const char *text, size_t length);
-/* The index of a string, which is added when it is new. DN_ERR_MEMORY, or DN_ERR_DATA beyond 4 GiB of text; the set is unchanged then. */
+/* Stores the index of a string, which is added if it is new. DN_ERR_MEMORY, or DN_ERR_DATA beyond 4
+ * GiB of text; the set is unchanged then. */
 DN_MUST_USE dn_status dni_string_set_add(dni_string_set *set, const char *text, size_t length,
                                          uint32_t *out, dn_error *err);
-/* Adds a string without looking whether it is there; `find` does not see it. */
+/* Adds a string without a search for duplicates. dni_string_set_find does not find it. */
 DN_MUST_USE dn_status dni_string_set_append(dni_string_set *set, const char *text, size_t length,
                                             uint32_t *out, dn_error *err);
 

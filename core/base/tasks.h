@@ -5,9 +5,9 @@
 
 #include <discern/run.h>
 
-/* Runs task i on the thread with this slot, 0 ... run->n_slots - 1; slot 0 is the thread that called
- * dni_tasks_run. Must not use the run's sum or
- * each, nor tasks: their threads are busy with tasks. */
+/* Runs task i on the thread with this slot, 0 ... run->n_slots - 1; slot 0 is the thread that
+ * called dni_tasks_run. Must not use the run's sum or each, nor tasks: their threads are busy with
+ * tasks. */
 typedef dn_status (*dni_task_fn)(void *arg, size_t i, size_t slot, dn_error *err);
 
 /* Runs tasks 0 ... n - 1, each once, on the threads of run->each. Polls the run's stop before each.
@@ -16,7 +16,8 @@ typedef dn_status (*dni_task_fn)(void *arg, size_t i, size_t slot, dn_error *err
 DN_MUST_USE dn_status dni_tasks_run(const dn_run *run, size_t n, dni_task_fn fn, void *arg,
                                     dn_error *err);
 
-/* The run for computations inside a task: the same memory, stop and seed, one thread, no reports. */
+/* The run for computations inside a task: the same memory, stop and seed, one thread, no
+ * reports. */
 dn_run dni_task_run(const dn_run *run);
 
 /* Rows without columns: block i has first_row = i * DN_BLOCK_ROWS and no values. For sums whose

@@ -8,7 +8,7 @@ typedef struct dni_wide {
     uint64_t high, low;
 } dni_wide;
 
-/* By halves: what the other one is tested against. */
+/* Computed from 32-bit halves; also the reference in the tests. */
 static inline dni_wide dni_wide_product_by_halves(uint64_t a, uint64_t b) {
     uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
     uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + (cross & 0xffffffffu);

@@ -1,9 +1,11 @@
-/* Numbers to the shortest text that reads back as the same double.
+/* Printing: the shortest text that reads back as the same double.
  *
- * A double v = c·2^q stands for every real in its rounding interval [(2c - 1)·2^(q-1), (2c + 1)·2^(q-1)] (its ends only for even c; the lower half is half as wide
- * at a power of two). With k = floor(log10 of the interval's width) the multiples of 10^k and 10^(k+1) are fine enough that one lies inside and coarse
- * enough that a shortest one is among the neighbours of v. All products are taken rounded to odd, which keeps every comparison exact although the power of ten is cut to 128 bits.
- * R. Giulietti, The Schubfach way to render doubles, 2020, sections 8 and 9. */
+ * A double v = c·2^q stands for every real in its rounding interval [(2c - 1)·2^(q-1), (2c +
+ * 1)·2^(q-1)] (its ends only for even c; the lower half is half as wide at a power of two). With k
+ * = floor(log10 of the interval's width) the multiples of 10^k and 10^(k+1) are fine enough that
+ * one lies inside and coarse enough that a shortest one is among the neighbours of v. All products
+ * are taken rounded to odd, which keeps every comparison exact although the power of ten is cut to
+ * 128 bits. R. Giulietti, The Schubfach way to render doubles, 2020, sections 8 and 9. */
 #include "number/power10.h"
 #include <discern/number.h>
 
@@ -16,7 +18,8 @@ struct shortest {
     int exponent;
 };
 
-/* floor(g·x / 2^128) with its lowest bit set when something was cut off: g is at most one unit too large, which the bound y > 1 absorbs. */
+/* floor(g·x / 2^128), with the lowest bit set if the quotient is not exact. g is at most one unit
+ * too large; the bound y > 1 allows for that. */
 static uint64_t round_to_odd(dni_wide g, uint64_t x) {
     dni_wide low = dni_wide_product(g.low, x), high = dni_wide_product(g.high, x);
     uint64_t y = high.low + low.high;
@@ -37,14 +40,14 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
     }
     unsigned shift = (unsigned)(q + dni_log2_power10(-k) + 1);
 
-    /* the interval's ends and v itself as quarters of 10^k */
+    /* the ends of the interval, and v itself, in quarters of 10^k */
     uint64_t below = round_to_odd(g, (4 * c - 2 + narrow_below) << shift) + !even;
     uint64_t quarters = round_to_odd(g, 4 * c << shift);
     uint64_t above = round_to_odd(g, (4 * c + 2) << shift) - !even;
 
     uint64_t s = quarters / 4;
     if (s >= 10) {
-        uint64_t tens = s / 10; /* one digit less, if exactly one neighbour lies inside */
+        uint64_t tens = s / 10; /* one digit less, if exactly one neighbour is inside */
         bool low_inside = below <= 40 * tens, high_inside = 40 * tens + 40 <= above;
         if (low_inside != high_inside) {
             return (struct shortest){tens + high_inside, k + 1};
@@ -54,11 +57,11 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
     if (low_inside != high_inside) {
         return (struct shortest){s + high_inside, k};
     }
-    uint64_t middle = 4 * s + 2; /* both inside: the nearer one, of two equally near the even one */
+    uint64_t middle = 4 * s + 2; /* both inside: the nearer one; if equally near, the even one */
     return (struct shortest){s + (quarters > middle || (quarters == middle && (s & 1) != 0)), k};
 }
 
-/* Writes the decimal digits of x > 0 (fewer than 21) and returns how many. */
+/* Writes the decimal digits of x > 0, at most 20, and returns their number. */
 static size_t put_digits(char *out, uint64_t x) {
     static const char pairs[] = "000102030405060708091011121314151617181920212223242526272829303132"
                                 "3334353637383940414243444546474849"

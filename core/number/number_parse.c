@@ -1,8 +1,9 @@
-/* Text to numbers, exactly rounded, in three roads: two exact doubles and one rounding (Clinger); an interval of 192-bit products whose ends round alike;
- * strtod on at most 800 digits for what is left.
+/* Parsing, exactly rounded, by the first method that decides: one operation on two exact doubles
+ * (Clinger); an interval of 192-bit products whose ends round to the same double; strtod on at most
+ * 800 digits.
  *
- * All of it assumes rounding to nearest, as C programs start. strtod is given an integer and an exponent ("31415e-4"), so that the locale's decimal
- * point plays no part. */
+ * The rounding mode must be to nearest, the default of C. strtod receives an integer and an
+ * exponent ("31415e-4"), so that the decimal point of the locale does not matter. */
 #include "number/power10.h"
 #include <discern/number.h>
 
@@ -11,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number taken apart: digits · 10^exponent. */
+/* The parts of a number: digits · 10^exponent. */
 struct decimal {
     uint64_t mantissa;       /* the first 19 significant digits */
     int64_t exponent;        /* of ten, for mantissa */
-    bool cut;                /* digits that are not zero follow the 19 */
+    bool cut;                /* non-zero digits follow the 19 */
     bool negative;           /* a minus sign */
-    const char *digits;      /* all digits, with a point among them perhaps */
+    const char *digits;      /* all digits, possibly with a point */
     const char *digits_end;  /* behind the last digit or the point */
     int64_t digits_exponent; /* of ten, for the digits read as one integer */
 };
@@ -25,7 +26,7 @@ struct decimal {
 #define MAX_DIGITS 19 /* every number of 19 digits fits 64 bits */
 #define EXPONENT_LIMIT                                                                             \
     INT64_C(                                                                                       \
-        100000000000000000) /* beyond it an exponent counts as this: no text is long enough to make up for it */
+        100000000000000000) /* larger exponents count as this one; no text has enough digits to compensate */
 
 static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -35,7 +36,7 @@ static inline unsigned digit_of(char c) {
     return (unsigned)(unsigned char)c - '0';
 }
 
-/* "[+-]? digits" from *at to end; false when there is none. *at ends behind it. */
+/* Reads "[+-]? digits" from *at and moves *at to its end. Returns false if there is none. */
 static bool parse_exponent(const char **at, const char *end, int64_t *out) {
     const char *p = *at;
     bool negative = p < end && *p == '-';
@@ -59,7 +60,7 @@ static bool parse_exponent(const char **at, const char *end, int64_t *out) {
     return true;
 }
 
-/* More than 19 digits: the first 19 that count, again and slowly. */
+/* For more than 19 digits: reads the first 19 significant digits again. */
 static void reread_mantissa(struct decimal *number) {
     uint64_t mantissa = 0;
     int kept = 0;
@@ -83,7 +84,7 @@ static void reread_mantissa(struct decimal *number) {
     number->cut = cut;
 }
 
-/* Takes text apart by the grammar; false when it is no number. */
+/* Splits text by the grammar. Returns false if it is not a number. */
 static inline bool parse_decimal(const char *text, size_t length, struct decimal *out) {
     const char *p = text, *end = text + length;
     bool negative = p < end && *p == '-';
@@ -130,7 +131,8 @@ static inline bool parse_decimal(const char *text, size_t length, struct decimal
     return true;
 }
 
-/* The double whose 53 significant bits are `bits` (highest set) times 2^exponent, for normal results; false otherwise. */
+/* Stores bits · 2^exponent, where `bits` has 53 bits and the highest is set. Returns false if the
+ * result is not a normal number. */
 static bool compose(uint64_t bits, int exponent, double *out) {
     if (exponent < -1074 || exponent > 971) {
         return false;
@@ -140,7 +142,8 @@ static bool compose(uint64_t bits, int exponent, double *out) {
     return true;
 }
 
-/* Rounds (high, rest != 0 as a sticky bit) of 64 bits with the highest set to 53, ties to even: the bits and what the exponent grows by. */
+/* Rounds 64 bits, the highest of which is set, to 53, ties to even. `sticky`: lower bits that are
+ * not zero follow. *grow is added to the exponent. */
 static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
     uint64_t bits = high >> 11, rest = high & 0x7ff;
     if (rest > 0x400 || (rest == 0x400 && (sticky || (bits & 1) != 0))) {
@@ -154,8 +157,9 @@ static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
     return bits;
 }
 
-/* mantissa · 10^exponent (mantissa > 0) when 192 bits decide it: the power is cut to 128 bits, so that the true product lies in [P, P + m); when both ends round
- * to the same double that is the answer. `cut`: the mantissa itself stands for an interval [mantissa, mantissa + 1]. */
+/* Rounds mantissa · 10^exponent, mantissa > 0. The power has 128 bits, so that the true product is
+ * in [P, P + m); if both ends round to the same double, it is the result. `cut`: the mantissa
+ * stands for the interval [mantissa, mantissa + 1]. Returns false if 192 bits do not decide. */
 static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double *out) {
     if (exponent < DNI_POWER10_MIN || exponent > DNI_POWER10_MAX) {
         return false;
@@ -167,7 +171,8 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     dni_wide upper = dni_wide_product(m, power.high), lower = dni_wide_product(m, power.low);
     uint64_t low = lower.low, middle = upper.low + lower.high;
     uint64_t high = upper.high + (middle < upper.low);
-    /* The upper end: + m for the cut power (none when it is exact), + 2^shift · (power + 1) for a cut mantissa. */
+    /* The upper end: + m for the power, unless it is exact; + 2^shift · (power + 1) for a cut
+     * mantissa. */
     bool exact = k >= 0 && k <= 55;
     uint64_t add_low = exact ? 0 : m, add_middle = 0, add_high = 0;
     if (cut) {
@@ -195,7 +200,7 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     carry_high += end_middle < carry;
     uint64_t end_high = high + add_high + carry_high;
     if (end_high < high) {
-        return false; /* the upper end passes a power of two: left to the slow road */
+        return false; /* the upper end passes a power of two: left to strtod */
     }
     if (high >> 63 == 0) {
         if (end_high >> 63 != 0) {
@@ -217,8 +222,9 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     return compose(bits, grow + 1 + dni_log2_power10(k) - (int)shift, out);
 }
 
-/* strtod on the digits as one integer. More than 767 significant digits cannot matter beyond being or not being all zero, so after 800 one 1 stands for the rest. */
-static bool slow_road(const struct decimal *number, double *out) {
+/* strtod on the digits as one integer. Of the digits after the first 767 it matters only whether
+ * all are zero: after 800 a single 1 stands for the rest. */
+static bool parse_by_strtod(const struct decimal *number, double *out) {
     char text[800 + 1 + 32];
     size_t n = 0;
     int64_t exponent = number->digits_exponent;
@@ -276,7 +282,7 @@ bool dn_number_parse(const char *text, size_t length, double *out) {
             value *= exact_power[number.exponent];
         }
     } else if (!round_product(number.mantissa, number.cut, number.exponent, &value) &&
-               !slow_road(&number, &value)) {
+               !parse_by_strtod(&number, &value)) {
         return false;
     }
     *out = number.negative ? -value : value;

@@ -1,4 +1,4 @@
-/* Powers of ten to 128 bits: what reading and writing numbers multiply with. */
+/* Powers of ten to 128 bits, for parsing and printing numbers. */
 #ifndef DNI_POWER10_H
 #define DNI_POWER10_H
 
@@ -7,10 +7,11 @@
 #define DNI_POWER10_MIN (-342)
 #define DNI_POWER10_MAX 324
 
-/* dni_power10[k - DNI_POWER10_MIN] = floor(10^k · 2^(127 - L)) with L = dni_log2_power10(k): the highest bit is set. Exact for 0 <= k <= 55. */
+/* dni_power10[k - DNI_POWER10_MIN] = floor(10^k · 2^(127 - L)) with L = dni_log2_power10(k): the
+ * highest bit is set. Exact for 0 <= k <= 55. */
 extern const dni_wide dni_power10[DNI_POWER10_MAX - DNI_POWER10_MIN + 1];
 
-/* floor(x / 2^n), also for negative x (a shift of which C leaves to the compiler). */
+/* floor(x / 2^n), also for negative x, whose shift is implementation-defined in C. */
 static inline int dni_floor_shift(int x, unsigned n) {
     return x >= 0 ? x >> n : -((-x + (1 << n) - 1) >> n);
 }

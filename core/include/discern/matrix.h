@@ -1,4 +1,4 @@
-/* Matrix views: dense and sparse. Passed by value, they own nothing. */
+/* Views of dense and sparse matrices. They are passed by value and own nothing. */
 #ifndef DISCERN_MATRIX_H
 #define DISCERN_MATRIX_H
 
@@ -10,10 +10,13 @@ DN_BEGIN_DECLS
 
 typedef enum dn_matrix_kind { DN_DENSE, DN_CSR } dn_matrix_kind;
 
-/* A read-only [n_rows × n_cols] matrix of doubles.
- *   DN_DENSE: row-major, element (i, j) at values[i * stride + j], stride >= n_cols.
- *   DN_CSR:   the entries of row i are k = row_start[i] … row_start[i + 1] - 1: column cols[k] (strictly ascending within a row, < n_cols),
- *             value values[k]. row_start has n_rows + 1 elements and need not begin with 0, so that a range of rows of a larger matrix is a view. */
+/* A read-only matrix of doubles, [n_rows x n_cols].
+ *
+ *   DN_DENSE  row-major: element (i, j) is values[i * stride + j]; stride >= n_cols
+ *   DN_CSR    compressed sparse rows: the entries of row i are k = row_start[i] ...
+ *             row_start[i + 1] - 1, each with column cols[k] and value values[k]. Columns are below
+ *             n_cols and ascend strictly within a row. row_start has n_rows + 1 elements and need
+ *             not begin with 0: a range of rows of a larger matrix is a view, too */
 typedef struct dn_matrix {
     dn_matrix_kind kind;
     size_t n_rows, n_cols;

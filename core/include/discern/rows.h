@@ -1,11 +1,15 @@
-/* Rows: the one way in which encoder, learners and metrics see data.
+/* Rows of feature vectors, in blocks.
  *
- * A dn_rows is a sequence of rows cut into blocks of DN_BLOCK_ROWS (the last may be shorter): borders are row numbers, never chunks of a file,
- * threads or machines, so that sums over blocks are the same however the data is held. A matrix in memory is the first implementation
- * (dn_rows_from_matrix), a table source read chunk by chunk and encoded on the fly the second (dn_rows_from_source in encoder.h).
+ * Encoders deliver data, and learners and metrics read it, as a dn_rows: a sequence of rows divided
+ * into blocks of DN_BLOCK_ROWS rows; the last block may be shorter. Block borders are row numbers.
+ * They do not depend on chunks of files, threads or machines, so that sums over blocks are the same
+ * for every source of the data. dn_rows_from_matrix makes rows of a matrix in memory,
+ * dn_rows_from_source (encoder.h) rows of a table that is read chunk by chunk and encoded on
+ * demand.
  *
- * A block of wide dense rows is large: it is looked at in pieces, one after the other, so that no more than one of them need be in memory at once. How many rows a piece has is told by the number of
- * columns alone, so that what is computed piece by piece is the same however the data is held, too. */
+ * A block of wide dense rows needs much memory. It is read in pieces, one after the other, of which
+ * only one need be in memory. The number of rows of a piece depends on the number of columns only,
+ * so that results computed piece by piece do not depend on the source either. */
 #ifndef DISCERN_ROWS_H
 #define DISCERN_ROWS_H
 
@@ -17,25 +21,27 @@
 DN_BEGIN_DECLS
 
 #define DN_BLOCK_ROWS 4096
-#define DN_PIECE_BYTES ((size_t)4 << 20) /* dense values of a piece, unless 256 rows are more */
+/* Largest size of the dense values of a piece, unless 256 rows have more. */
+#define DN_PIECE_BYTES ((size_t)4 << 20)
 
-/* One block, or a piece of one. Views are valid until the next call of dn_rows_block with the same slot. */
+/* One block or a piece of one. Its arrays are valid until the next call with the same slot. */
 typedef struct dn_block {
-    size_t first_row; /* number of its first row */
-    dn_matrix x;      /* [n_rows × n_cols] */
-    const double *
-        target; /* [n_rows] class index 0 … K-1 (or the value, for methods with a numeric target); NULL: none */
-    const double *weight; /* [n_rows] >= 0; NULL: all 1 */
+    size_t first_row;     /* number of its first row among all rows */
+    dn_matrix x;          /* [n_rows x n_cols] */
+    const double *target; /* [n_rows] class index 0 ... K - 1, or a numeric target; NULL: none */
+    const double *weight; /* [n_rows] >= 0; NULL: every weight is 1 */
 } dn_block;
 
 typedef struct dn_rows dn_rows;
 struct dn_rows {
     size_t n_rows, n_cols, n_blocks;
-    size_t
-        n_slots; /* calls with different slots 0 … n_slots-1 may run at once; an in-memory one has SIZE_MAX */
-    size_t piece_rows; /* dn_piece_rows; 0: a block is one piece */
+    size_t n_slots;    /* calls with slots 0 ... n_slots - 1 may run concurrently */
+    size_t piece_rows; /* rows of a piece (dn_piece_rows); 0: a block is one piece */
+
+    /* Delivers block i. */
     dn_status (*block)(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err);
-    /* Rows first … first + n - 1 of block i. NULL: `block` is called, whose rows are there anyway. */
+
+    /* Delivers rows first ... first + n - 1 of block i. NULL: a part of what `block` delivers. */
     dn_status (*piece)(const dn_rows *rows,
                        size_t i,
                        size_t first,
@@ -46,18 +52,28 @@ struct dn_rows {
     void (*free)(dn_rows *rows);
 };
 
-/* Block i (< n_blocks). DN_ERR_SOURCE when the data cannot be delivered. */
+/* Delivers block i < n_blocks to *out. DN_ERR_SOURCE if the source of the data fails. Concurrent
+ * calls need different slots. */
 DN_MUST_USE dn_status
 dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err);
 
-/* Rows of a piece of dense rows: a power of two from 256 to DN_BLOCK_ROWS. */
+/* Rows of a piece of dense rows with n_cols columns: a power of two from 256 to DN_BLOCK_ROWS. */
 size_t dn_piece_rows(size_t n_cols);
-/* How many pieces block i has, and piece k (< that) of it, from row k · piece_rows of the block on. */
+/* Number of pieces of block i. */
 size_t dn_rows_n_pieces(const dn_rows *rows, size_t i);
+/* Delivers piece k of block i, which begins at row k * piece_rows of the block. Otherwise like
+ * dn_rows_block. */
 DN_MUST_USE dn_status
 dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out, dn_error *err);
 
-/* Rows over arrays in memory, which must outlive it. target, weight: [n_rows] or NULL. Heap object; free with dn_rows_free. */
+/* Makes rows of arrays in memory, which are not copied and must outlive the rows.
+ *
+ *   x       dense or sparse
+ *   target  [x.n_rows] or NULL
+ *   weight  [x.n_rows] or NULL
+ *   out     heap object; the caller frees it with dn_rows_free
+ *
+ * DN_ERR_MEMORY if the system has no memory. */
 DN_MUST_USE dn_status dn_rows_from_matrix(
     dn_matrix x, const double *target, const double *weight, dn_rows **out, dn_error *err);
 

@@ -1,7 +1,8 @@
-/* Status codes and the error a caller can show to a person.
+/* Status codes, and errors with a message for people.
  *
- * Every fallible function of the library returns a dn_status and takes a `dn_error *` last. `err` may be NULL. On failure outputs are
- * untouched. The first error wins: a dn_error whose code is already set is not overwritten. Thread safety: a dn_error belongs to one thread. */
+ * Every fallible function of the library returns a dn_status and takes a `dn_error *` last, which
+ * may be NULL. On failure outputs are untouched. The first error wins: a dn_error that already has
+ * a code is not overwritten. A dn_error belongs to one thread. */
 #ifndef DISCERN_STATUS_H
 #define DISCERN_STATUS_H
 
@@ -18,20 +19,19 @@ DN_BEGIN_DECLS
 #define DN_PRINTF(fmt, args)
 #endif
 
-/* enum, name, what it means */
+/* enumerator, name, meaning */
 #define DN_STATUS_LIST(X)                                                                          \
     X(DN_OK, "ok", "success")                                                                      \
     X(DN_ERR_ARGUMENT, "argument", "a parameter or an argument breaks a documented rule")          \
     X(DN_ERR_DATA, "data",                                                                         \
-      "the data forbid what was asked (one class, no usable row, a column of the wrong type)")     \
+      "the data cannot be used (one class, no usable row, a column of the wrong type)")            \
     X(DN_ERR_NUMERIC, "numeric",                                                                   \
-      "arithmetic left the finite numbers, or a matrix that must be definite is not")              \
+      "a result is not finite, or a matrix that must be definite is not")                          \
     X(DN_ERR_MEMORY, "memory", "the system has no memory left")                                    \
     X(DN_ERR_BUDGET, "budget", "the work needs more memory than its budget allows")                \
     X(DN_ERR_STOPPED, "stopped", "the caller asked to stop")                                       \
     X(DN_ERR_TIME, "time", "the time limit ran out")                                               \
-    X(DN_ERR_CORRUPT, "corrupt",                                                                   \
-      "bytes that are not what they claim to be: damaged, truncated or foreign")                   \
+    X(DN_ERR_CORRUPT, "corrupt", "bytes are damaged, truncated or of another format")              \
     X(DN_ERR_VERSION, "version", "bytes written by a newer version of the library")                \
     X(DN_ERR_SOURCE, "source", "the caller's data source failed to deliver")
 
@@ -45,26 +45,26 @@ typedef enum dn_status {
 #define DN_FIELD_SIZE 128
 
 typedef struct dn_error {
-    dn_status code; /* DN_OK: no error noted yet */
-    char message
-        [DN_MESSAGE_SIZE]; /* lower case, no period; names the thing, gives the value and the rule; UTF-8 */
-    int64_t
-        row; /* the row concerned (of a parameter that is a list: its item), counted from 0, or -1 */
-    char field[DN_FIELD_SIZE]; /* the parameter or column concerned, or "" */
+    dn_status code; /* DN_OK: no error is recorded */
+
+    /* UTF-8, lower case, without a final period: what is wrong, where, the value and the rule. */
+    char message[DN_MESSAGE_SIZE];
+    int64_t row;               /* the row concerned, or the item of a list, from 0; -1: none */
+    char field[DN_FIELD_SIZE]; /* the parameter or column concerned; "": none */
 } dn_error;
 
-/* Makes *err empty (code DN_OK, row -1). NULL is allowed. */
+/* Clears *err: code DN_OK, row -1, no texts. NULL is allowed. */
 void dn_error_clear(dn_error *err);
 
-/* Notes an error unless err is NULL or one is already noted. A message too long is cut at a UTF-8 border. Returns `code`, so that
- * `return dn_error_set(err, DN_ERR_DATA, "…")` reads well. */
+/* Records an error, unless err is NULL or has an error already. A message that is too long is cut
+ * between two UTF-8 characters. Returns `code`. */
 dn_status dn_error_set(dn_error *err, dn_status code, const char *format, ...) DN_PRINTF(3, 4);
 
-/* Adds the field or the row that the noted error concerns. */
+/* Sets the field or the row of the recorded error. No effect if err is NULL or has no error. */
 void dn_error_set_field(dn_error *err, const char *field);
 void dn_error_set_row(dn_error *err, int64_t row);
 
-/* The code's short name ("argument"), and what it means. Static strings. */
+/* The short name of a code ("argument"), and its meaning. Static strings. */
 const char *dn_status_name(dn_status code);
 const char *dn_status_meaning(dn_status code);
 

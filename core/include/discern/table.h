@@ -1,8 +1,10 @@
-/* Tables of typed columns: as a source that delivers chunks, and each column chunk as bytes.
+/* Tables of typed columns: encoded column chunks, and sources that deliver them.
  *
- * Logical types belong to the table (its schema); what a chunk holds physically is its own business: a chunk of numbers keeps the spelling of every
- * cell that the number alone cannot give back ("007", "1.50", "+3", "1e2"), so that a column that turns out to be categorical a gigabyte later costs nothing:
- * reading it as strings gives what was written. */
+ * A table is a sequence of chunks of rows; a column chunk holds the cells of one column in one
+ * chunk. The logical type of a column belongs to the table. A column chunk of numbers also keeps
+ * the text of each cell that the number alone does not give back ("007", "1.50", "+3", "1e2"), so
+ * that a column can become categorical or text later: decoding the chunk as strings gives the text
+ * that was read. */
 #ifndef DISCERN_TABLE_H
 #define DISCERN_TABLE_H
 
@@ -15,20 +17,21 @@
 
 DN_BEGIN_DECLS
 
-/* DN_SPARSE: a column of sparse vectors, many numbers a row of which most are 0: the features of an svmlight file are one such column. */
 typedef enum dn_column_type {
     DN_NUMERIC,
     DN_BOOLEAN,
     DN_CATEGORICAL,
     DN_TEXT,
-    DN_SPARSE
+    DN_SPARSE /* sparse vectors, such as the features of an svmlight file */
 } dn_column_type;
 
-/* "numeric", "boolean", "categorical", "text", "sparse"; and back (false: no such type). */
+/* "numeric", "boolean", "categorical", "text", "sparse". */
 const char *dn_column_type_name(dn_column_type type);
+/* Returns false if there is no such type. */
 bool dn_column_type_parse(const char *name, dn_column_type *out);
 
-/* A list of n byte strings: string i is bytes[start[i]] … bytes[start[i + 1]] - 1; start has n + 1 elements. Not NUL-terminated. UTF-8. */
+/* A list of n byte strings: string i is bytes[start[i]] ... bytes[start[i + 1]] - 1; start has n +
+ * 1 elements. UTF-8, without terminating NULs. */
 typedef struct dn_strings {
     size_t n;
     const uint32_t *start;
@@ -37,12 +40,17 @@ typedef struct dn_strings {
 
 #define DN_CODE_MISSING UINT32_MAX
 
-/* One column of one chunk, as its logical type wants it. Views into a dn_column_chunk.
- *   DN_NUMERIC, DN_BOOLEAN: number[n_rows], NaN is missing (booleans 0 and 1).
- *   DN_CATEGORICAL, DN_TEXT: code[n_rows] indexes `strings`, the chunk's own list in order of first appearance (distinct for DN_CATEGORICAL; a DN_TEXT list may repeat
- *   a string), DN_CODE_MISSING is missing.
- *   DN_SPARSE: the entries of row i are k = row_start[i] … row_start[i + 1] - 1: number[k] at place[k], strictly ascending within a row; a place that has none is 0. An entry
- *   may be 0 itself; there is no missing. */
+/* The cells of a column chunk, by the logical type of the column. The arrays belong to a
+ * dn_column_chunk or to a dn_table_source.
+ *
+ *   DN_NUMERIC, DN_BOOLEAN   number[n_rows]; NaN: missing. Booleans are 0 and 1
+ *   DN_CATEGORICAL, DN_TEXT  code[n_rows]: indices into `strings`, which has the chunk's strings in
+ *                            order of first appearance; DN_CODE_MISSING: missing. The strings are
+ *                            distinct for DN_CATEGORICAL and may repeat for DN_TEXT
+ *   DN_SPARSE                the entries of row i are k = row_start[i] ... row_start[i + 1] - 1: the
+ *                            value number[k] at index place[k]. Indices ascend strictly within a
+ *                            row. Elements without an entry are 0, an entry may be 0 too. There are
+ *                            no missing values */
 typedef struct dn_column_view {
     dn_column_type type;
     size_t n_rows;
@@ -50,58 +58,89 @@ typedef struct dn_column_view {
     const uint32_t *code;
     dn_strings strings;
     const size_t *row_start; /* DN_SPARSE: [n_rows + 1], from 0 */
-    const uint32_t *place;   /* DN_SPARSE */
+    const uint32_t *place;   /* DN_SPARSE: indices of entries */
 } dn_column_view;
 
-/* ---- one column chunk as bytes -------------------------------------------------------------------------------------------------
- * Little-endian, versioned, self-describing; integrity (CRC) is the container's. Integers that fit are stored narrow (u8, i16, i32), others as f64.
- * The reader refuses (DN_ERR_CORRUPT) whatever is inconsistent; it never reads outside `bytes`, never crashes. */
-
-/* A growing column chunk: cells are appended one by one. Heap object of one thread. */
+/* ---- encoding a column chunk ---- */
+/* A column chunk under construction, to which cells are appended. Heap object of one thread.
+ *
+ * The encoded bytes are little-endian and have a version. They have no checksum: the file that
+ * holds them has one. Integers that fit are stored as u8, i16 or i32, other numbers as f64. */
 typedef struct dn_column_builder dn_column_builder;
 DN_MUST_USE dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err);
-void dn_column_builder_free(dn_column_builder *builder);
-/* A number, with the text it was written as (spelling NULL: it was no text; the canonical spelling is understood). The builder compares and keeps the
- * text only if dn_number_format(value), padded with zeros as the rest of the chunk is ("1.50"), differs from it. NaN is missing; an infinity is DN_ERR_ARGUMENT. */
+void dn_column_builder_free(dn_column_builder *builder); /* NULL is allowed */
+
+/* Appends a number.
+ *
+ *   value     NaN: missing. DN_ERR_ARGUMENT for an infinity
+ *   spelling  [length] the text of the cell, or NULL for dn_number_format(value). It is kept only if
+ *             it differs from that text padded with zeros like the rest of the chunk ("1.50") */
 DN_MUST_USE dn_status dn_column_builder_number(
     dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err);
-/* n numbers at once, values[0], values[stride], …, NaN: missing. They were written canonically and padded with zeros to `decimals` digits behind the point (0: not padded; those with an
- * exponent never are). The same as one by one, but faster if `decimals` is the chunk's padding. On failure some of them may have been added. */
+
+/* Appends n numbers. The same as dn_column_builder_number for each, but faster if `decimals` is the
+ * padding of the chunk. On failure some of them may have been appended.
+ *
+ *   values    values[0], values[stride], ...; NaN: missing
+ *   decimals  the cells were written by dn_number_format and padded with zeros to so many digits
+ *             after the point, except numbers with an exponent; 0: not padded */
 DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder,
                                                 const double *values,
                                                 size_t stride,
                                                 size_t n,
                                                 unsigned decimals,
                                                 dn_error *err);
-/* The chunk's padding: digits behind the point that every number has for which it keeps no text. 0: there is none up to now. From the first that there is it stays until the chunk is encoded. */
+
+/* The padding of the chunk: digits after the point of every number whose text is not kept. 0 until
+ * the first number that is padded; then constant until the chunk is encoded. */
 unsigned dn_column_builder_padding(const dn_column_builder *builder);
+
+/* Appends a string or a missing cell. */
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder,
                                                const char *text,
                                                size_t length,
                                                dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
-/* A sparse row of n entries, places strictly ascending and values finite (DN_ERR_ARGUMENT otherwise): for a column of DN_SPARSE, all of whose rows come this way. */
+
+/* Appends a row of a DN_SPARSE column, whose rows must all be appended by this function.
+ *
+ *   place  [n] indices of the entries, strictly ascending
+ *   value  [n] finite
+ *
+ * DN_ERR_ARGUMENT if the row breaks these rules. */
 DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder,
                                                 const uint32_t *place,
                                                 const double *value,
                                                 size_t n,
                                                 dn_error *err);
+
 size_t dn_column_builder_n_rows(const dn_column_builder *builder);
-size_t dn_column_builder_bytes(
-    const dn_column_builder *builder); /* memory in use, about: tells when a chunk is full */
-/* Appends the encoded chunk to the caller's memory: *out is malloc'ed, the caller frees it. The builder is empty afterwards and keeps its memory. */
+/* Approximate memory in use, in bytes. */
+size_t dn_column_builder_bytes(const dn_column_builder *builder);
+
+/* Encodes the chunk. The caller frees *out with free(). The builder is empty afterwards and keeps
+ * its memory. */
 DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder,
                                                void **out,
                                                size_t *out_size,
                                                dn_error *err);
 
-/* A decoded chunk: owns what its view shows. Reused from call to call, it allocates only when it must grow. */
+/* ---- decoding a column chunk ---- */
+/* The memory of a decoded chunk. Reused by every call, it is reallocated only to grow. Heap object
+ * of one thread. */
 typedef struct dn_column_chunk dn_column_chunk;
 DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
-void dn_column_chunk_free(dn_column_chunk *chunk);
-/* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
- * A chunk of sparse rows is read as DN_SPARSE only, and nothing else is (DN_ERR_DATA).
- * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, perhaps between spaces and tabs, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
+void dn_column_chunk_free(dn_column_chunk *chunk); /* NULL is allowed */
+
+/* Decodes a chunk as a column of a logical type. *out is valid until the next call or the free.
+ *
+ * Numbers decoded as strings are the texts that were read. Strings decoded as DN_NUMERIC must be
+ * numbers; as DN_BOOLEAN true, false, 0 or 1 in upper or lower case, with spaces and tabs around
+ * them.
+ *
+ * DN_ERR_CORRUPT if the bytes are inconsistent; nothing outside them is read. DN_ERR_DATA if a cell
+ * does not have the type; err->row is its row in the chunk, from 0. DN_ERR_DATA if only one of
+ * chunk and type is sparse. */
 DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
                                              const void *bytes,
                                              size_t size,
@@ -109,53 +148,66 @@ DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
                                              dn_column_view *out,
                                              dn_error *err);
 
-/* Appends all cells of an encoded chunk to a builder, each as it was written, so that reading the result gives what reading the one chunk behind the other gives. `room` is for decoding. A chunk
- * of sparse rows goes behind sparse rows only, and nothing else does (DN_ERR_ARGUMENT). On failure some cells may have been added. */
+/* Appends all cells of an encoded chunk to a builder, each with the text that was read.
+ *
+ *   room  memory for decoding
+ *
+ * DN_ERR_ARGUMENT if one of builder and chunk is sparse and the other is not. On failure some cells
+ * may have been appended. */
 DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
                                               dn_column_chunk *room,
                                               const void *bytes,
                                               size_t size,
                                               dn_error *err);
 
-/* ---- a table that delivers chunks ------------------------------------------------------------------------------------------------
- * Chunk borders are the source's own; the library never lets them show. `column` may be called from several threads at once with different slots. */
+/* ---- table sources ---- */
 typedef struct dn_table_column {
     const char *name; /* UTF-8, NUL-terminated, unique in the table */
     dn_column_type type;
-    size_t width; /* DN_SPARSE: places are below it; 0 otherwise */
-    uint32_t
-        first_place; /* DN_SPARSE: what place 0 is called: place j is the feature "<name><first_place + j>" ("f1") */
+    size_t width; /* DN_SPARSE: indices are below it; 0 otherwise */
+
+    /* DN_SPARSE: the number that the name of index 0 ends with: the feature of index j is named
+     * "<name><first_place + j>" ("f1"). */
+    uint32_t first_place;
 } dn_table_column;
 
+/* A table that delivers column chunks. The source chooses the chunk borders; results do not depend
+ * on them. */
 typedef struct dn_table_source dn_table_source;
 struct dn_table_source {
     size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n_rows, n_cols, n_chunks;
     const dn_table_column *columns; /* [n_cols] */
     const size_t *chunk_first_row;  /* [n_chunks + 1], ascending from 0 to n_rows */
-    size_t n_slots;                 /* slots that may be used at once; at least 1 */
-    /* Column `column` of chunk `chunk` as its logical type. The view is valid until the next call with the same slot and the same column. */
+    size_t n_slots;                 /* slots that may be in use concurrently, >= 1 */
+
+    /* Delivers column `column` of chunk `chunk`, decoded by its logical type. *out is valid until
+     * the next call with the same slot and column. Concurrent calls have different slots. */
     dn_status (*column)(const dn_table_source *source,
                         size_t chunk,
                         size_t column,
                         size_t slot,
                         dn_column_view *out,
                         dn_error *err);
-    void *ctx; /* the implementer's */
+    void *ctx; /* for the implementation's use */
 };
 
-/* A source over arrays in memory, for programs without a store: one chunk, the caller's views (must outlive it). n_cols columns of n_rows rows each. A sparse column needs its width,
- * above all places (DN_ERR_ARGUMENT: it is looked through once).
- * Heap object; dn_table_source_free. */
+/* Makes a source with one chunk of arrays in memory, which are not copied and must outlive it.
+ *
+ *   columns  [n_cols] DN_SPARSE columns need a width
+ *   views    [n_cols] the cells, n_rows each
+ *   out      heap object; the caller frees it with dn_table_source_free
+ *
+ * DN_ERR_ARGUMENT if a view has another type or number of rows than its column, or if the indices
+ * of a sparse column do not ascend below its width (each is checked once). */
 DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *columns,
                                                    const dn_column_view *views,
                                                    size_t n_cols,
                                                    size_t n_rows,
                                                    dn_table_source **out,
                                                    dn_error *err);
-void dn_table_source_free(
-    dn_table_source
-        *source); /* only for one made by dn_table_source_from_columns; NULL is allowed */
+/* Frees a source made by dn_table_source_from_columns. NULL is allowed. */
+void dn_table_source_free(dn_table_source *source);
 
 DN_END_DECLS
 
