@@ -24,9 +24,8 @@ struct decimal {
 };
 
 #define MAX_DIGITS 19 /* every number of 19 digits fits 64 bits */
-#define EXPONENT_LIMIT                                                                             \
-    INT64_C(                                                                                       \
-        100000000000000000) /* larger exponents count as this one; no text has enough digits to compensate */
+/* Larger exponents count as this one: no text has enough digits to compensate. */
+#define EXPONENT_LIMIT INT64_C(100000000000000000)
 
 static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,

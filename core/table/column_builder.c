@@ -1,4 +1,5 @@
-/* A column chunk under construction: numbers as long as every cell is one, strings from the first cell that is none; or sparse rows, all of them. */
+/* A column chunk under construction. It holds numbers until the first cell that is not a number,
+ * then strings; or it holds sparse rows only. */
 #include "table/column_format.h"
 #include "table/column_room.h"
 #include "table/column_sparse.h"
@@ -10,25 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A dictionary that does not repeat is given up: looking every string up would cost more than writing it twice. */
-#define DICTIONARY_TRIAL 1024 /* distinct strings before it is judged */
-#define DICTIONARY_MOST 65535 /* distinct strings it may have: two-byte codes */
+/* The dictionary is abandoned if strings rarely repeat: looking up every string would cost more
+ * than storing some twice. */
+#define DICTIONARY_TRIAL 1024 /* distinct strings before that is decided */
+#define DICTIONARY_MOST 65535 /* distinct strings of a dictionary: two-byte codes */
 #define MAX_ROWS (UINT32_MAX - 1)
 
 enum form { NUMBERS, STRINGS, SPARSE };
 
 struct dn_column_builder {
-    enum form form; /* which of those below is in use */
+    enum form form; /* which of the groups below is in use */
     size_t n_rows;
 
     double *number; /* [n_rows], NaN: missing */
     size_t number_room;
     unsigned least_decimals,
-        most_decimals;     /* every padding in this range gives back the regular spellings so far */
-    bool silent;           /* numbers came without spelling while there was no padding: canonical */
-    bool unpadded;         /* some of those would not stay so under padding: there will be none */
+        most_decimals; /* every padding in this range reproduces the regular spellings so far */
+    bool silent; /* canonical numbers without a spelling were appended before there was a padding */
+    bool unpadded;         /* some of those would change under padding: the chunk stays unpadded */
     uint32_t *spelled;     /* [n_spelled] rows whose spelling is kept */
-    uint32_t *spelled_end; /* [n_spelled] where it ends in spelling */
+    uint32_t *spelled_end; /* [n_spelled] end of its text in `spelling` */
     size_t n_spelled, spelled_room;
     char *spelling;
     size_t spelling_size, spelling_capacity;
@@ -36,7 +38,7 @@ struct dn_column_builder {
     uint32_t *code; /* [n_rows], DN_CODE_MISSING: missing */
     size_t code_room;
     dni_string_set set;
-    bool repeats; /* the dictionary was given up: strings may occur twice */
+    bool repeats; /* the dictionary was abandoned: strings may occur twice */
 
     dni_sparse_rows sparse;
 };
@@ -155,7 +157,7 @@ static dn_status intern(dn_column_builder *builder, const char *text, size_t len
                             : dni_string_set_add(&builder->set, text, length, out, err);
 }
 
-/* The first string after numbers: all of them become the text they were. */
+/* At the first string after numbers: converts all numbers to their texts. */
 static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     size_t n = builder->n_rows, k = 0;
     dn_status status =
@@ -250,8 +252,9 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
     return DN_OK;
 }
 
-/* Has the canonical text at least p > 0 digits behind the point (or an exponent), so that padding to p leaves it alone? Mostly told by value·10^(p-1), whose
- * fraction, if there is one, is at least a tenth; near an integer the text decides. */
+/* Returns true if the canonical text has an exponent or at least p > 0 digits after the point, so
+ * that padding to p does not change it. Usually the fraction of value·10^(p-1), which is 0 or at
+ * least 0.1, decides; if it is near 0 or 1, the text does. */
 static bool has_decimals(double value, unsigned p) {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
     double magnitude = fabs(value);
@@ -267,7 +270,7 @@ static bool has_decimals(double value, unsigned p) {
     return memchr(text, 'e', n) != NULL || (point != NULL && (size_t)(text + n - point) > p);
 }
 
-/* Would all the numbers so far whose spelling is not kept stay as they are under padding to p? */
+/* Returns true if padding to p changes none of the numbers so far whose text is not kept. */
 static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
     size_t k = 0;
     for (size_t i = 0; i < builder->n_rows; i++) {
@@ -280,7 +283,8 @@ static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
     return true;
 }
 
-/* Does some padding give back this spelling and all the regular ones before it? Then only such paddings are left. */
+/* Returns true if some padding reproduces this spelling and all regular ones before it, and
+ * restricts the range of paddings to those. */
 static inline bool fits_padding(dn_column_builder *builder, dni_spelling spelling) {
     if (!spelling.regular) {
         return false;
@@ -341,7 +345,7 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
         }
     }
     dn_status status = push_number(builder, value, err);
-    if (status != DN_OK) { /* the cell was not added, nor is its spelling */
+    if (status != DN_OK) { /* neither the cell nor its spelling is added */
         builder->n_spelled = n_spelled;
         builder->spelling_size = size;
     }
@@ -352,7 +356,8 @@ unsigned dn_column_builder_padding(const dn_column_builder *builder) {
     return builder->form == NUMBERS ? builder->least_decimals : 0;
 }
 
-/* Numbers of which none needs its text. false: one is infinite, none was added. */
+/* Appends numbers whose text need not be kept. Returns false, and appends none, if one is
+ * infinite. */
 static bool push_numbers(dn_column_builder *builder, const double *values, size_t stride,
                          size_t n) {
     double *number = builder->number + builder->n_rows;
@@ -443,7 +448,8 @@ static void write_strings(dni_writer *writer, const dn_column_builder *builder) 
     }
     for (size_t i = 0; i < builder->n_rows && width < 4; i++) {
         if (width == 1) {
-            dni_write_u8(writer, (uint8_t)(builder->code[i] & 0xff)); /* missing becomes all ones */
+            dni_write_u8(writer,
+                         (uint8_t)(builder->code[i] & 0xff)); /* a missing cell becomes all ones */
         } else {
             dni_write_u16(writer, (uint16_t)(builder->code[i] & 0xffff));
         }

@@ -1,4 +1,5 @@
-/* A column chunk decoded: as numbers, or as codes into a list of strings, whichever of the two it holds physically; or as sparse rows, which are always that. Trusts no byte. */
+/* Decoding column chunks as numbers or as codes of strings, whichever they hold, or as sparse rows;
+ * and appending them to a builder. Every byte is checked. */
 #include "table/column_format.h"
 
 #include "base/bytes.h"
@@ -11,18 +12,18 @@
 #include <string.h>
 
 struct dn_column_chunk {
-    double *number; /* what a view of numbers shows */
+    double *number; /* for views of numbers */
     size_t number_room;
-    uint32_t *code; /* what a view of strings shows, with start and bytes or with the set */
+    uint32_t *code; /* for views of strings, with start and bytes, or with the set */
     size_t code_room;
     uint32_t *start;
     size_t start_room;
     char *bytes;
     size_t bytes_room;
-    double *parsed; /* the numbers that strings stand for */
+    double *parsed; /* values of the strings */
     size_t parsed_room;
-    dni_string_set set;     /* distinct strings, where the chunk does not list them */
-    dni_sparse_view sparse; /* what a view of sparse rows shows */
+    dni_string_set set;     /* distinct strings, if the strings of the chunk may repeat */
+    dni_sparse_view sparse; /* for views of sparse rows */
 };
 
 /* The parts of a chunk of numbers: views into its bytes. */
@@ -92,7 +93,8 @@ static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
 }
 
 /* ---- numbers ---- */
-/* Reads what follows the kind and the number of rows. Does not check the spellings (ends_ascend). */
+/* Reads what follows the kind and the number of rows. Does not check the spellings
+ * (ends_ascend). */
 static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers *out,
                               dn_error *err) {
     unsigned encoding = dni_read_u8(reader), missing = dni_read_u8(reader),
@@ -149,7 +151,7 @@ static dn_status expand_numbers(dn_column_chunk *chunk, const struct numbers *nu
 static dn_status check_boolean(double *number, size_t n, dn_error *err) {
     for (size_t i = 0; i < n; i++) {
         if (number[i] == 0) {
-            number[i] = 0; /* of -0 too */
+            number[i] = 0; /* -0 becomes 0 */
         } else if (number[i] != 1 && !isnan(number[i])) {
             char text[DN_NUMBER_SIZE];
             dn_number_format(number[i], text);
@@ -162,7 +164,8 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
     return DN_OK;
 }
 
-/* Numbers as strings: each as it was spelled. The last codes are remembered by the number's bits, so that a repeated number is written once. */
+/* Converts numbers to strings, each with its spelling. A small cache of codes by the bits of the
+ * number avoids writing a repeated number twice. */
 static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers *numbers,
                                     dn_error *err) {
     enum { MEMO = 1024 };
@@ -234,7 +237,7 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     return DN_OK;
 }
 
-/* The codes, each of a string that is there. */
+/* Reads the codes and checks that each has a string. */
 static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings,
                               dn_error *err) {
     dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows,
@@ -258,7 +261,7 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
     return valid ? DN_OK : corrupt(err, "it refers to a string that is not there");
 }
 
-/* A list with repetitions made distinct, in order of first appearance. */
+/* Makes the list of strings distinct, in order of first appearance. */
 static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
     dni_string_set_clear(&chunk->set);
     for (size_t i = 0; i < strings->n_rows; i++) {
@@ -309,7 +312,7 @@ static bool equals_ignoring_case(const char *text, size_t length, const char *wo
     return word[length] == '\0';
 }
 
-/* What a string stands for as a number or boolean; INFINITY when it is none. */
+/* The value of a string as a number or boolean; INFINITY if it has none. */
 static double value_of(const char *text, size_t length, dn_column_type type) {
     double value;
     if (type == DN_NUMERIC) {
@@ -338,7 +341,7 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
     bool cut = end - first > 40;
     while (cut && length > 0 &&
            ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80) {
-        length--; /* not inside a character */
+        length--; /* not inside a UTF-8 character */
     }
     dn_status status = dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
                                     strings->text + first, cut ? "…" : "",
@@ -347,7 +350,7 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
     return status;
 }
 
-/* Strings as numbers: every listed string is read once. */
+/* Converts strings to numbers; each listed string is parsed once. */
 static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings,
                                     dn_column_type type, dn_error *err) {
     dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings,
@@ -500,7 +503,7 @@ static dn_status add_entries(dn_column_builder *builder, const dn_column_view *v
     return status;
 }
 
-/* Numbers of which some have a spelling of their own, and the others are padded. */
+/* Appends numbers some of which have a kept spelling; the others are padded. */
 static dn_status add_spelled(dn_column_builder *builder, const struct numbers *numbers,
                              const double *value, dn_error *err) {
     dn_status status = DN_OK;

@@ -1,4 +1,5 @@
-/* Arrays of column chunks that grow: of a builder, which keeps what it has, and of a decoded chunk, which does not. */
+/* Growing arrays of column builders, which keep their contents, and of decoded chunks, which do
+ * not. */
 #ifndef DNI_COLUMN_ROOM_H
 #define DNI_COLUMN_ROOM_H
 
@@ -6,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Makes *array [*room × size] hold at least `need` elements; what is in it stays. */
+/* Reallocates *array, [*room × size] bytes, for at least `need` elements. The contents are kept. */
 DN_MUST_USE static inline dn_status dni_column_grow(void *array, size_t *room, size_t need,
                                                     size_t size, dn_error *err) {
     if (need <= *room) {
@@ -25,7 +26,8 @@ DN_MUST_USE static inline dn_status dni_column_grow(void *array, size_t *room, s
     return DN_OK;
 }
 
-/* Makes *array hold at least `need` elements (and one, so that it is never NULL); the contents may be lost. */
+/* Reallocates *array for at least `need` elements, and for one more, so that it is never NULL. The
+ * contents are lost. */
 DN_MUST_USE static inline dn_status dni_column_make_room(void *array, size_t *room, size_t need,
                                                          size_t size, dn_error *err) {
     if (need < *room) {

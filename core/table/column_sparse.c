@@ -1,5 +1,6 @@
-/* Sparse rows of a column chunk. Reading places is a plain pass without regard to rows, which only counts where they do not ascend: as they must within a row, the count has to be
- * that of the rows whose first place is not above the last one of the row before. */
+/* Sparse rows of a column chunk. Reading the indices is one pass over all entries that counts the
+ * descents, entries whose index is not above that of the entry before. Since indices ascend within
+ * a row, the count must equal the number of rows that begin with a descent. */
 #include "table/column_sparse.h"
 
 #include "table/column_room.h"
@@ -106,7 +107,7 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
 }
 
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
-    bool missing = false; /* there is none: the entries are finite */
+    bool missing = false; /* no value is missing: the entries are finite */
     unsigned length_width = width_of(rows->longest),
              place_width = rows->greatest <= UINT16_MAX ? 2 : 4;
     enum dni_column_encoding encoding =
@@ -137,10 +138,11 @@ static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
 }
 
-/* Entries taken at a time: so many, known to the compiler, become vector code, and stay in the cache between the loops. */
+/* Entries per step: a constant, so that loops become vector code; few enough to stay in the cache
+ * between loops. */
 enum { SOME = 256 };
 
-/* Where the rows start; false: they do not have n_entries in all. */
+/* Computes the starts of rows. Returns false if the rows do not have n_entries entries. */
 static bool read_lengths(const unsigned char *from, unsigned width, size_t n_rows, size_t n_entries,
                          size_t *start) {
     uint64_t sum = 0; /* at most 2^32 lengths below 2^32 */
@@ -155,7 +157,7 @@ static bool read_lengths(const unsigned char *from, unsigned width, size_t n_row
     return sum == n_entries;
 }
 
-/* n <= SOME places of two bytes. */
+/* Reads n <= SOME two-byte indices. */
 static void widen(const unsigned char *from, size_t n, uint32_t *place) {
     uint16_t narrow[SOME];
     dni_get_u16s(from, narrow, n);
@@ -170,7 +172,7 @@ static void widen(const unsigned char *from, size_t n, uint32_t *place) {
     }
 }
 
-/* How many of place[0 … n-1], n <= SOME, are not above the one before, place[-1] being there. */
+/* Counts the descents among place[0 ... n - 1], n <= SOME. place[-1] must exist. */
 static size_t count_falls(const uint32_t *place, size_t n) {
     uint32_t falls = 0;
     if (n == SOME) {
@@ -185,7 +187,7 @@ static size_t count_falls(const uint32_t *place, size_t n) {
     return falls;
 }
 
-/* The places, and how many are not above the one before. */
+/* Reads the indices. Returns the number of descents. */
 static size_t read_places(const unsigned char *from, unsigned width, size_t n, uint32_t *place) {
     size_t falls = 0;
     for (size_t first = 0; first < n; first += SOME) {
@@ -202,7 +204,7 @@ static size_t read_places(const unsigned char *from, unsigned width, size_t n, u
     return falls;
 }
 
-/* How many rows begin with a place that is not above the last one of the row before. */
+/* Counts the rows that begin with a descent. */
 static size_t falls_between_rows(const size_t *start, size_t n_rows, const uint32_t *place) {
     size_t falls = 0;
     for (size_t i = 1; i < n_rows; i++) {
@@ -212,7 +214,7 @@ static size_t falls_between_rows(const size_t *start, size_t n_rows, const uint3
     return falls;
 }
 
-/* false: one is not finite. */
+/* Returns false if a value is not finite. */
 static bool read_finite(const unsigned char *from, size_t n, double *number) {
     unsigned wrong = 0;
     for (size_t first = 0; first < n; first += SOME) {
@@ -268,7 +270,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
         status = dni_column_make_room(&view->place, &view->place_room, n, sizeof *view->place, err);
     }
     if (n >= view->number_room) {
-        view->n_ones = 0; /* it moves */
+        view->n_ones = 0; /* the array may move */
     }
     if (status == DN_OK) {
         status =

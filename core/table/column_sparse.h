@@ -1,32 +1,34 @@
-/* Sparse rows of a column chunk: growing, as bytes (column_format.h has the layout), decoded. What column_builder.c and column_chunk.c use for columns of DN_SPARSE. */
+/* Sparse rows of a column chunk: under construction, as bytes (format: column_format.h), and
+ * decoded. For columns of type DN_SPARSE. */
 #ifndef DNI_COLUMN_SPARSE_H
 #define DNI_COLUMN_SPARSE_H
 
 #include "base/bytes.h"
 #include "table/column_format.h"
 
-/* Rows under construction. All zero is empty. */
+/* Rows under construction. Zero-initialised: empty. */
 typedef struct dni_sparse_rows {
     uint32_t *length; /* [n_rows] entries of each */
     size_t length_room;
-    uint32_t *place; /* [n_entries] of all rows, one after the other */
+    uint32_t *place; /* [n_entries] indices, row after row */
     size_t place_room;
     double *number; /* [n_entries] */
     size_t number_room;
     size_t n_rows, n_entries;
     uint32_t longest;  /* the largest length */
-    uint32_t greatest; /* the largest place */
+    uint32_t greatest; /* the largest index */
 } dni_sparse_rows;
 
 void dni_sparse_rows_done(dni_sparse_rows *rows);
 void dni_sparse_rows_clear(dni_sparse_rows *rows); /* keeps the memory */
-/* A row of n entries: DN_ERR_ARGUMENT unless places ascend strictly and values are finite, DN_ERR_DATA when the chunk has too many. On failure it was not added. */
+/* Appends a row of n entries. DN_ERR_ARGUMENT unless indices ascend strictly and values are finite;
+ * DN_ERR_DATA if the chunk has too many entries. On failure nothing is appended. */
 DN_MUST_USE dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place,
                                           const double *value, size_t n, dn_error *err);
-/* All that follows the chunk's kind and number of rows. */
+/* Writes everything after the kind and the number of rows. */
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows);
 
-/* Decoded rows: what a view of them shows. All zero is none. */
+/* Decoded rows, for views. Zero-initialised: none. */
 typedef struct dni_sparse_view {
     size_t *row_start; /* [n_rows + 1] */
     size_t row_room;
@@ -34,11 +36,12 @@ typedef struct dni_sparse_view {
     size_t place_room;
     double *number; /* [row_start[n_rows]] */
     size_t number_room;
-    size_t n_ones; /* so many of `number` are known to be 1, from the chunk before */
+    size_t n_ones; /* the first n_ones of `number` are 1 already, from the chunk before */
 } dni_sparse_view;
 
 void dni_sparse_view_done(dni_sparse_view *view);
-/* Reads what dni_sparse_rows_write wrote. DN_ERR_CORRUPT for anything else; never reserves more than a small multiple of the bytes that are there. */
+/* Reads the bytes that dni_sparse_rows_write wrote. DN_ERR_CORRUPT if they are inconsistent.
+ * Allocates at most a small multiple of the size of the bytes. */
 DN_MUST_USE dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows,
                                            dn_error *err);
 

@@ -1,4 +1,4 @@
-/* Spellings of numbers: which ones the number gives back by itself. */
+/* Spellings of numbers: which of them need not be stored. */
 #include "table/column_format.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ size_t dni_column_number_text(double value, unsigned decimals, char out[DNI_COLU
     return n;
 }
 
-/* By writing the number: for long spellings and those with an exponent. `kept` is the length without zeros at the end behind the point. */
+/* Compares with the printed number: for long spellings and those with an exponent. `kept` is the
+ * length without trailing zeros after the point. */
 static dni_spelling compare(double value, const char *text, size_t length, size_t kept,
                             dni_spelling plain) {
     char canonical[DN_NUMBER_SIZE];
@@ -38,8 +39,8 @@ static dni_spelling compare(double value, const char *text, size_t length, size_
     return plain;
 }
 
-/* A decimal without ornament and of at most 15 significant digits is the shortest text of its double, since no two such decimals read as the same double; everything
- * else is written and compared. */
+/* A plain decimal of at most 15 significant digits is the shortest text of its double, since no two
+ * such decimals are read as the same double. Other texts are compared with the printed number. */
 dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     const dni_spelling irregular = {0};
     const char *p = text, *end = text + length;
@@ -85,7 +86,7 @@ dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
         return significant <= 15 ? plain
                                  : compare(value, text, length, (size_t)(point - text), plain);
     }
-    size_t leading = 0; /* zeros behind "0." */
+    size_t leading = 0; /* zeros after "0." */
     if (below_one) {
         while (lead[leading] == '0') {
             leading++;

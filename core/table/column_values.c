@@ -1,4 +1,4 @@
-/* Which encoding a column's numbers fit, and the numbers in it. */
+/* Encodings of numbers: choosing, writing and reading. */
 #include "table/column_values.h"
 
 #include <float.h>
@@ -11,8 +11,9 @@ static uint64_t bits_of(double x) {
     return bits;
 }
 
-/* Are all n numbers integers of 32 bits? Then *least and *most take them in. Without a branch on a value: 1.5·2^52 added to an integer leaves that integer in
- * the lowest bits, and added to anything else (-0 among them) and taken away again gives another number. */
+/* Returns true if all n numbers are 32-bit integers, and extends *least ... *most to them. Without
+ * a branch on a value: adding 1.5·2^52 to an integer leaves it in the lowest bits; adding it to
+ * another number, -0 included, and subtracting it again changes the number. */
 static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *most) {
     const double rounding = 6755399441055744.0;
     uint64_t wrong = 0;
@@ -20,8 +21,9 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     for (size_t i = 0; i < n; i++) {
         double y = x[i] + rounding;
         int64_t integer = (int64_t)(bits_of(y) - bits_of(rounding));
-        wrong |= bits_of(y - rounding) ^
-                 bits_of(x[i]); /* that of NaN may be 0, but it is far off as an integer */
+        wrong |=
+            bits_of(y - rounding) ^
+            bits_of(x[i]); /* the difference of NaN may be 0, but its integer is out of range */
         low = integer < low ? integer : low;
         high = integer > high ? integer : high;
     }
@@ -33,7 +35,8 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     return true;
 }
 
-/* Are eight numbers integers from 0 to below 2^31? Then *bits takes theirs in. In the same way, but without an order, so that compilers make vectors of it. */
+/* Returns true if eight numbers are integers from 0 to below 2^31, and adds their bits to *bits.
+ * The same method, in a form that compilers vectorise. */
 static inline bool eight_naturals(const double *x, uint64_t *bits) {
     const double rounding = 6755399441055744.0;
     uint64_t wrong = 0, all = 0;
@@ -61,8 +64,7 @@ static bool contains(const double *number, size_t n, double x) {
 enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, bool *out_missing) {
     enum { SOME = 8 };
     int64_t least = 0, most = 0;
-    uint64_t bits =
-        0; /* of naturals, which tell them from a power of two on, but not 254 from 255 */
+    uint64_t bits = 0; /* all bits of the numbers: below 256 exactly if the numbers are */
     bool missing = false;
     for (size_t first = 0; first < n; first += SOME) {
         size_t some = n - first < SOME ? n - first : SOME;
@@ -72,8 +74,7 @@ enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, 
         if (all_integers(number + first, some, &least, &most)) {
             continue;
         }
-        for (size_t i = first; i < first + some;
-             i++) { /* missing ones among them, or no integers */
+        for (size_t i = first; i < first + some; i++) { /* some are missing or not integers */
             if (isnan(number[i])) {
                 missing = true;
             } else if (!all_integers(number + i, 1, &least, &most)) {
@@ -93,7 +94,7 @@ enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, 
     return missing && least == DNI_MISSING_I32 ? DNI_COLUMN_F64 : DNI_COLUMN_I32;
 }
 
-/* The integer of a number, `absent` for a missing one. */
+/* The integer of a number; `absent` if it is missing. */
 static inline int32_t integer_of(double x, int32_t absent) {
     return isnan(x) ? absent : (int32_t)x;
 }
@@ -137,7 +138,7 @@ size_t dni_column_value_size(enum dni_column_encoding encoding) {
     return size[encoding];
 }
 
-/* Values of i16 and i32: two's complement without a conversion the compiler may define. */
+/* Values of i16 and i32: two's complement without implementation-defined conversions. */
 static inline int32_t signed16(const unsigned char *at) {
     int32_t bits = at[0] | at[1] << 8;
     return bits >= 0x8000 ? bits - 0x10000 : bits;
@@ -150,7 +151,7 @@ static inline int32_t signed32(const unsigned char *at) {
     return value;
 }
 
-/* Copies a piece of doubles; false when one is infinite. */
+/* Copies doubles. Returns false if one is infinite. */
 static bool copy_f64(const unsigned char *from, double *out, size_t n) {
     dni_get_f64s(from, out, n);
     unsigned infinite = 0;

@@ -64,7 +64,8 @@ size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk) {
                                    : selection->chunk_rank[chunk];
 }
 
-/* The chunk that holds a row: the last one that begins at or before it (empty chunks begin where the next does). */
+/* The chunk of a row: the last chunk that begins at or before it. An empty chunk begins where the
+ * next one does. */
 static size_t chunk_of(const dn_table_source *source, size_t row) {
     size_t low = 0, high = source->n_chunks;
     while (high - low > 1) {
@@ -116,7 +117,7 @@ bool dni_walk_next(dni_walk *walk, dni_tile *tile) {
     const dni_selection *selection = walk->selection;
     const size_t *border = selection->source->chunk_first_row;
     size_t most = walk->left < DNI_TILE ? walk->left : DNI_TILE, n = 0;
-    for (;;) { /* to the next selected row; it exists, since some are left */
+    for (;;) { /* skips to the next selected row, which exists */
         while (walk->next >= border[walk->chunk + 1]) {
             walk->chunk++;
         }

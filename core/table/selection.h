@@ -1,5 +1,6 @@
-/* The rows of a source that take part, cut into blocks of DN_BLOCK_ROWS and walked in tiles that never cross a chunk border; and the chunk that a slot has
- * open. Everything that reads a table row by row goes through here. */
+/* The selected rows of a source, divided into blocks of DN_BLOCK_ROWS and visited in tiles that do
+ * not cross chunk borders; and the chunk that a slot has open. All code that reads a table row by
+ * row uses these. */
 #ifndef DNI_SELECTION_H
 #define DNI_SELECTION_H
 
@@ -24,13 +25,13 @@ DN_MUST_USE dn_status dni_selection_init(dni_selection *selection, const dn_tabl
 void dni_selection_done(dni_selection *selection, const dn_run *run);
 size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk);
 
-/* Selected rows of one chunk that follow each other in the selection. */
+/* Consecutive selected rows within one chunk. */
 typedef struct dni_tile {
     size_t chunk;
     size_t n;             /* 1 … DNI_TILE */
-    size_t position;      /* of the first row, counted from where the walk began */
+    size_t position;      /* number of the first row, from the beginning of the walk */
     size_t first;         /* its row within the chunk */
-    bool contiguous;      /* rows first … first + n - 1 of the chunk; otherwise row[] tells */
+    bool contiguous;      /* rows first ... first + n - 1 of the chunk; otherwise row[] */
     size_t row[DNI_TILE]; /* rows within the chunk; set only when not contiguous */
 } dni_tile;
 
@@ -41,27 +42,29 @@ static inline size_t dni_tile_row(const dni_tile *tile, size_t i) {
 
 typedef struct dni_walk {
     const dni_selection *selection;
-    size_t chunk, next;    /* next row of the source to look at, and its chunk */
-    size_t position, left; /* selected rows behind and before us */
+    size_t chunk, next;    /* the next row of the source, and its chunk */
+    size_t position, left; /* selected rows visited, and to visit */
 } dni_walk;
 
 dni_walk dni_walk_block(const dni_selection *selection, size_t block);
-/* n rows of the block from its row `first` on, which are there. */
+/* n rows of the block, beginning with its row `first`. They must exist. */
 dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n);
 dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
-bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* false: the walk is over */
+bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* returns false at the end */
 
-/* to[i] = from[row i of the tile] for an array over the chunk's rows; a pointer into `from` itself when the tile is contiguous. */
+/* Returns [tile->n] the elements of `from`, an array over the rows of the chunk, at the rows of the
+ * tile: a pointer into `from` if the tile is contiguous, otherwise `room`, [DNI_TILE]. */
 const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room);
 
 /* ---- what a slot has open ---- */
 typedef struct dni_open_chunk {
     size_t chunk;          /* SIZE_MAX: none */
-    dn_column_view *views; /* [n] of the columns asked for */
+    dn_column_view *views; /* [n] of the requested columns */
 } dni_open_chunk;
 
 #define DNI_NO_COLUMN SIZE_MAX
-/* Opens chunk `chunk` unless it is open: views of columns[n] of the source; of DNI_NO_COLUMN there is none. *out_changed tells whether it was opened now. */
+/* Opens chunk `chunk`, unless it is open, and stores views of columns[n] of the source;
+ * DNI_NO_COLUMN is skipped. *out_changed: it was not open before. */
 DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source,
                                      const size_t *columns, size_t n, size_t chunk, size_t slot,
                                      bool *out_changed, dn_error *err);

@@ -28,7 +28,7 @@ bool dn_column_type_parse(const char *name, dn_column_type *out) {
 
 struct memory_source {
     dn_table_source source; /* first: a dn_table_source * is a struct memory_source * */
-    size_t first_row[2];    /* of the only chunk, and behind it */
+    size_t first_row[2];    /* of the only chunk, and of its end */
     const dn_column_view *views;
 };
 
@@ -44,7 +44,7 @@ static dn_status memory_column(const dn_table_source *source, size_t chunk, size
     return DN_OK;
 }
 
-/* A sparse column's places are used as indexes: they must be what they say, whoever made the view. */
+/* The indices of a sparse column are used without further checks: they must be valid. */
 static dn_status check_sparse(const dn_table_column *column, const dn_column_view *view,
                               dn_error *err) {
     bool well = column->width > 0 && view->row_start != NULL && view->row_start[0] == 0;

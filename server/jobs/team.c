@@ -166,7 +166,7 @@ size_t team_size(const struct team *team) {
     return team->n_threads;
 }
 
-/* Runs the task on all threads including the calling one; a single range on the calling one only. */
+/* Runs the task on all threads; a single range on the calling thread only. */
 static void run_task(struct team *team, struct task *t) {
     if (t->n_ranges <= 1 || team->n_threads == 1) {
         take_ranges(t, 0);

@@ -47,10 +47,10 @@ typedef struct dn_strings {
  *   DN_CATEGORICAL, DN_TEXT  code[n_rows]: indices into `strings`, which has the chunk's strings in
  *                            order of first appearance; DN_CODE_MISSING: missing. The strings are
  *                            distinct for DN_CATEGORICAL and may repeat for DN_TEXT
- *   DN_SPARSE                the entries of row i are k = row_start[i] ... row_start[i + 1] - 1: the
+ *   DN_SPARSE                row i has the entries k = row_start[i] ... row_start[i + 1] - 1: the
  *                            value number[k] at index place[k]. Indices ascend strictly within a
- *                            row. Elements without an entry are 0, an entry may be 0 too. There are
- *                            no missing values */
+ *                            row. Elements without an entry are 0; an entry may be 0 too. There
+ *                            are no missing values */
 typedef struct dn_column_view {
     dn_column_type type;
     size_t n_rows;
@@ -73,8 +73,8 @@ void dn_column_builder_free(dn_column_builder *builder); /* NULL is allowed */
 /* Appends a number.
  *
  *   value     NaN: missing. DN_ERR_ARGUMENT for an infinity
- *   spelling  [length] the text of the cell, or NULL for dn_number_format(value). It is kept only if
- *             it differs from that text padded with zeros like the rest of the chunk ("1.50") */
+ *   spelling  [length] the text of the cell, or NULL for dn_number_format(value). It is kept only
+ *             if it differs from that text padded with zeros like the rest of the chunk ("1.50") */
 DN_MUST_USE dn_status dn_column_builder_number(
     dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err);
 

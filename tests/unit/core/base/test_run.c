@@ -246,15 +246,127 @@ static void defaults(void **unused) {
     assert_int_equal(run.seed, 1);
     assert_int_equal(run.n_slots, 1);
     assert_int_equal(dn_run_stop(&run, NULL), DN_OK);
-    assert_true(dn_run_elapsed(&run) == 0);
+    assert_true(dn_run_elapsed(&run) == 0 && dn_run_elapsed(NULL) == 0);
+    assert_true(run.allocator == NULL && run.sum == NULL && run.each == NULL && run.stop == NULL);
+    assert_true(run.elapsed == NULL && run.progress == NULL && run.snapshots == NULL);
+    assert_int_equal(run.n_snapshots, 0);
+    assert_int_equal(dn_run_stop(NULL, NULL), DN_OK);
+    assert_false(dn_run_wants_snapshot(&run, 0));
+}
+
+static void ignore_progress(const dn_run *run, const dn_progress *progress) {
+    (void)run, (void)progress;
+}
+
+static void snapshots_only_with_progress_and_in_the_list(void **unused) {
+    (void)unused;
+    const size_t iterations[] = {2, 5};
+    dn_run run = dn_run_default();
+    run.snapshots = iterations;
+    run.n_snapshots = 1;
+    assert_false(dn_run_wants_snapshot(&run, 2));
+    run.progress = ignore_progress;
+    assert_true(dn_run_wants_snapshot(&run, 2));
+    assert_false(dn_run_wants_snapshot(&run, 5));
+    run.n_snapshots = 2;
+    assert_true(dn_run_wants_snapshot(&run, 5));
+    assert_false(dn_run_wants_snapshot(&run, 4));
+}
+
+/* Exactly 32 MiB poll the stop, one byte less does not. */
+static void memory_polls_the_stop_from_32_mib(void **unused) {
+    (void)unused;
+    size_t polls = 0;
+    void *memory = NULL;
+    dn_run run = dn_run_default();
+    run.stop = stop_second;
+    run.ctx = &polls;
+    assert_int_equal(dn_run_alloc(&run, ((size_t)32 << 20) - 1, 1, "things", &memory, NULL), DN_OK);
+    dn_run_free(&run, memory);
+    assert_int_equal(polls, 0);
+    assert_int_equal(dn_run_alloc(&run, (size_t)32 << 20, 1, "things", &memory, NULL), DN_OK);
+    dn_run_free(&run, memory);
+    assert_int_equal(polls, 1);
+}
+
+/* The stop is polled before each piece of a block, and not more often. */
+static void a_sum_polls_the_stop_once_a_piece(void **unused) {
+    (void)unused;
+    const size_t n_cols = 4096, n = DN_BLOCK_ROWS + 1; /* pieces of 256 rows: 16 and 1 */
+    double *values = calloc(n * n_cols, sizeof *values);
+    assert_non_null(values);
+    dn_rows *rows = NULL;
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, n_cols), NULL, NULL, &rows,
+                                         NULL),
+                     DN_OK);
+    size_t calls = 0, *arg = &calls, polls = 100;
+    double out[2];
+    const dn_sum sum = {add_column, &arg, sizeof arg, 2};
+    dn_run run = dn_run_default();
+    run.stop = stop_second;
+    run.ctx = &polls;
+    assert_int_equal(dn_run_sum(&run, rows, &sum, out, NULL), DN_OK);
+    assert_int_equal(calls, 17);
+    assert_int_equal(polls, 117);
+    polls = 0;
+    calls = 0;
+    assert_int_equal(dn_run_sum(&run, rows, &sum, out, NULL), DN_ERR_STOPPED);
+    assert_int_equal(calls, 1);
+    dn_rows_free(rows);
+    free(values);
+}
+
+static bool charge_up_to(void *ctx, size_t size) {
+    size_t *left = ctx;
+    if (size > *left) {
+        return false;
+    }
+    *left -= size;
+    return true;
+}
+
+static void discharge_again(void *ctx, size_t size) {
+    *(size_t *)ctx += size;
+}
+
+static void a_charge_may_fill_the_budget_exactly(void **unused) {
+    (void)unused;
+    size_t left = 100;
+    const dn_allocator allocator = {.charge = charge_up_to,
+                                    .discharge = discharge_again,
+                                    .ctx = &left,
+                                    .budgeted = true};
+    dn_run run = dn_run_default();
+    dn_error err;
+    dn_error_clear(&err);
+    assert_int_equal(dn_run_charge(&run, SIZE_MAX, "a model", NULL), DN_OK); /* no allocator */
+    dn_run_discharge(&run, SIZE_MAX);
+    run.allocator = &allocator;
+    assert_int_equal(dn_run_charge(&run, 101, "a model", &err), DN_ERR_BUDGET);
+    assert_int_equal(left, 100);
+    assert_int_equal(dn_run_charge(&run, 100, "a model", NULL), DN_OK);
+    assert_int_equal(left, 0);
+    dn_run_discharge(&run, 100);
+    assert_int_equal(left, 100);
+    const dn_allocator without = {.budgeted = true};
+    run.allocator = &without;
+    assert_int_equal(dn_run_charge(&run, SIZE_MAX, "a model", NULL), DN_OK);
+    dn_run_discharge(&run, SIZE_MAX);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_error_wins),  cmocka_unit_test(cut_at_characters),
-        cmocka_unit_test(names_of_statuses), cmocka_unit_test(working_memory),
-        cmocka_unit_test(large_memory),      cmocka_unit_test(serial_sum),
+        cmocka_unit_test(first_error_wins),
+        cmocka_unit_test(cut_at_characters),
+        cmocka_unit_test(names_of_statuses),
+        cmocka_unit_test(working_memory),
+        cmocka_unit_test(large_memory),
+        cmocka_unit_test(serial_sum),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(snapshots_only_with_progress_and_in_the_list),
+        cmocka_unit_test(memory_polls_the_stop_from_32_mib),
+        cmocka_unit_test(a_sum_polls_the_stop_once_a_piece),
+        cmocka_unit_test(a_charge_may_fill_the_budget_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
