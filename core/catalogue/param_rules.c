@@ -57,10 +57,10 @@ dn_status dn_params_encoding(const dn_params *params, const dn_table_column *col
                : DN_OK;
 }
 
-dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes,
-                           dn_error *err) {
-    return params->algorithm->settle
-               ? params->algorithm->settle(params, n_rows, n_features, n_classes, err)
+dn_status dn_params_resolve(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes,
+                            dn_error *err) {
+    return params->algorithm->resolve
+               ? params->algorithm->resolve(params, n_rows, n_features, n_classes, err)
                : DN_OK;
 }
 

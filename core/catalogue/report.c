@@ -7,14 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dn_report_warn(dn_report *report, const char *format, ...) {
+/* Adds an empty warning. NULL: the report is full. */
+static dn_warning *add_warning(dn_report *report, dn_warning_code code, size_t machine,
+                               size_t fold) {
     if (report->n_warnings == DN_MAX_WARNINGS) {
+        return NULL;
+    }
+    dn_warning *warning = &report->warnings[report->n_warnings++];
+    *warning = (dn_warning){.code = code, .machine = machine, .fold = fold};
+    return warning;
+}
+
+void dn_report_warn(dn_report *report, dn_warning_code code, const char *format, ...) {
+    dn_warning *warning = add_warning(report, code, DN_WARNING_WHOLE, DN_WARNING_WHOLE);
+    if (warning == NULL) {
         return;
     }
     va_list args;
     va_start(args, format);
-    vsnprintf(report->warnings[report->n_warnings++], DN_MESSAGE_SIZE, format, args);
+    vsnprintf(warning->text, sizeof warning->text, format, args);
     va_end(args);
+}
+
+void dni_report_add_warning(dn_report *report, const dn_warning *from, const char *prefix) {
+    dn_warning *warning = add_warning(report, from->code, from->machine, from->fold);
+    if (warning != NULL) {
+        const int length = snprintf(warning->text, sizeof warning->text, "%s: ", prefix);
+        const size_t at = (size_t)length < sizeof warning->text ? (size_t)length : 0;
+        snprintf(warning->text + at, sizeof warning->text - at, "%s", from->text);
+    }
+}
+
+bool dni_report_has_warning(const dn_report *report, size_t n, const dn_warning *like) {
+    for (size_t i = 0; i < n; i++) {
+        const dn_warning *own = &report->warnings[i];
+        if (own->code == like->code && own->machine == like->machine) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void free_lists(dn_detail *details, size_t n) {

@@ -4,8 +4,13 @@
 
 #include <discern/algorithm.h>
 
-/* Part i is told of no more; those behind it move up. */
+/* Removes part i; those behind it move up. */
 void dni_report_drop_part(dn_report *report, size_t i);
+
+/* Adds a copy of a warning; its text begins with "PREFIX: ". */
+void dni_report_add_warning(dn_report *report, const dn_warning *from, const char *prefix);
+/* Whether one of the first n warnings has the same code and machine. */
+bool dni_report_has_warning(const dn_report *report, size_t n, const dn_warning *like);
 
 /* A name cut to the room, between characters of UTF-8. */
 void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]);

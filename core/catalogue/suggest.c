@@ -71,7 +71,7 @@ const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, 
     bool unique = false;
     for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++) {
         if (strcmp(synonyms[i].word, given.text) == 0) {
-            return synonyms[i].meant;
+            return synonyms[i].choice;
         }
     }
     for (size_t i = 0; given.n > 0 && choices[i] != NULL; i++) {

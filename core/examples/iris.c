@@ -134,7 +134,7 @@ static void show(const dn_train_result *result) {
            report->converged ? "converged" : "not converged", report->iterations,
            report->objective);
     for (size_t i = 0; i < report->n_warnings; i++) {
-        printf("warning: %s\n", report->warnings[i]);
+        printf("warning: %s\n", report->warnings[i].text);
     }
     printf("accuracy %.4f on the training rows", result->train->accuracy);
     if (result->validation != NULL) {

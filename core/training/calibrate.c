@@ -230,16 +230,17 @@ void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit) {
     }
     if (c->folds < calibrated->wanted) {
         dn_report_warn(
-            report,
+            report, DN_WARNING_CALIBRATION_FOLDS,
             "the calibration has %zu folds, not %zu: the smallest class has %zu training rows",
             c->folds, calibrated->wanted, calibrated->least);
     }
     if (calibrated->n_unconverged > 0 && report->converged) {
-        dn_report_warn(report, "%zu of the %zu fits of the calibration did not converge",
+        dn_report_warn(report, DN_WARNING_CALIBRATION_FITS,
+                       "%zu of the %zu fits of the calibration did not converge",
                        calibrated->n_unconverged, c->folds);
     }
     if (calibrated->n_flat > 0) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_CALIBRATION_FLAT,
                        "calibration: %zu of %zu scores do not rise with their class on the rows "
                        "that were held out: the probabilities tell "
                        "little",

@@ -32,22 +32,24 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
     dn_linear linear;
     char names[DNI_NAMES_SIZE];
     if (*list(encoder, DN_INPUT_EMPTY, names) != '\0') {
-        dn_report_warn(report, "no training row has a value of %s: nothing is learned of it",
-                       names);
+        dn_report_warn(report, DN_WARNING_EMPTY_INPUT,
+                       "no training row has a value of %s: nothing is learned of it", names);
     }
     if (*list(encoder, DN_INPUT_WORDLESS, names) != '\0') {
-        dn_report_warn(report, "no training row has a word in %s: nothing is learned of it", names);
+        dn_report_warn(report, DN_WARNING_EMPTY_INPUT,
+                       "no training row has a word in %s: nothing is learned of it", names);
     }
     if (*list(encoder, DN_INPUT_RARE, names) != '\0') {
         dn_report_warn(
-            report,
+            report, DN_WARNING_RARE_WORDS,
             "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it",
             names, min_rows);
     }
     if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0') {
         dn_report_warn(
-            report, "all training rows have the same value of %s: it tells %s apart by nothing%s",
-            names, what,
+            report, DN_WARNING_CONSTANT_INPUT,
+            "all training rows have the same value of %s: it tells %s apart by nothing%s", names,
+            what,
             dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear)
                 ? ", its weight is 0"
                 : "");
@@ -56,7 +58,7 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
     if (n > 0) {
         char own[DN_FIELD_SIZE];
         dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_CONSTANT_FEATURES,
                        "%zu of the features of the bases (the first: %s) have one value in all "
                        "training rows: they tell %s "
                        "apart by nothing",

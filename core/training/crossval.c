@@ -3,12 +3,13 @@
  * Everything that is learned from data, the encoder and the calibration too, is learned without the
  * fold: Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10. */
 #include "training/crossval.h"
+#include "catalogue/report.h"
 #include "task/split.h"
 #include "training/calibrate.h"
 #include "training/folds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
@@ -17,14 +18,13 @@ struct crossval {
 };
 
 /* Adds a fold's warnings, except those that the model itself has. */
-static void add_warnings(const dn_report *own, size_t fold, size_t n_model, dn_report *report) {
+static void add_warnings(dn_report *own, size_t fold, size_t n_model, dn_report *report) {
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "fold %zu", fold + 1);
     for (size_t i = 0; i < own->n_warnings; i++) {
-        bool known = false;
-        for (size_t j = 0; j < n_model && !known; j++) {
-            known = strcmp(own->warnings[i], report->warnings[j]) == 0;
-        }
-        if (!known) {
-            dn_report_warn(report, "fold %zu: %s", fold + 1, own->warnings[i]);
+        own->warnings[i].fold = fold;
+        if (!dni_report_has_warning(report, n_model, &own->warnings[i])) {
+            dni_report_add_warning(report, &own->warnings[i], prefix);
         }
     }
 }
@@ -52,7 +52,7 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     }
     const dn_metrics *metrics = c->folds[f].metrics;
     if (metrics != NULL && metrics->warning[0] != '\0') {
-        dn_report_warn(&fit->report, "%s", metrics->warning);
+        dn_report_warn(&fit->report, DN_WARNING_RANKING, "%s", metrics->warning);
     }
     add_warnings(&fit->report, f, c->n_model, c->report);
     return DN_OK;

@@ -115,8 +115,8 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
     if (status != DN_OK) {
         return status;
     }
-    status = dn_params_settle(used, fit->rows->n_rows, fit->rows->n_cols,
-                              decision == DN_DECISION_NATIVE ? fit->set.n_classes : 2, err);
+    status = dn_params_resolve(used, fit->rows->n_rows, fit->rows->n_cols,
+                               decision == DN_DECISION_NATIVE ? fit->set.n_classes : 2, err);
     if (status != DN_OK) {
         goto cleanup;
     }

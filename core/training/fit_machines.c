@@ -53,16 +53,19 @@ static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_r
     return DN_OK;
 }
 
-static void add_warnings(const dni_training_set *set, const dn_report *own, size_t negative,
+/* Adds the warnings of machine i under the names of its classes. */
+static void add_warnings(const dni_training_set *set, dn_report *own, size_t i, size_t negative,
                          size_t positive, dn_report *report) {
-    for (size_t i = 0; i < own->n_warnings; i++) {
-        if (negative == SIZE_MAX) {
-            dn_report_warn(report, "%.60s against the rest: %s", set->class_names[positive],
-                           own->warnings[i]);
-        } else {
-            dn_report_warn(report, "%.60s against %.60s: %s", set->class_names[positive],
-                           set->class_names[negative], own->warnings[i]);
-        }
+    char prefix[160];
+    if (negative == SIZE_MAX) {
+        snprintf(prefix, sizeof prefix, "%.60s against the rest", set->class_names[positive]);
+    } else {
+        snprintf(prefix, sizeof prefix, "%.60s against %.60s", set->class_names[positive],
+                 set->class_names[negative]);
+    }
+    for (size_t k = 0; k < own->n_warnings; k++) {
+        own->warnings[k].machine = i;
+        dni_report_add_warning(report, &own->warnings[k], prefix);
     }
 }
 
@@ -83,7 +86,7 @@ static dn_status tell(void *ctx, size_t i, dn_report *own, dn_error *err) {
     size_t negative, positive;
     dn_decision_machine(t->decision, t->set->n_classes, i, &negative, &positive);
     add_totals(own, t->n_told == 0, t->report);
-    add_warnings(t->set, own, negative, positive, t->report);
+    add_warnings(t->set, own, i, negative, positive, t->report);
     t->n_told++;
     t->n_unconverged += !own->converged;
     dn_status status = add_part(own, negative, positive, t->report, err);
@@ -91,16 +94,16 @@ static dn_status tell(void *ctx, size_t i, dn_report *own, dn_error *err) {
     return status;
 }
 
-static void remark(const dni_training_set *set, dn_report *report) {
-    if (set->params->algorithm->remark != NULL) {
-        set->params->algorithm->remark(set->params, report);
+static void warn_params(const dni_training_set *set, dn_report *report) {
+    if (set->params->algorithm->warn != NULL) {
+        set->params->algorithm->warn(set->params, report);
     }
 }
 
 /* What is said of the parameters stands before the machines' warnings, which may be more than there is room for. */
 static dn_status begin_telling(const dni_training_set *set, size_t n, dn_report *report,
                                dn_error *err) {
-    remark(set, report);
+    warn_params(set, report);
     report->parts = calloc(n < DN_MAX_PARTS ? n : DN_MAX_PARTS, sizeof *report->parts);
     return report->parts != NULL
                ? DN_OK
@@ -210,7 +213,7 @@ static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, co
     const dn_fit_input input = input_of(set, rows);
     dn_status status = set->params->algorithm->fit(&input, run, out, report, err);
     if (status == DN_OK) {
-        remark(set, report);
+        warn_params(set, report);
     }
     return status;
 }
@@ -221,10 +224,11 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows,
                               dn_machine **machines, dn_report *report, dn_error *err) {
     const dn_fit_input input = input_of(set, rows);
     struct telling telling = {.set = set, .decision = decision, .report = report};
-    const dn_report_taker taker = {tell, &telling};
+    const dn_report_receiver receiver = {tell, &telling};
     dn_status status = begin_telling(set, n, report, err);
     if (status == DN_OK) {
-        status = set->params->algorithm->fit_together(&input, decision, run, machines, &taker, err);
+        status =
+            set->params->algorithm->fit_together(&input, decision, run, machines, &receiver, err);
     }
     if (status == DN_OK) {
         end_telling(&telling);

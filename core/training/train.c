@@ -184,7 +184,7 @@ static dn_status fit(struct training *t, dn_error *err) {
     dni_calibrated_report(&t->calibrated, &t->fit);
     dni_warn_of_constant_inputs(t->fit.model, t->request->features.text.min_rows, &t->fit.report);
     if (n_classes > FEW_CLASSES && n_classes > n / 2) {
-        dn_report_warn(&t->fit.report,
+        dn_report_warn(&t->fit.report, DN_WARNING_MANY_CLASSES,
                        "there are %zu classes in %zu rows, most with one row only: is \"%.64s\" "
                        "the target that was meant?",
                        n_classes, n, t->request->source->columns[t->request->target].name);
@@ -195,7 +195,8 @@ static dn_status fit(struct training *t, dn_error *err) {
 static void add_metrics_warning(struct training *t, const char *rows,
                                 const dni_evaluation *evaluation) {
     if (evaluation->metrics != NULL && evaluation->metrics->warning[0] != '\0') {
-        dn_report_warn(&t->fit.report, "on the %s rows, %s", rows, evaluation->metrics->warning);
+        dn_report_warn(&t->fit.report, DN_WARNING_RANKING, "on the %s rows, %s", rows,
+                       evaluation->metrics->warning);
     }
 }
 
@@ -207,7 +208,7 @@ static bool has_weights(struct training *t, const char *weight) {
             return true;
         }
     }
-    dn_report_warn(&t->fit.report,
+    dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_WEIGHTS,
                    "the validation rows have no column \"%.128s\": each of them counts 1", weight);
     return false;
 }
@@ -239,7 +240,7 @@ static dn_status validate_table(struct training *t, dn_error *err) {
     t->split.n_validation =
         has_truth ? (size_t)t->validation.metrics->rows : t->validation.outliers.rows;
     if (t->split.n_validation == 0) {
-        dn_report_warn(&t->fit.report,
+        dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_ROWS,
                        "no row of the validation data has a %s: there is nothing to validate with",
                        has_truth ? "class" : "weight above 0");
     }
@@ -255,7 +256,8 @@ static dn_status validate(struct training *t, dn_error *err) {
         return DN_OK;
     }
     if (t->split.n_validation == 0) {
-        dn_report_warn(&t->fit.report, "no row was held out: %s too few rows for a holdout of %g",
+        dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_ROWS,
+                       "no row was held out: %s too few rows for a holdout of %g",
                        t->labels.task->has_truth ? "the classes have" : "there are", r->holdout);
         return DN_OK;
     }

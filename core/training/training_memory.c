@@ -187,7 +187,7 @@ double dn_train_method_memory(const dn_train_request *asked, size_t n_features, 
     const struct shape shape = shape_of(&request, n_features);
     dn_params *settled = NULL; /* by all rows, not by the one */
     if (dn_params_copy(request.params, &settled, NULL) == DN_OK &&
-        dn_params_settle(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
+        dn_params_resolve(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
         request.params = settled;
     }
     const double memory = method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1),

@@ -139,8 +139,8 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         {"probabilities",
          (a->flags & DN_ALGORITHM_PROBABILITIES) || dn_algorithm_param(a, "calibrate") != NULL},
         {"scores", true},
-        {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
-        {"contributions", !(a->flags & DN_ALGORITHM_WHOLE)},
+        {"distance", !(a->flags & DN_ALGORITHM_NONLINEAR)},
+        {"contributions", !(a->flags & DN_ALGORITHM_NOT_ADDITIVE)},
         {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
         {"log_density", a->flags & DN_ALGORITHM_DENSITY},
     };

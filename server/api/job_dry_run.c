@@ -119,7 +119,7 @@ static void write_params(const struct job_request *r, struct buf *out) {
     const size_t n_classes =
         dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
     if (dn_params_copy(r->spec.params, &used, &err) == DN_OK &&
-        dn_params_settle(used, (size_t)rows, r->n_features, n_classes, &err) == DN_OK) {
+        dn_params_resolve(used, (size_t)rows, r->n_features, n_classes, &err) == DN_OK) {
         jobs_params_write(used, out);
     } else {
         out->failed = true;

@@ -251,7 +251,7 @@ static void check(struct job_request *r, const json_t *features) {
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
         categories = categories || r->spec.inputs[i].type == DN_CATEGORICAL;
     }
-    if (categories && r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_LEVELS) &&
+    if (categories && r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_ALL_LEVELS) &&
         r->spec.features.categorical == DN_DROP_FIRST) {
         json_fault(r->problem, "/features/categorical", "encoding",
                    "must be one_hot for %s, which needs a feature for every level",

@@ -132,7 +132,7 @@ static void check_snapshots(struct job_request *r) {
     if (r->spec.n_snapshots == 0) {
         return;
     }
-    if (r->spec.algorithm->flags & DN_ALGORITHM_WHOLE) {
+    if (r->spec.algorithm->flags & DN_ALGORITHM_NOT_ADDITIVE) {
         job_request_warn(
             r,
             "there will be no snapshots: %s has no weights of the features that make up its scores",
@@ -172,7 +172,7 @@ static void check_shape(struct job_request *r) {
         dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
     dn_status status = dn_params_copy(r->spec.params, &used, &err);
     if (status == DN_OK) {
-        status = dn_params_settle(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
+        status = dn_params_resolve(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
     }
     if (status != DN_OK) {
         job_params_fault(r, &err);

@@ -246,13 +246,13 @@ void result_warnings_write(const dn_train_result *r, const char *before, struct 
     }
     for (size_t i = 0; i < r->report.n_warnings; i++) {
         if (before &&
-            strstr(before, r->report.warnings[i])) { /* it was foreseen in the same words */
+            strstr(before, r->report.warnings[i].text)) { /* it was foreseen in the same words */
             continue;
         }
         if (out->size > 1) {
             buf_putc(out, ',');
         }
-        json_escape(out, r->report.warnings[i], strlen(r->report.warnings[i]));
+        json_escape(out, r->report.warnings[i].text, strlen(r->report.warnings[i].text));
     }
     buf_putc(out, ']');
 }

@@ -1,4 +1,9 @@
-/* The catalogue of algorithms: what each one is, its parameters, and how it trains. Adding one is one new file in core/learners and one line in the registry. */
+/* The catalogue of algorithms: what each one is, its parameters, and how it is fitted.
+ *
+ * Adding an algorithm is a folder in core/learners and a line in core/catalogue/registry.c. Forms,
+ * validation and documentation come from the tables here.
+ *
+ * Functions that take const pointers may be called from several threads at once. */
 #ifndef DISCERN_ALGORITHM_H
 #define DISCERN_ALGORITHM_H
 
@@ -15,64 +20,69 @@
 
 DN_BEGIN_DECLS
 
-/* DN_PARAM_LIST: one of the choices, or a list of numbers each within the range. */
+/* ---- parameters ---- */
 typedef enum dn_param_type {
     DN_PARAM_NUMBER,
     DN_PARAM_INTEGER,
     DN_PARAM_BOOLEAN,
-    DN_PARAM_CHOICE,
-    DN_PARAM_LIST
+    DN_PARAM_CHOICE, /* one of several words */
+    DN_PARAM_LIST    /* a list of numbers, each within the range, or one of several words */
 } dn_param_type;
 
-/* A word that others use, in small letters, and what it is here. */
+/* A word that other software uses, in lower case, and the choice that it corresponds to. */
 typedef struct dn_synonym {
-    const char *word, *meant;
+    const char *word;
+    const char *choice;
 } dn_synonym;
 
-/* One parameter: forms, validation and documentation all come from this row. */
+/* The description of one parameter. */
 typedef struct dn_param {
-    const char *name;      /* snake_case, the common names of ALGORITHMS.md */
-    const char *meaning;   /* a sentence or two, with the unit */
-    double default_number; /* number, integer, boolean (0/1) */
-    const char *
-        default_choice; /* choice; for a number that also takes a word (see word): the word, or NULL */
-    double minimum, maximum;            /* closed unless open_*; ±INFINITY for none */
-    const char *const *choices;         /* DN_PARAM_CHOICE, DN_PARAM_LIST: NULL-terminated */
-    const char *const *choice_meanings; /* as long as choices */
-    const dn_synonym *synonyms; /* of choices, for suggestions; the last has NULLs. NULL: none */
-    const char *hint; /* what one may have meant who gives it where it does not apply, or NULL */
-    const char
-        *word; /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
-    const char *
-        null_word; /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
+    const char *name;           /* in snake_case */
+    const char *meaning;        /* one or two sentences, with the unit */
+    double default_number;      /* number, integer, boolean (0 or 1) */
+    const char *default_choice; /* choice or list: the default. Number or integer with a `word`: the
+                                   word if it is the default, otherwise NULL */
+    double minimum, maximum;    /* the range, closed unless open_*; -INFINITY, INFINITY: none */
+    const char *const *choices; /* choice, list: the words, ending with NULL */
+    const char *const *choice_meanings; /* as long as `choices` */
+    const dn_synonym *synonyms; /* of the choices, for suggestions; ends with NULLs. NULL: none */
+    const char *hint;      /* shown where the parameter is given but does not apply. NULL: none */
+    const char *word;      /* number, integer: a word allowed instead ("auto"). NULL: none */
+    const char *null_word; /* the word that JSON's null stands for ("hard" of C). NULL: a null is
+                                   treated as if the parameter were not given */
     dn_param_type type;
     bool open_minimum, open_maximum;
-    bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
-    bool matrix;       /* DN_PARAM_LIST: rows of a square matrix, one after the other */
-    bool integers;     /* DN_PARAM_LIST: of integers */
+    bool distribution; /* list: a share for each class, in class order, with sum 1 */
+    bool matrix;       /* list: a square matrix, row by row */
+    bool integers;     /* list: of integers */
 } dn_param;
 
-/* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */
+/* The value of one parameter. */
 typedef struct dn_param_value {
-    double number; /* number, integer, boolean */
-    const char *
-        word; /* the choice or the word (points into the descriptor), NULL when a number or a list was given */
-    double *list; /* [n_list] DN_PARAM_LIST, when no word was given; the params' own */
+    double number;    /* number, integer, boolean */
+    const char *word; /* the choice or the word, static; NULL: a number or a list was given */
+    double *list;     /* [n_list] the list, if no word was given; owned by the dn_params */
     size_t n_list;
 } dn_param_value;
 
 typedef struct dn_algorithm dn_algorithm;
+
+/* Values of all parameters of an algorithm: the defaults, until they are set. */
 typedef struct dn_params {
     const dn_algorithm *algorithm;
-    dn_param_value *values; /* [algorithm->n_params] */
+    dn_param_value *values; /* [algorithm->n_params] in the order of the algorithm's table */
 } dn_params;
 
-DN_MUST_USE dn_status dn_params_new(const dn_algorithm *algorithm,
-                                    dn_params **out,
-                                    dn_error *err); /* the defaults */
-void dn_params_free(dn_params *params);
+/* Makes parameters with the default values. DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error *err);
+void dn_params_free(dn_params *params); /* NULL is allowed */
 DN_MUST_USE dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err);
-/* Set one by name. DN_ERR_ARGUMENT (field = name): no such parameter, wrong type, out of range; the message says the rule and, for an unknown name or choice, what there is. */
+
+/* Set one parameter.
+ *
+ * DN_ERR_ARGUMENT (field = name): there is no such parameter, or the value has the wrong type or is
+ * out of range. The message states the rule and, for an unknown name or word, those that exist. On
+ * failure the parameter keeps its value. */
 DN_MUST_USE dn_status dn_params_set_number(dn_params *params,
                                            const char *name,
                                            double value,
@@ -85,117 +95,186 @@ DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params,
                                             const char *name,
                                             bool value,
                                             dn_error *err);
-/* values [n] is copied; DN_ERR_MEMORY too. The error's row is the place of a number that breaks the rule. A list has 1 … DN_MAX_LIST numbers. */
+
+/* Sets a list of 1 ... DN_MAX_LIST numbers.
+ *
+ *   values  [n] copied
+ *
+ * Further errors: DN_ERR_MEMORY. If a number is out of range, the error's row is its index. */
+#define DN_MAX_LIST 65536
 DN_MUST_USE dn_status dn_params_set_list(
     dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
-#define DN_MAX_LIST 65536
-/* Rules between parameters (the algorithm's own check); called once after the last set. */
+
+/* Checks the rules between parameters; called once after the last parameter is set.
+ * DN_ERR_ARGUMENT, field. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
-/* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
+
+/* Checks the rules that depend on the number of classes. A distribution has a share for each class,
+ * and its sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
 DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params,
                                               size_t n_classes,
                                               dn_error *err);
-/* Whether the parameter at place i of the table matters for the values of the others ("kernel.degree" with kernel polynomial only). */
+
+/* Whether the parameter with index i in the table has an effect, given the values of the others:
+ * "kernel.degree" has one only if the kernel is polynomial. */
 bool dn_params_applies(const dn_params *params, size_t i);
-/* What the method asks of the encoder of its rows: changes spec (a kernel of words wants texts as sets of words), or refuses columns of a table of n_rows rows that it cannot take (DN_ERR_ARGUMENT, field: a
- * column or a parameter). dn_train and dn_train_memory do so by themselves. */
+
+/* Adapts the encoder to the algorithm. dn_train and dn_train_memory call it.
+ *
+ *   columns  of the table
+ *   n_rows   of the table
+ *   spec     changed where the algorithm needs another encoding: a kernel of words needs texts as
+ *            sets of words
+ *
+ * DN_ERR_ARGUMENT (field: a column or a parameter): the algorithm cannot use a column. */
 DN_MUST_USE dn_status dn_params_encoding(const dn_params *params,
                                          const dn_table_column *columns,
                                          size_t n_rows,
                                          dn_encoder_spec *spec,
                                          dn_error *err);
-/* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked.
- * DN_ERR_ARGUMENT, field: a list that does not fit the shape. */
-DN_MUST_USE dn_status dn_params_settle(
+
+/* Replaces each "auto" by the value that a fit to data of this shape uses. An "auto" that depends on
+ * the data themselves remains.
+ *
+ *   params  checked
+ *
+ * DN_ERR_ARGUMENT, field: a list does not fit the shape. */
+DN_MUST_USE dn_status dn_params_resolve(
     dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
-/* How the machines of a model with these (checked) parameters decide among more than two classes. */
+
+/* The decision rule of a model with these parameters, which are checked. */
 dn_decision dn_params_decision(const dn_params *params);
-/* Whether `categorical: auto` leaves the first level of a category out (DN_DROP_FIRST): the algorithm, or λ = 0, has no penalty to choose among weights that give the same scores. */
+
+/* Whether `categorical: auto` leaves out the first level of a category (DN_DROP_FIRST). An algorithm
+ * without a penalty needs this: otherwise many weights give the same scores. */
 bool dn_params_drops_first(const dn_params *params);
-/* The value of a parameter. Without such a parameter: NaN, false, NULL. */
+
+/* The value of a parameter; NaN, false or NULL if the algorithm does not have it. A word is NULL if a
+ * number or a list was given. A list is NULL, and *out_n is 0, if a word was given. */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
-const char *dn_params_word(const dn_params *params,
-                           const char *name); /* NULL when a number or a list was given */
-/* NULL when a word was given; *out_n is then 0. */
+const char *dn_params_word(const dn_params *params, const char *name);
 const double *dn_params_list(const dn_params *params, const char *name, size_t *out_n);
-/* Whether the algorithm has a parameter of that name. */
+
+/* Whether the algorithm has a parameter of this name. */
 bool dn_params_has(const dn_params *params, const char *name);
 
-/* One of the numbers a method reports about itself ("seconds", "gradient_evaluations"): result.details of the service. */
+/* ---- reports ---- */
+/* One number that a method reports about itself, such as "gradient_evaluations". */
 typedef struct dn_detail {
     char name[48];
-    double number; /* used when text is empty and there is no list; NaN is null */
-    bool boolean;  /* the number is a truth, 0 or 1 */
+    double number; /* if `text` is empty and there is no list; NaN: not defined */
+    bool boolean;  /* `number` is a truth value, 0 or 1 */
     char text[160];
-    double *list; /* [n_list] malloc'ed, the report's; NULL: none */
+    double *list; /* [n_list] allocated by malloc, owned by the report; NULL: none */
     size_t n_list;
 } dn_detail;
 
-/* How one of several two-class machines was fitted (multiclass.h). */
+/* What a warning is about. Code that compares warnings compares these, never the texts. */
+typedef enum dn_warning_code {
+    DN_WARNING_OTHER,
+    DN_WARNING_PARAMETER,      /* a parameter has no effect */
+    DN_WARNING_NOT_CONVERGED,  /* the stopping rule does not hold */
+    DN_WARNING_NO_DECREASE,    /* no step decreases the objective */
+    DN_WARNING_LOCAL_MINIMUM,  /* the objective is not convex */
+    DN_WARNING_LEARNING_RATE,  /* the learning rate is too large for descent to be certain */
+    DN_WARNING_SEPARABLE,      /* the weights are unbounded */
+    DN_WARNING_NOT_SEPARABLE,  /* the perceptron found no separating weights */
+    DN_WARNING_NOT_UNIQUE,     /* several weights give the same scores */
+    DN_WARNING_VARIANCE_FLOOR, /* a variance was raised to the floor */
+    DN_WARNING_DIRECTIONS,     /* there are fewer directions than classes or parameters suggest */
+    DN_WARNING_KERNEL_INDEFINITE,  /* the kernel is not positive semidefinite on the rows */
+    DN_WARNING_KERNEL_ZERO,        /* K(x, x) is 0 for some rows */
+    DN_WARNING_KERNEL_FLAT,        /* the kernel hardly depends on the rows */
+    DN_WARNING_CONSTANT_INPUT,     /* inputs have one value in all training rows */
+    DN_WARNING_EMPTY_INPUT,        /* inputs have no value in any training row */
+    DN_WARNING_RARE_WORDS,         /* no word of a text is in enough training rows */
+    DN_WARNING_CONSTANT_FEATURES,  /* features of bases have one value in all training rows */
+    DN_WARNING_MANY_CLASSES,       /* most classes have one row */
+    DN_WARNING_VALIDATION_ROWS,    /* there are no rows to validate with */
+    DN_WARNING_VALIDATION_WEIGHTS, /* the validation rows have no weights */
+    DN_WARNING_RANKING,            /* metrics of ranks are not computed */
+    DN_WARNING_CALIBRATION_FOLDS,  /* the calibration has fewer folds than the parameter says */
+    DN_WARNING_CALIBRATION_FITS,   /* fits of the calibration did not converge */
+    DN_WARNING_CALIBRATION_FLAT    /* calibrated probabilities hardly depend on the scores */
+} dn_warning_code;
+
+/* The machine or the fold that a warning is about. */
+#define DN_WARNING_WHOLE SIZE_MAX
+typedef struct dn_warning {
+    dn_warning_code code;
+    size_t machine; /* index of the machine; DN_WARNING_WHOLE: of the model */
+    size_t fold;    /* of the cross-validation, from 0; DN_WARNING_WHOLE: of the model */
+    char text[DN_MESSAGE_SIZE];
+} dn_warning;
+
+/* How one of several two-class machines was fitted. */
 typedef struct dn_report_part {
-    size_t negative, positive; /* class indexes; negative SIZE_MAX: all the others */
+    size_t negative, positive; /* class indexes; negative SIZE_MAX: all other classes */
     bool converged;
     dn_stop_reason stop_reason;
     size_t iterations;
     double objective;
-    dn_detail *details; /* [n_details] malloc'ed */
+    dn_detail *details; /* [n_details] allocated by malloc */
     size_t n_details;
 } dn_report_part;
 
-/* Of more machines than this the first are told of, those that have not converged before all others. */
+/* At most DN_MAX_PARTS machines are reported one by one; those that did not converge take
+ * precedence. Further details and warnings are dropped. */
 #define DN_MAX_PARTS 128
 #define DN_MAX_DETAILS 32
 #define DN_MAX_WARNINGS 16
+
 /* How a fit ended. {0} before; dn_report_done afterwards. */
 typedef struct dn_report {
-    bool converged; /* honest: the stopping rule of the catalogue holds */
+    bool converged; /* the algorithm's stopping rule holds */
     dn_stop_reason stop_reason;
     size_t iterations;
-    double objective;     /* the one minimised, penalty included */
-    double gradient_norm; /* at the end; NaN when the method has none */
+    double objective;     /* the minimum found, with penalty */
+    double gradient_norm; /* at the end; NaN: the method has none */
     dn_detail details[DN_MAX_DETAILS];
     size_t n_details;
-    char warnings[DN_MAX_WARNINGS][DN_MESSAGE_SIZE];
+    dn_warning warnings[DN_MAX_WARNINGS];
     size_t n_warnings;
-    dn_report_part *
-        parts; /* [n_parts], at most DN_MAX_PARTS, of a model of several machines, malloc'ed; NULL otherwise */
+    dn_report_part *parts; /* [n_parts] of a model of several machines, by malloc; NULL otherwise */
     size_t n_parts;
 } dn_report;
 
-/* Takes the report of machine i and leaves it empty; called for 0, 1 … in order. */
-typedef struct dn_report_taker {
-    dn_status (*take)(void *ctx, size_t i, dn_report *report, dn_error *err);
-    void *ctx;
-} dn_report_taker;
-void dn_report_done(dn_report *report); /* frees the parts */
-void dn_report_warn(dn_report *report, const char *format, ...)
-    DN_PRINTF(2, 3); /* beyond the maximum: dropped */
+void dn_report_done(dn_report *report); /* frees parts and lists */
+
+/* Add to a report. A list is copied; without memory for it the detail is NaN. */
+void dn_report_warn(dn_report *report, dn_warning_code code, const char *format, ...)
+    DN_PRINTF(3, 4);
 void dn_report_number(dn_report *report, const char *name, double value);
 void dn_report_boolean(dn_report *report, const char *name, bool value);
-void dn_report_list(dn_report *report,
-                    const char *name,
-                    const double *values,
-                    size_t n); /* copied; without memory for it: null */
+void dn_report_list(dn_report *report, const char *name, const double *values, size_t n);
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
+/* Receives the reports of several machines. */
+typedef struct dn_report_receiver {
+    /* Takes the report of machine i, which becomes empty. Called for 0, 1, ... in order. */
+    dn_status (*receive)(void *ctx, size_t i, dn_report *report, dn_error *err);
+    void *ctx;
+} dn_report_receiver;
+
+/* ---- algorithms ---- */
 /* A prepared problem of a method with a kernel; see dn_fit_input. */
 typedef struct dn_prepared dn_prepared;
 
-/* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight. Without a target blocks have none (NULL), and
- * the classes are inlier and outlier.
- * Rows of weight 0 count as none. */
+/* The data of a fit. Targets are class indexes; each class has a row with a positive weight. Rows of
+ * weight 0 are ignored. Without DN_ALGORITHM_TARGET blocks have no targets (NULL). */
 typedef struct dn_fit_input {
-    const dn_rows *rows;
+    const dn_rows *rows; /* encoded */
     size_t n_classes;
     const dn_params *params;
-    const double *mean,
-        *scale; /* [n_cols] of the encoder: raw = mean + scale·x, for snapshots in the raw space; NULL: 0 and 1 */
-    const dn_encoder *encoder;      /* names the features in warnings; NULL: they are numbered */
-    const char *const *class_names; /* [n_classes] for messages; NULL: they are numbered */
-    const uint8_t *
-        role; /* [n_source_rows] dn_row_role: the rows are those with DN_ROW_TRAIN, in their order; NULL: not known */
+    const double *mean, *scale; /* [n_cols] of the encoder: raw = mean + scale * x, for snapshots of
+                                   weights in raw units. NULL: 0 and 1 */
+    const dn_encoder *encoder;  /* names features in warnings. NULL: they are numbered */
+    const char *const *class_names; /* [n_classes] for messages. NULL: classes are numbered */
+    const uint8_t *role; /* [n_source_rows] dn_row_role of the rows of the table: `rows` are those
+                            with DN_ROW_TRAIN, in order. NULL: unknown */
     size_t n_source_rows;
+
     /* Methods with a kernel: keeps the prepared problem (kernel values, distinct rows) from one fit
      * to the next, which reuses it if rows, kernel, seed and cache are the same. The caller sets
      * *prepared to NULL before the first fit and calls dn_prepared_free after the last. One fit at a
@@ -207,79 +286,84 @@ typedef struct dn_fit_input {
 /* Frees a prepared problem; NULL is allowed. */
 void dn_prepared_free(dn_prepared *prepared);
 
-/* What is known of a fit before there are rows: what its memory is reckoned from. */
+/* The shape of a fit, from which its memory is computed before there are rows. */
 typedef struct dn_fit_shape {
     size_t n_rows, n_features, n_classes, n_slots;
-    double
-        n_entries; /* that are stored, of all rows, when they are sparse; INFINITY: rows are dense */
+    double n_entries; /* stored numbers of all rows if they are sparse; INFINITY: rows are dense */
 } dn_fit_shape;
 
 enum dn_algorithm_flags {
-    DN_ALGORITHM_TARGET =
-        1, /* needs a target column; without it the method learns what rows are like, and tells outliers */
-    DN_ALGORITHM_PROBABILITIES =
-        2,                        /* scores are log-odds: they become probabilities (decision.h) */
-    DN_ALGORITHM_STANDARDIZE = 4, /* features.standardize defaults to on */
-    DN_ALGORITHM_STREAMS = 8,     /* works on dn_rows that are not in memory */
-    DN_ALGORITHM_DENSITY = 16,    /* one machine of all classes has their densities: ln p(x) */
-    DN_ALGORITHM_TRANSFORM = 32,  /* … and directions to project on */
-    DN_ALGORITHM_CURVED = 64,     /* no discriminant is ever linear in x: no distance */
-    DN_ALGORITHM_LEVELS =
-        128, /* a category must have a feature for every level: not DN_DROP_FIRST */
-    DN_ALGORITHM_WHOLE =
-        256 /* no score is a sum of parts that are a feature's each: no contributions */
+    DN_ALGORITHM_TARGET = 1,        /* needs a target. Without it the algorithm finds outliers */
+    DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds and become probabilities (decision.h) */
+    DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default */
+    DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are not in memory */
+    DN_ALGORITHM_DENSITY = 16,      /* the machine of all classes has class densities: ln p(x) */
+    DN_ALGORITHM_TRANSFORM = 32,    /* the machine of all classes has directions to project on */
+    DN_ALGORITHM_NONLINEAR = 64,    /* no discriminant is linear in x: there is no distance */
+    DN_ALGORITHM_ALL_LEVELS = 128, /* a category needs a feature for each level: no DN_DROP_FIRST */
+    DN_ALGORITHM_NOT_ADDITIVE = 256 /* scores are not sums over features: no contributions */
 };
 
 struct dn_algorithm {
     const char *id, *title;
-    const char *summary;       /* what it is for, two or three sentences */
+    const char *summary;       /* its use, in two or three sentences */
     const char *source;        /* book or paper, section, equation */
     const char *stopping_rule; /* when `converged` is true */
     unsigned flags;
-    const dn_param *params;
+    const dn_param *params; /* [n_params] */
     size_t n_params;
-    dn_status (*check)(const dn_params *params,
-                       dn_error *err); /* rules between parameters; NULL: none */
-    /* What only the number of classes can tell, beside the distributions; part of dn_params_check_classes. NULL: nothing. */
+
+    /* The functions behind dn_params_check, _check_classes, _resolve, _drops_first, _applies and
+     * _encoding. NULL: no rule, nothing to resolve, never, always, no change. */
+    dn_status (*check)(const dn_params *params, dn_error *err);
     dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
-    /* dn_params_settle's; NULL: nothing to settle. */
-    dn_status (*settle)(
+    dn_status (*resolve)(
         dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
-    /* Warnings about the parameters alone, given once whatever the number of machines. NULL: none. */
-    void (*remark)(const dn_params *params, dn_report *report);
-    bool (*drops_first)(const dn_params *params); /* dn_params_drops_first's; NULL: never */
-    /* Whether parameter i matters for the values of the others; one that does not is neither taken nor shown. NULL: all do. */
+    bool (*drops_first)(const dn_params *params);
     bool (*applies)(const dn_params *params, size_t i);
-    /* dn_params_encoding's; NULL: nothing to ask. */
     dn_status (*encoding)(const dn_params *params,
                           const dn_table_column *columns,
                           size_t n_rows,
                           dn_encoder_spec *spec,
                           dn_error *err);
-    /* Working memory of a fit in bytes, beside the rows. */
+
+    /* Adds warnings that depend on the parameters alone, once for all machines. NULL: none. */
+    void (*warn)(const dn_params *params, dn_report *report);
+
+    /* Working memory of a fit in bytes, without the rows. */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
-    /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
+
+    /* Fits a machine to input->n_classes classes; for one of several machines there are 2. The caller
+     * owns *out. On failure *out and *report are untouched. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,
                      dn_report *report,
                      dn_error *err);
-    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n], NULL at first, filled in on success, and their reports. `input` has all classes. `together` says
-     * whether it is to be called for these parameters and more than two classes; NULL: `fit` is called for each machine. */
+
+    /* Whether all machines of more than two classes are fitted by one call of fit_together, because
+     * they share work such as rows of the kernel matrix. NULL: each is fitted by `fit`. */
     bool (*together)(const dn_params *params);
+
+    /* Fits all machines of a decision rule.
+     *
+     *   input     with all classes
+     *   machines  [n] NULL before; filled in on success
+     *   receiver  receives the machines' reports */
     dn_status (*fit_together)(const dn_fit_input *input,
                               dn_decision decision,
                               const dn_run *run,
                               dn_machine **machines,
-                              const dn_report_taker *taker,
+                              const dn_report_receiver *receiver,
                               dn_error *err);
 };
 
-/* The registry, in the catalogue's order. */
+/* The catalogue, in the order in which it is shown. */
 size_t dn_algorithm_count(void);
-const dn_algorithm *dn_algorithm_at(size_t i);
-const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: none of that id */
-/* The algorithm's parameter of that name; NULL: it has none. */
+const dn_algorithm *dn_algorithm_at(size_t i);         /* i < dn_algorithm_count(), asserted */
+const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: there is none */
+
+/* The parameter of this name; NULL: the algorithm has none. */
 const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name);
 
 DN_END_DECLS

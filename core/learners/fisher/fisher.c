@@ -213,7 +213,7 @@ static dn_status count_components(const struct problem *p, dn_error *err) {
         f->n_components++;
     }
     if (f->n_components < most) {
-        dn_report_warn(f->report,
+        dn_report_warn(f->report, DN_WARNING_DIRECTIONS,
                        "the means of the %zu classes lie in a space of %zu dimensions: there are "
                        "no more directions",
                        K, f->n_components);
@@ -223,7 +223,8 @@ static dn_status count_components(const struct problem *p, dn_error *err) {
     }
     const size_t wanted = (size_t)dn_params_number(f->input->params, "components");
     if (wanted > f->n_components) {
-        dn_report_warn(f->report, "components is %zu, but there are only %zu directions", wanted,
+        dn_report_warn(f->report, DN_WARNING_DIRECTIONS,
+                       "components is %zu, but there are only %zu directions", wanted,
                        f->n_components);
     } else {
         f->n_components = wanted;

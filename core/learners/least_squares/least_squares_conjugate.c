@@ -194,21 +194,21 @@ static void warn(const struct conjugate *c, const dni_systems_outcome *outcome) 
     dn_report *report = c->fit->report;
     size_t d = c->fit->problem.width - 1, n = c->fit->input->rows->n_rows;
     if (c->fit->lambda == 0 && d >= n) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_UNIQUE,
                        "with lambda = 0 the weights are not unique: there are %zu columns and %zu "
                        "rows: the weights reported are those of "
                        "least norm",
                        d, n);
     }
     if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged after %zu iterations: the residual of the normal equations "
                        "is %.3g of their right-hand side, the "
                        "tolerance %.3g; try more max_iterations, a larger lambda or tolerance, or "
                        "features.standardize",
                        outcome->iterations, outcome->measure, c->fit->tolerance);
     } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NO_DECREASE,
                        "arithmetic allows no smaller residual of the normal equations than %.3g of "
                        "their right-hand side, the tolerance "
                        "is %.3g; try a larger lambda or tolerance, features.standardize, or solver "

@@ -134,8 +134,9 @@ static dn_status learning_rate(struct descent *own, double *out, dn_error *err) 
         rate = 1 / (n * bound);
     } else if (rate > 2 / (n * bound)) {
         dn_report_warn(
-            report, "learning_rate %g is above 2/(n L) = %g: the descent may oscillate or diverge",
-            rate, 2 / (n * bound));
+            report, DN_WARNING_LEARNING_RATE,
+            "learning_rate %g is above 2/(n L) = %g: the descent may oscillate or diverge", rate,
+            2 / (n * bound));
     }
     dn_report_number(report, "curvature_bound", bound);
     dn_report_number(report, "learning_rate", rate);
@@ -185,7 +186,7 @@ static dn_status descend(struct descent *own, dn_error *err) {
     dn_report_number(report, "gradient_max", own->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
     if (!report->converged) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged after %zu iterations: the largest component of the gradient "
                        "is %.3g, the tolerance %.3g; try more "
                        "max_iterations, another learning_rate, features.standardize, or solver "

@@ -334,7 +334,7 @@ static void warn(const struct closed *c) {
         return;
     }
     dni_feature_list(c->fit->input, c->marked, 8, names);
-    dn_report_warn(c->fit->report,
+    dn_report_warn(c->fit->report, DN_WARNING_NOT_UNIQUE,
                    "with lambda = %g the weights are not unique: %zu of the columns are linear "
                    "combinations of others (%s): the weights "
                    "reported are those of least norm",

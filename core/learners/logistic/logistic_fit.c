@@ -138,7 +138,7 @@ static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, d
         *out = 1 / (rows * curvature);
     } else if (*out > 2 / (rows * curvature)) {
         dn_report_warn(
-            fit->report,
+            fit->report, DN_WARNING_LEARNING_RATE,
             "learning_rate %g is above 2/(n L) = %g: the descent may oscillate or diverge", *out,
             2 / (rows * curvature));
     }
@@ -209,7 +209,7 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
         return status;
     }
     if (dni_linear_unpenalised(&fit->problem) && plan->width > DNI_LOGISTIC_MAX_RANK) {
-        dn_report_warn(fit->report,
+        dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
                        "with lambda = 0 the weights may not be unique, nor those of least norm: "
                        "beyond %d features nobody looks for columns "
                        "that depend on each other; give lambda > 0",

@@ -30,7 +30,7 @@ static void warn_of_rank(dni_logistic_fit *fit) {
     char names[DNI_NAMES_SIZE];
     dni_feature_list(fit->input, fit->arrays.growing, 8, names);
     memset(fit->arrays.growing, 0, d * sizeof *fit->arrays.growing);
-    dn_report_warn(fit->report,
+    dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
                    "with lambda = 0 the weights are not unique: %zu of the columns are constant or "
                    "linear combinations of others (%s): "
                    "the weights reported are those of least norm",

@@ -315,7 +315,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
     report->converged = outcome->reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome->reason;
     if (!fit->plan.loss->convex) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_LOCAL_MINIMUM,
                        "squared_error is not convex: what was found may be a local minimum, or a "
                        "plateau where the gradient vanishes although rows "
                        "are on the wrong side%s; loss cross_entropy has one minimum",
@@ -330,14 +330,14 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
         report->converged = false;
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->arrays.growing, 8, names);
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_SEPARABLE,
                        "separable or quasi-separable, weights unbounded: without a penalty the "
                        "weights grow for ever%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         bool descends = fit->plan.method->descends;
         dn_report_warn(
-            report,
+            report, DN_WARNING_NOT_CONVERGED,
             "not converged after %zu iterations: the largest component of the gradient is %.3g, "
             "the tolerance %.3g; %s",
             outcome->iterations, fit->measure, fit->plan.tolerance,
@@ -346,7 +346,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
                   "newton or lbfgs"
                 : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
     } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NO_DECREASE,
                        "arithmetic allows no further decrease: the largest component of the "
                        "gradient is %.3g, the tolerance %.3g; "
                        "try features.standardize or a larger tolerance",

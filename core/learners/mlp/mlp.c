@@ -253,11 +253,11 @@ const dn_algorithm dni_algorithm_mlp = {
                      "early_stopping also: `patience` iterations in a row have not lowered the "
                      "loss of the validation rows",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE |
-             DN_ALGORITHM_CURVED | DN_ALGORITHM_WHOLE,
+             DN_ALGORITHM_NONLINEAR | DN_ALGORITHM_NOT_ADDITIVE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .settle = resolve,
+    .resolve = resolve,
     .drops_first = drops_first,
     .memory = memory,
     .fit = fit,

@@ -382,12 +382,12 @@ static void warn_start_is_best(const struct mlp_fit *fit, dn_report *report) {
     const char *lambda = plan->lambda > 1 ? ", or a smaller lambda" : "";
     if (plan->adam) {
         dn_report_warn(
-            report,
+            report, DN_WARNING_NO_DECREASE,
             "no step was better than the random start%s: try another learning_rate (it is %g)%s",
             measure, plan->rate, lambda);
     } else {
         dn_report_warn(
-            report,
+            report, DN_WARNING_NO_DECREASE,
             "no step was better than the random start%s: try features.standardize, another seed%s",
             measure, lambda);
     }
@@ -396,7 +396,7 @@ static void warn_start_is_best(const struct mlp_fit *fit, dn_report *report) {
 static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
     const dni_mlp_plan *plan = fit->plan;
     if (plan->validation_share > 0 && fit->validation == NULL) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_VALIDATION_ROWS,
                        "there are no validation rows: the classes have too few rows for "
                        "early_stopping %g",
                        plan->validation_share);
@@ -407,7 +407,7 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
     if (start_is_best(fit)) {
         warn_start_is_best(fit, report);
     } else if (report->stop_reason != DN_STOP_MAX_ITERATIONS) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NO_DECREASE,
                        "no step lowers the objective further, but its largest derivative is %g, "
                        "above the tolerance of %g%s",
                        fit->kept_gradient_max, plan->tolerance,
@@ -416,12 +416,12 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
                            : "");
     } else if (plan->adam) {
         dn_report_warn(
-            report,
+            report, DN_WARNING_NOT_CONVERGED,
             "%zu passes were made, and the objective may fall further: try more max_iterations%s",
             plan->max_iterations,
             plan->validation_share > 0 ? "" : ", or early_stopping to end without a fixed number");
     } else {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "after %zu iterations the largest derivative is %g, above the tolerance of "
                        "%g: try more max_iterations",
                        plan->max_iterations, fit->kept_gradient_max, plan->tolerance);

@@ -461,7 +461,7 @@ static void warn_raised(const struct bayes *b, size_t n) {
     char columns[DNI_NAMES_SIZE];
     dni_feature_list(b->input, b->raised, 3, columns);
     dn_report_warn(
-        b->report,
+        b->report, DN_WARNING_VARIANCE_FLOOR,
         "%zu columns have a variance below the floor %g within a class, which was raised "
         "to the floor (%s): %s",
         n, b->floor, columns,
@@ -591,7 +591,7 @@ const dn_algorithm dni_algorithm_naive_bayes = {
               "Introduction to Information Retrieval, section 13.2",
     .stopping_rule = "closed form: always",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS |
-             DN_ALGORITHM_DENSITY | DN_ALGORITHM_CURVED | DN_ALGORITHM_LEVELS,
+             DN_ALGORITHM_DENSITY | DN_ALGORITHM_NONLINEAR | DN_ALGORITHM_ALL_LEVELS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .memory = memory,

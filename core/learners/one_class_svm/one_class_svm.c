@@ -247,15 +247,16 @@ static void warn_of_indifference(const struct fit *f, dn_report *report) {
                  n = (double)f->problem->points.n;
     const char *advice = dni_kernel_advice(&f->problem->kernel);
     if (f->problem->points.n > 1 && square >= (1 - ALIKE) * greatest) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
                        "the kernel has nearly the same value for every pair of rows, and tells "
                        "none of them from the others%s%s",
                        advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
     } else if (f->problem->points.n > 1 && is_similarity(&f->problem->kernel) &&
                n * square <= (1 + ALIKE) * greatest) {
-        dn_report_warn(report, "the kernel is nearly 0 between different rows, and every row that "
-                               "training has not seen is an outlier: try "
-                               "a larger width");
+        dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
+                       "the kernel is nearly 0 between different rows, and every row that "
+                       "training has not seen is an outlier: try "
+                       "a larger width");
     }
 }
 
@@ -272,12 +273,12 @@ static double violation_of(const struct fit *f) {
 static void warn_of_violation(const struct fit *f, dn_report *report) {
     const char *remedy = dni_prepared_remedy(report->stop_reason);
     if (has_length(f)) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "after %.0f steps the optimality conditions are violated by %.3g of rho "
                        "(tolerance %g)%s",
                        f->iterations, f->violation, f->tolerance, remedy);
     } else {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "after %.0f steps the optimality conditions are violated by %.3g: rho is "
                        "%.3g, and w has no length that the tolerance of %g "
                        "could be a share of%s",
@@ -309,16 +310,17 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
     if (!f->problem->definite) {
         dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
-        dn_report_warn(&fresh,
+        dn_report_warn(&fresh, DN_WARNING_KERNEL_INDEFINITE,
                        "the kernel is not positive semidefinite on these rows (least eigenvalue "
                        "about %.3g): the solution satisfies the optimality "
                        "conditions, but nothing certifies that it is the best",
                        f->problem->least);
     }
     if (tells_nothing(f)) {
-        dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane "
-                               "has them on one side: none is called an "
-                               "outlier; kernel rbf tells what is far from them");
+        dn_report_warn(&fresh, DN_WARNING_KERNEL_FLAT,
+                       "the rows lie around the origin of the kernel's space, and no plane "
+                       "has them on one side: none is called an "
+                       "outlier; kernel rbf tells what is far from them");
     } else {
         warn_of_indifference(f, &fresh);
     }
@@ -377,11 +379,11 @@ const dn_algorithm dni_algorithm_one_class_svm = {
                      "times the size of f before rho is taken "
                      "off, judged with "
                      "kernel values in double precision",
-    .flags = DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_WHOLE,
+    .flags = DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_NOT_ADDITIVE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = dni_kernel_params_check,
-    .settle = settle,
+    .resolve = settle,
     .applies = dni_kernel_param_applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,

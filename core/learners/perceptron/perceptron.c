@@ -259,14 +259,14 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     if (p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION] && !p->batch &&
         longest >= 2) {
         dn_report_warn(
-            report,
+            report, DN_WARNING_LEARNING_RATE,
             "learning_rate times the largest row weight is %g, and from 2 on relaxation may "
             "overshoot and diverge: make the weights or "
             "the rate smaller, or use mode batch, which divides by the sum of the weights",
             longest);
     }
     if (p->best.errors > 0) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_SEPARABLE,
                        "may not be separable: the best weights of %zu passes leave %.0f of %.0f "
                        "training rows on the wrong side; try %s, "
                        "%sbasis functions, or logistic, which needs no separation",
@@ -276,7 +276,7 @@ static void warn(const dni_perceptron *p, dn_report *report) {
                            ? "features.standardize, "
                            : "");
     } else if (report->stop_reason == DN_STOP_MAX_ITERATIONS) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "the classes are separated, but after %zu passes %.0f of %.0f training rows "
                        "have not more than the margin of %g; try more "
                        "max_iterations or a smaller margin",
@@ -380,7 +380,7 @@ const dn_algorithm dni_algorithm_perceptron = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .applies = dni_calibrate_applies,
-    .settle = settle,
+    .resolve = settle,
     .memory = memory,
     .fit = fit_perceptron,
 };

@@ -378,7 +378,8 @@ void dni_prepared_report(const dni_prepared *p, dn_report *report) {
     }
     if (p->n_zero > 0) {
         dn_report_warn(
-            report, "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0",
+            report, DN_WARNING_KERNEL_ZERO,
+            "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0",
             p->n_zero, p->n_rows);
     }
 }

@@ -195,7 +195,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 
 static void remark(const dn_params *p, dn_report *report) {
     if (hard_plane(p) && !dni_params_is(p, "solver", "auto")) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_PARAMETER,
                        "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a "
                        "linear kernel is found by the nearest points of "
                        "the classes' hulls",
@@ -232,16 +232,17 @@ static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *e
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
-    const dn_report_taker taker = {take_report, report};
+    const dn_report_receiver receiver = {take_report, report};
     return o.solver == DNI_SVM_SMO
-               ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
+               ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &receiver, err)
                : dni_svm_linear_fit(input, &o, run, out, report, err);
 }
 
 static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run,
-                              dn_machine **machines, const dn_report_taker *taker, dn_error *err) {
+                              dn_machine **machines, const dn_report_receiver *receiver,
+                              dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
-    return dni_svm_kernel_fit(input, decision, &o, run, machines, taker, err);
+    return dni_svm_kernel_fit(input, decision, &o, run, machines, receiver, err);
 }
 
 const dn_algorithm dni_algorithm_svm = {
@@ -264,8 +265,8 @@ const dn_algorithm dni_algorithm_svm = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .settle = settle,
-    .remark = remark,
+    .resolve = settle,
+    .warn = remark,
     .applies = applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,

@@ -545,14 +545,14 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
     if (!f->problem->definite) {
         dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
         dn_report_warn(
-            &fresh,
+            &fresh, DN_WARNING_KERNEL_INDEFINITE,
             "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): "
             "the solution satisfies the optimality "
             "conditions, but nothing certifies that it is the best; there is no duality gap",
             f->problem->least);
     }
     if (!part->converged) {
-        dn_report_warn(&fresh,
+        dn_report_warn(&fresh, DN_WARNING_NOT_CONVERGED,
                        "after %.0f steps the optimality conditions are violated by %.3g (tolerance "
                        "%g)%s, a smaller C%s",
                        part->iterations, part->solution.kkt_violation, f->options->tolerance,
@@ -564,12 +564,12 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
 }
 
 /* Makes and passes on one report after the other: a report is large, and there may be thousands. */
-static dn_status take_reports(const svm_fit *f, size_t n_support, const dn_report_taker *taker,
-                              dn_error *err) {
+static dn_status take_reports(const svm_fit *f, size_t n_support,
+                              const dn_report_receiver *receiver, dn_error *err) {
     for (size_t i = 0; i < f->n_parts; i++) {
         dn_report report = {0};
         write_report(f, &f->parts[i], n_support, &report);
-        dn_status status = taker->take(taker->ctx, i, &report, err);
+        dn_status status = receiver->receive(receiver->ctx, i, &report, err);
         dn_report_done(&report);
         if (status != DN_OK) {
             return status;
@@ -602,7 +602,8 @@ static void free_fit(svm_fit *f) {
 
 dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
                              const dni_svm_options *options, const dn_run *run,
-                             dn_machine **machines, const dn_report_taker *taker, dn_error *err) {
+                             dn_machine **machines, const dn_report_receiver *receiver,
+                             dn_error *err) {
     svm_fit f = {.input = input, .options = options, .run = run, .decision = decision};
     size_t n_support = 0;
     dn_status status = dni_prepared_get(input, options->cache_bytes, run, &f.problem, err);
@@ -624,7 +625,7 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
     dni_prepared_drop_values(f.problem);
     status = make_machines(&f, machines, &n_support, err);
     if (status == DN_OK) {
-        status = take_reports(&f, n_support, taker, err);
+        status = take_reports(&f, n_support, receiver, err);
     }
     for (size_t i = 0; i < f.n_parts && status != DN_OK; i++) {
         dn_machine_free(machines[i]);

@@ -12,13 +12,13 @@
  * semidefinite, a solution satisfies the optimality conditions, and its report has a warning.
  *
  *   machines  [n], filled in on success
- *   taker     receives the report of each machine
+ *   receiver     receives the report of each machine
  *
  * Errors: those of dni_prepared_get; DN_ERR_DATA if the hard margin does not exist; DN_ERR_NUMERIC
  * if C times a weight, or a kernel value, overflows. */
 DN_MUST_USE dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
                                          const dni_svm_options *options, const dn_run *run,
-                                         dn_machine **machines, const dn_report_taker *taker,
+                                         dn_machine **machines, const dn_report_receiver *receiver,
                                          dn_error *err);
 /* Bytes of working memory and of the result. */
 double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel,

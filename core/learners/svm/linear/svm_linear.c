@@ -58,7 +58,7 @@ static void write_report(const dni_svm_problem *svm, const dni_svm_solution *s, 
     dn_report_number(report, "tolerance", svm->options->tolerance);
     dni_svm_report(s, svm->options->C, "features.standardize", report);
     if (!s->certified) {
-        dn_report_warn(report,
+        dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "not converged: after %zu iterations the relative duality gap is %.3g, not "
                        "%.3g; try %s",
                        svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));

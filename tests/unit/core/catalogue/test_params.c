@@ -154,7 +154,7 @@ static void report_keeps_its_limits(void **state) {
     (void)state;
     dn_report report = {0};
     for (int i = 0; i < 100; i++) {
-        dn_report_warn(&report, "warning %d", i);
+        dn_report_warn(&report, DN_WARNING_OTHER, "warning %d", i);
         dn_report_number(&report, "number", i);
         dn_report_text(
             &report,
@@ -163,7 +163,7 @@ static void report_keeps_its_limits(void **state) {
     }
     assert_int_equal(report.n_warnings, DN_MAX_WARNINGS);
     assert_int_equal(report.n_details, DN_MAX_DETAILS);
-    assert_string_equal(report.warnings[DN_MAX_WARNINGS - 1], "warning 15");
+    assert_string_equal(report.warnings[DN_MAX_WARNINGS - 1].text, "warning 15");
     assert_int_equal(strlen(report.details[1].name), sizeof report.details[1].name - 1);
     assert_int_equal(strlen(report.details[1].text), sizeof report.details[1].text - 1);
 }

@@ -194,7 +194,7 @@ static const double *detail_of(const dn_report *report, const char *name) {
 
 static bool warns(const dn_report *report, const char *words) {
     for (size_t i = 0; i < report->n_warnings; i++) {
-        if (strstr(report->warnings[i], words) != NULL) {
+        if (strstr(report->warnings[i].text, words) != NULL) {
             return true;
         }
     }

@@ -20,8 +20,8 @@ static struct csv *data_with_constant_columns(void) {
 static bool warned(const dn_report *report, const char *of, const char *name) {
     bool found = false;
     for (size_t i = 0; i < report->n_warnings; i++) {
-        found = found || (strstr(report->warnings[i], of) != NULL &&
-                          strstr(report->warnings[i], name) != NULL);
+        found = found || (strstr(report->warnings[i].text, of) != NULL &&
+                          strstr(report->warnings[i].text, name) != NULL);
     }
     return found;
 }

@@ -267,9 +267,9 @@ static void marked_warnings(void **state) {
     dn_train_result r = train(&request, &run);
     size_t marked = 0;
     for (size_t i = 0; i < r.report.n_warnings; i++) {
-        assert_null(strstr(r.report.warnings[i], "fold 0"));
-        marked += strncmp(r.report.warnings[i], "fold ", 5) == 0 &&
-                  strstr(r.report.warnings[i], "separable") != NULL;
+        assert_null(strstr(r.report.warnings[i].text, "fold 0"));
+        marked += strncmp(r.report.warnings[i].text, "fold ", 5) == 0 &&
+                  strstr(r.report.warnings[i].text, "separable") != NULL;
     }
     assert_true(marked >= 1);
     dn_train_result_done(&r);
@@ -306,7 +306,7 @@ static void another_table(void **state) {
     second->columns[2].name = "something else";
     r = train(&request, &run);
     assert_int_equal(r.report.n_warnings, 1);
-    assert_non_null(strstr(r.report.warnings[0], "no column \"x2\": each of them counts 1"));
+    assert_non_null(strstr(r.report.warnings[0].text, "no column \"x2\": each of them counts 1"));
     assert_true(r.validation->weight == 77);
     dn_train_result_done(&r);
     request.weighted = false;
@@ -333,7 +333,7 @@ static void too_many_classes(void **state) {
     dn_train_result r = train(&request, &run);
     bool warned = false;
     for (size_t i = 0; i < r.report.n_warnings; i++) {
-        warned = warned || strstr(r.report.warnings[i], "39 classes in 40 rows") != NULL;
+        warned = warned || strstr(r.report.warnings[i].text, "39 classes in 40 rows") != NULL;
     }
     assert_true(warned);
     dn_train_result_done(&r);

@@ -425,11 +425,11 @@ static void idle(void **unused) {
     for (size_t i = 0; i < r.report.n_warnings; i++) {
         said =
             said ||
-            strcmp(r.report.warnings[i],
+            strcmp(r.report.warnings[i].text,
                    "no training row has a value of \"f\" and \"note\": nothing is learned of it") ==
                 0 ||
-            (strstr(r.report.warnings[i], "\"f\"") != NULL &&
-             strstr(r.report.warnings[i], "\"note\"") != NULL);
+            (strstr(r.report.warnings[i].text, "\"f\"") != NULL &&
+             strstr(r.report.warnings[i].text, "\"note\"") != NULL);
     }
     assert_true(said);
     dn_train_result_done(&r);

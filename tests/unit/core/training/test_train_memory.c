@@ -158,7 +158,7 @@ static void ranked_when_it_fits(void **state) {
             n_missing += missing;
             n_whole += !missing;
             for (size_t i = 0; missing && i < r.report.n_warnings; i++) {
-                missing = strstr(r.report.warnings[i],
+                missing = strstr(r.report.warnings[i].text,
                                  m == 0 ? "on the training rows, roc_auc"
                                         : "on the validation rows, roc_auc") == NULL;
             }

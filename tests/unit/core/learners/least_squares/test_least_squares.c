@@ -204,7 +204,8 @@ static void least_norm(void **state) {
     }
     assert_close(limit.out.w, fit.out.w, t->K * d, 1e-5); /* the limit of small penalties */
     assert_int_equal(fit.report.n_warnings, 1);
-    assert_non_null(strstr(fit.report.warnings[0], "(\"#0\", \"#1\", \"#2\", \"#13\", \"#14\")"));
+    assert_non_null(
+        strstr(fit.report.warnings[0].text, "(\"#0\", \"#1\", \"#2\", \"#13\", \"#14\")"));
     fit_done(&own);
     fit_done(&fit);
     fit_done(&limit);
@@ -461,10 +462,10 @@ static void refusals(void **state) {
     OK(fit_rows(rows, 2, p, &run, &fit, NULL));
     assert_true(fit.report.iterations > 0);
     fit_done(&fit);
-    OK(dn_params_settle(p, 4, 8193, 2, NULL));
+    OK(dn_params_resolve(p, 4, 8193, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "conjugate_gradient");
     OK(dn_params_set_word(p, "solver", "auto", NULL));
-    OK(dn_params_settle(p, 4, 8192, 2, NULL));
+    OK(dn_params_resolve(p, 4, 8192, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "closed_form");
     OK(dn_params_set_number(p, "learning_rate", 0.1, NULL));
     assert_int_equal(dn_params_check(p, &err), DN_ERR_ARGUMENT);

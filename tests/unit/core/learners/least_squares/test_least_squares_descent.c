@@ -144,7 +144,7 @@ static void rates(void **state) {
     OK(dn_params_set_number(p, "max_iterations", 200, NULL));
     OK(fit_rows(rows, 2, p, &run, &fit, NULL));
     assert_true(!fit.report.converged && fit.report.n_warnings == 2);
-    assert_non_null(strstr(fit.report.warnings[0], "above 2/(n L)"));
+    assert_non_null(strstr(fit.report.warnings[0].text, "above 2/(n L)"));
     assert_true(fit.report.objective > 1);
     fit_done(&fit);
     dn_error err = {0};

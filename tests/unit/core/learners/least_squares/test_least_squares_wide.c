@@ -286,7 +286,7 @@ static void chosen_by_shape(void **state) {
                   {100000, 4000, "conjugate_gradient"}};
     for (size_t i = 0; i < 4; i++) {
         dn_params *p = squares_params("auto", 1e-3);
-        OK(dn_params_settle(p, shapes[i].n, shapes[i].d, 2, NULL));
+        OK(dn_params_resolve(p, shapes[i].n, shapes[i].d, 2, NULL));
         assert_string_equal(dn_params_word(p, "solver"), shapes[i].solver);
         if (i >= 2) {
             assert_true(dn_params_number(p, "tolerance") == 1e-10 &&

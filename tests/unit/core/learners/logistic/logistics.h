@@ -119,7 +119,7 @@ static inline double detail(const dn_report *report, const char *name) {
 
 static inline bool warned(const dn_report *report, const char *words) {
     for (size_t i = 0; i < report->n_warnings; i++) {
-        if (strstr(report->warnings[i], words) != NULL) {
+        if (strstr(report->warnings[i].text, words) != NULL) {
             return true;
         }
     }

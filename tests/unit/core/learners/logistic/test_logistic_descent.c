@@ -174,7 +174,7 @@ static void rate_from_the_curvature(void **state) {
     OK(dn_params_set_number(p, "max_iterations", 5, NULL));
     OK(dn_params_set_number(p, "learning_rate", 3 / (8 * bound), NULL));
     OK(fit_rows(rows, 2, p, &run, &fit, NULL));
-    assert_non_null(strstr(fit.report.warnings[0], "learning_rate"));
+    assert_non_null(strstr(fit.report.warnings[0].text, "learning_rate"));
     fit_done(&fit);
     OK(dn_params_set_number(p, "learning_rate", 1e300,
                             NULL)); /* leaves the finite numbers, and says so */

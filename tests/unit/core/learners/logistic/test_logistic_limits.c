@@ -13,7 +13,7 @@ static dn_status try_fit(const double *x, const double *y, size_t n, size_t d, s
 
 static bool warned(const dn_report *report, const char *words) {
     for (size_t i = 0; i < report->n_warnings; i++) {
-        if (strstr(report->warnings[i], words) != NULL) {
+        if (strstr(report->warnings[i].text, words) != NULL) {
             return true;
         }
     }

@@ -196,7 +196,7 @@ static void passes_over_many_rows(void **state) {
                  of_descent[] = {20000, 20000, 2000, 500};
     for (size_t i = 0; i < 8; i++) {
         dn_params *p = params_of(i < 4 ? "sgd" : "gradient_descent", 1e-3);
-        OK(dn_params_settle(p, rows[i % 4], 10, 2, NULL));
+        OK(dn_params_resolve(p, rows[i % 4], 10, 2, NULL));
         assert_true(dn_params_number(p, "max_iterations") ==
                     (double)(i < 4 ? of_sgd : of_descent)[i % 4]);
         dn_params_free(p);

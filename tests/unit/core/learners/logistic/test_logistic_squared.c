@@ -227,7 +227,7 @@ static void newton_is_refused(void **state) {
     assert_non_null(strstr(err.message, "not convex"));
     OK(dn_params_set_word(p, "solver", "auto", NULL));
     OK(dn_params_check(p, NULL));
-    OK(dn_params_settle(p, 100, 3, 2, NULL));
+    OK(dn_params_resolve(p, 100, 3, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "lbfgs");
     dn_params_free(p);
 }

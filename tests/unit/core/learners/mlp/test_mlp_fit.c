@@ -387,7 +387,7 @@ static void parameters(void **state) {
     dn_params_free(p);
     /* what "auto" comes to */
     p = mlp_params("auto", NULL, 0);
-    OK(dn_params_settle(p, 60000, 784, 10, NULL));
+    OK(dn_params_resolve(p, 60000, 784, 10, NULL));
     size_t n;
     assert_true(dn_params_list(p, "layers", &n)[0] == 16 && n == 1);
     assert_string_equal(dn_params_word(p, "solver"), "adam");
@@ -397,7 +397,7 @@ static void parameters(void **state) {
     OK(dn_params_check(p, NULL));
     dn_params_free(p);
     p = mlp_params("auto", two, 1);
-    OK(dn_params_settle(p, 4, 2, 2, NULL));
+    OK(dn_params_resolve(p, 4, 2, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "lbfgs");
     assert_string_equal(dn_params_word(p, "activation"), "tanh");
     assert_true(dn_params_number(p, "restarts") == 10);

@@ -8,7 +8,7 @@ static const double two[] = {2}, four[] = {4, 3};
 /* Resolves "auto" for a network with one hidden layer of 2 units. */
 static dn_params *resolved(const char *solver, size_t n_rows, size_t n_features) {
     dn_params *p = mlp_params(solver, two, 1);
-    OK(dn_params_settle(p, n_rows, n_features, 2, NULL));
+    OK(dn_params_resolve(p, n_rows, n_features, 2, NULL));
     return p;
 }
 
@@ -66,7 +66,7 @@ static void an_adam_parameter_chooses_adam(void **state) {
     (void)state;
     dn_params *p = mlp_params("auto", two, 1);
     OK(dn_params_set_number(p, "batch_size", 7, NULL));
-    OK(dn_params_settle(p, 100, 1, 2, NULL));
+    OK(dn_params_resolve(p, 100, 1, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "adam");
     assert_string_equal(dn_params_word(p, "activation"), "relu");
     assert_true(dn_params_number(p, "batch_size") == 7);

@@ -342,7 +342,7 @@ static void the_floor(void **state) {
         }
         assert_near(detail(&raised.report, "variance_floor"), floors[f] * largest, 1e-12);
         assert_int_equal(raised.report.n_warnings, 1);
-        assert_non_null(strstr(raised.report.warnings[0], "\"#1\""));
+        assert_non_null(strstr(raised.report.warnings[0].text, "\"#1\""));
         fit_done(&raised);
     }
     fit_done(&fit);

@@ -292,8 +292,8 @@ static void pocket(void **state) {
             assert_false(fit.report.converged);
             assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
             assert_int_equal(fit.report.n_warnings, 1);
-            assert_non_null(strstr(fit.report.warnings[0], "may not be separable"));
-            assert_non_null(strstr(fit.report.warnings[0], "try "));
+            assert_non_null(strstr(fit.report.warnings[0].text, "may not be separable"));
+            assert_non_null(strstr(fit.report.warnings[0].text, "try "));
             assert_counted(s, &fit);
             for (size_t i = 0; i < h->n; i++) {
                 double share =
@@ -307,7 +307,7 @@ static void pocket(void **state) {
                 0) { /* at least as good as the larger class for all; better, unless a pass ends with 50 rows of one class */
                 assert_true(detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
             }
-            assert_int_equal(strstr(fit.report.warnings[0], "try order shuffled") != NULL,
+            assert_int_equal(strstr(fit.report.warnings[0].text, "try order shuffled") != NULL,
                              way == 0);
             history_free(h);
             fit_done(&fit);

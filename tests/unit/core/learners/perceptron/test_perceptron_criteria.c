@@ -187,7 +187,7 @@ static void relaxation_by_means(void **state) {
                 }
                 assert_true(fabs(g[0]) + fabs(g[1]) + fabs(g[2]) < 1e-7);
                 assert_false(fit.report.converged);
-                assert_non_null(strstr(fit.report.warnings[0], "may not be separable"));
+                assert_non_null(strstr(fit.report.warnings[0].text, "may not be separable"));
             } else {
                 assert_true(fit.report.converged);
                 assert_true(h->loss[h->n - 1] < (k == 0 ? 1e-6 : 0.05) * h->loss[0]);
@@ -241,7 +241,7 @@ static void squared(void **state) {
             last = norm;
         }
         assert_false(fit.report.converged);
-        assert_non_null(strstr(fit.report.warnings[0], "try criterion relaxation"));
+        assert_non_null(strstr(fit.report.warnings[0].text, "try criterion relaxation"));
         assert_counted(&exclusive_or, &fit);
         history_free(h);
         fit_done(&fit);

@@ -257,7 +257,7 @@ static void rules(void **state) {
     for (size_t c = 0; c < 3; c++) { /* what a model says it was trained with */
         dn_params *p = perceptron_params(WITH("criterion", criteria[c]));
         OK(dn_params_check(p, NULL));
-        OK(dn_params_settle(p, 100, 4, 2, NULL));
+        OK(dn_params_resolve(p, 100, 4, 2, NULL));
         assert_true(dn_params_word(p, "learning_rate") == NULL &&
                     dn_params_number(p, "learning_rate") == rates[c]);
         assert_true(dn_params_word(p, "margin") == NULL &&
@@ -311,7 +311,7 @@ static void numbers_that_overflow(void **state) {
     weighted.weight = some;
     struct fit fit =
         fit_sample(&weighted, WITH("criterion", "relaxation", "max_iterations", "3"), NULL);
-    assert_non_null(strstr(fit.report.warnings[0], "largest row weight is 4.5"));
+    assert_non_null(strstr(fit.report.warnings[0].text, "largest row weight is 4.5"));
     fit_done(&fit);
 }
 
@@ -409,7 +409,7 @@ static void margin_not_reached(void **state) {
     struct fit fit = fit_sample(&four, WITH("margin", "1000", "max_iterations", "300"), NULL);
     assert_true(fit.report.converged && fit.report.n_warnings == 1);
     assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-    assert_non_null(strstr(fit.report.warnings[0], "margin of 1000"));
+    assert_non_null(strstr(fit.report.warnings[0].text, "margin of 1000"));
     assert_counted(&four, &fit);
     fit_done(&fit);
 }
@@ -436,7 +436,7 @@ static void test_overshoot_is_warned_of_from_two_on(void **state) {
                                          "learning_rate", "1"),
                                     NULL);
         for (size_t k = 0; k < fit.report.n_warnings; k++) {
-            warned = warned || strstr(fit.report.warnings[k], "overshoot") != NULL;
+            warned = warned || strstr(fit.report.warnings[k].text, "overshoot") != NULL;
         }
         assert_int_equal(warned, cases[i].warned);
         fit_done(&fit);
@@ -460,7 +460,7 @@ static void test_defaults_and_no_needless_warning(void **state) {
         assert_string_equal(dn_params_word(p, "schedule"), "constant");
         assert_true(dn_params_number(p, "max_iterations") == 1000);
         assert_true(dn_params_number(p, "tolerance") == 1e-6);
-        OK(dn_params_settle(p, 4, 2, 2, NULL));
+        OK(dn_params_resolve(p, 4, 2, 2, NULL));
         assert_true(dn_params_number(p, "margin") == cases[i].margin);
         assert_true(dn_params_number(p, "learning_rate") == cases[i].rate);
         assert_string_equal(dn_params_word(p, "init"), cases[i].init);

@@ -162,7 +162,7 @@ static inline double detail(const dn_report *report, const char *name) {
 
 static inline bool warned(const dn_report *report, const char *words) {
     for (size_t i = 0; i < report->n_warnings; i++) {
-        if (strstr(report->warnings[i], words) != NULL) {
+        if (strstr(report->warnings[i].text, words) != NULL) {
             return true;
         }
     }
@@ -249,7 +249,7 @@ static inline void assert_solved(const struct problem *t, const struct fit *fit,
     }
     if (!fit->report.converged) {
         fail_msg("not converged: %s", fit->report.n_warnings > 0
-                                          ? fit->report.warnings[0]
+                                          ? fit->report.warnings[0].text
                                           : dn_stop_reason_name(fit->report.stop_reason));
     }
     assert_true(find_detail(&fit->report, "certified")->number == 1);

@@ -127,9 +127,9 @@ static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn
     dn_error_clear(&err);
     OK(dn_rows_from_matrix(dn_matrix_dense(x, t->n, t->d), t->target, NULL, &rows, NULL));
     const dn_fit_input input = {.rows = rows, .n_classes = t->K, .params = p};
-    const dn_report_taker taker = {keep_report, reports};
+    const dn_report_receiver receiver = {keep_report, reports};
     dn_machine *machines[3] = {NULL};
-    if (p->algorithm->fit_together(&input, decision, run, machines, &taker, &err) != DN_OK) {
+    if (p->algorithm->fit_together(&input, decision, run, machines, &receiver, &err) != DN_OK) {
         fail_msg("%s", err.message);
     }
     for (size_t i = 0; i < 3; i++) {
