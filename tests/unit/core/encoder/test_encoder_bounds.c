@@ -243,6 +243,22 @@ static void the_shorter_list_of_indices_is_written(void **unused) {
     }
 }
 
+static dn_encoder *fit_words(const char *bytes, const uint32_t *start, size_t n,
+                             dn_text_spec text) {
+    static const uint32_t codes[] = {0, 1, 2, 3};
+    const dn_table_column column = {.name = "t", .type = DN_TEXT};
+    const dn_column_view view = {.type = DN_TEXT,
+                                 .n_rows = n,
+                                 .code = codes,
+                                 .strings = {n, start, bytes}};
+    dn_table_source *source = source_of(&column, &view, 1, n);
+    const dn_encoder_spec spec = {.columns = first_columns, .n_columns = 1, .text = text};
+    dn_encoder *encoder = NULL;
+    OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
+    dn_table_source_free(source);
+    return encoder;
+}
+
 /* ---- the missing indicator, remarks ---- */
 enum { ROWS = 4 };
 
@@ -444,6 +460,50 @@ static void rows_of_weight_0_are_not_checked(void **unused) {
     }
 }
 
+/* The most frequent number: rows with weight 0 are ignored, even if they are the most. */
+static void the_most_frequent_number_has_a_weight(void **unused) {
+    (void)unused;
+    const double x[] = {5, 5, 5, 1, 1, 2, (double)NAN}, v[] = {0, 0, 0, 1, 1, 1.5, 1};
+    const dn_table_column column = {.name = "x", .type = DN_NUMERIC};
+    const dn_column_view view = numbers_view(x, 7);
+    dn_table_source *source = source_of(&column, &view, 1, 7);
+    const dn_encoder_spec spec = {.columns = first_columns,
+                                  .n_columns = 1,
+                                  .missing_number = DN_MISSING_FREQUENT_NUMBER};
+    dn_encoder *encoder = NULL;
+    OK(dn_encoder_fit(source, &spec, NULL, v, NULL, &encoder, NULL));
+    assert_true(dn_encoder_input(encoder, 0)->fill == 1);
+    dn_encoder_unref(encoder);
+    OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
+    assert_true(dn_encoder_input(encoder, 0)->fill == 5);
+    dn_encoder_unref(encoder);
+    dn_table_source_free(source);
+}
+
+/* Bytes of a deviation or an idf at the limit of what is valid. */
+static void limits_of_numbers_in_bytes_are_exact(void **unused) {
+    (void)unused;
+    static const char words[] = "red";
+    static const uint32_t start[] = {0, 3};
+    dn_encoder *encoder = fit_words(words, start, 1, (dn_text_spec){.weighting = DN_TEXT_TFIDF}),
+               *back = NULL;
+    const double one = 1, less = nextafter(1, 0);
+    unsigned char *bytes;
+    size_t size, at = 0;
+    bytes_of(encoder, &bytes, &size);
+    while (memcmp(bytes + at, &one, sizeof one) != 0) { /* the idf of a word in all rows */
+        at++;
+    }
+    dni_reader reader = dni_reader_of(bytes, size);
+    OK(dni_encoder_read(&reader, &back, NULL));
+    dn_encoder_unref(back);
+    memcpy(bytes + at, &less, sizeof less);
+    reader = dni_reader_of(bytes, size);
+    assert_int_equal(dni_encoder_read(&reader, &back, NULL), DN_ERR_CORRUPT);
+    free(bytes);
+    dn_encoder_unref(encoder);
+}
+
 /* ---- names ---- */
 static void names_that_could_be_misread_are_quoted(void **unused) {
     (void)unused;
@@ -466,22 +526,6 @@ static void names_that_could_be_misread_are_quoted(void **unused) {
 }
 
 /* ---- vocabularies ---- */
-static dn_encoder *fit_words(const char *bytes, const uint32_t *start, size_t n,
-                             dn_text_spec text) {
-    static const uint32_t codes[] = {0, 1, 2, 3};
-    const dn_table_column column = {.name = "t", .type = DN_TEXT};
-    const dn_column_view view = {.type = DN_TEXT,
-                                 .n_rows = n,
-                                 .code = codes,
-                                 .strings = {n, start, bytes}};
-    dn_table_source *source = source_of(&column, &view, 1, n);
-    const dn_encoder_spec spec = {.columns = first_columns, .n_columns = 1, .text = text};
-    dn_encoder *encoder = NULL;
-    OK(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL));
-    dn_table_source_free(source);
-    return encoder;
-}
-
 static void the_default_vocabulary_has_100000_words(void **unused) {
     (void)unused;
     enum { WORDS = DN_DEFAULT_VOCABULARY + 1, SIZE = 7 };
@@ -681,6 +725,8 @@ int main(void) {
         cmocka_unit_test(inputs_that_vary_have_no_remark),
         cmocka_unit_test(remarks_name_constant_and_empty_inputs),
         cmocka_unit_test(bases_have_only_numbers),
+        cmocka_unit_test(the_most_frequent_number_has_a_weight),
+        cmocka_unit_test(limits_of_numbers_in_bytes_are_exact),
         cmocka_unit_test(rows_of_weight_0_are_not_checked),
         cmocka_unit_test(names_that_could_be_misread_are_quoted),
         cmocka_unit_test(the_default_vocabulary_has_100000_words),
