@@ -121,6 +121,29 @@ static void a_converged_fit_has_no_warning(void **state) {
     problem_done(&t);
 }
 
+/* The warnings advise early_stopping and a smaller lambda only where they are not in use. */
+static void warnings_give_advice_that_applies(void **state) {
+    (void)state;
+    struct problem t = problem_curved(200, 3, 2, false, false);
+    for (int early = 0; early < 2; early++) {
+        dn_params *p = mlp_params("adam", two, 1);
+        OK(dn_params_set_number(p, "max_iterations", 1, NULL));
+        OK(dn_params_set_number(p, "early_stopping", early ? 0.2 : 0, NULL));
+        struct fit fit = fit_problem(&t, p);
+        assert_true(warned(&fit.report, "more max_iterations"));
+        assert_true(warned(&fit.report, "or early_stopping") == (early == 0));
+        fit_done(&fit);
+        OK(dn_params_set_number(p, "learning_rate", 1e-300, NULL));
+        OK(dn_params_set_number(p, "max_iterations", 30, NULL));
+        fit = fit_problem(&t, p);
+        assert_true(warned(&fit.report, "no step was better than the random start"));
+        assert_false(warned(&fit.report, "smaller lambda"));
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
 /* A share of 0.5 of three rows is two rows (rounded); one row of each class remains for
  * training. */
 static void validation_leaves_a_training_row_in_each_class(void **state) {
@@ -184,6 +207,7 @@ int main(void) {
         cmocka_unit_test(sixteen_hidden_layers_are_fitted),
         cmocka_unit_test(no_hidden_layer_is_refused),
         cmocka_unit_test(a_converged_fit_has_no_warning),
+        cmocka_unit_test(warnings_give_advice_that_applies),
         cmocka_unit_test(validation_leaves_a_training_row_in_each_class),
         cmocka_unit_test(estimate_is_within_one_and_a_half_of_the_peak),
     };
