@@ -1,6 +1,7 @@
 // Trains, predicts, saves and loads from C++, with the calls for arrays (discern/fit.h).
 //
-//   fit_iris [FILE]     a CSV file of numbers whose last column is the class; default: tests/data/iris.csv
+//   fit_iris [FILE]     a CSV file of numbers whose last column is the class; default:
+//                       tests/data/iris.csv
 //
 //   c++ -std=c++17 fit_iris.cpp $(pkg-config --cflags --libs discern) -o fit_iris
 #include <discern/discern.h>

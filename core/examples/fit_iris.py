@@ -3,8 +3,8 @@
 
     fit_iris.py [FILE]    a CSV file of numbers whose last column is the class
 
-The library is libdiscern.so.0, or the file that DISCERN_LIBRARY names. The structs below repeat those
-of discern/status.h, discern/fit.h and discern/model.h.
+The library is libdiscern.so.0, or the file that DISCERN_LIBRARY names. The structs below repeat
+those of discern/status.h, discern/fit.h, discern/table.h and discern/model.h.
 """
 import csv
 import ctypes as c
@@ -16,19 +16,20 @@ lib = c.CDLL(os.environ.get("DISCERN_LIBRARY", "libdiscern.so.0"))
 
 
 class Error(c.Structure):  # dn_error
-    _fields_ = [("code", c.c_int), ("message", c.c_char * 512), ("row", c.c_int64), ("field", c.c_char * 128)]
+    _fields_ = [("code", c.c_int), ("message", c.c_char * 512), ("row", c.c_int64),
+                ("field", c.c_char * 128)]
 
 
 class Array(c.Structure):  # dn_array
-    _fields_ = [("values", c.c_void_p), ("type", c.c_int), ("n_rows", c.c_size_t), ("n_cols", c.c_size_t),
-                ("row_stride", c.c_size_t), ("col_stride", c.c_size_t)]
+    _fields_ = [("values", c.c_void_p), ("type", c.c_int), ("n_rows", c.c_size_t),
+                ("n_cols", c.c_size_t), ("row_stride", c.c_size_t), ("col_stride", c.c_size_t)]
 
 
 class Prediction(c.Structure):  # dn_prediction
     _fields_ = [("struct_size", c.c_size_t), ("label", c.POINTER(c.c_size_t)),
                 ("probabilities", c.POINTER(c.c_double))] + [
-        (name, c.c_void_p) for name in ("scores", "candidates", "distance", "contributions", "log_density",
-                                        "out_of_support")]
+        (name, c.c_void_p) for name in ("scores", "candidates", "distance", "contributions",
+                                        "log_density", "out_of_support")]
 
 
 class Strings(c.Structure):  # dn_strings
@@ -36,7 +37,8 @@ class Strings(c.Structure):  # dn_strings
 
 
 class Classes(c.Structure):  # dn_classes
-    _fields_ = [("type", c.c_int), ("n", c.c_size_t), ("number", c.POINTER(c.c_double)), ("names", Strings)]
+    _fields_ = [("type", c.c_int), ("n", c.c_size_t), ("number", c.POINTER(c.c_double)),
+                ("names", Strings)]
 
 
 READ = c.CFUNCTYPE(c.c_ssize_t, c.c_void_p, c.POINTER(c.c_char), c.c_size_t)
@@ -46,9 +48,11 @@ MODEL = c.c_void_p
 lib.dn_version.restype = c.c_char_p
 lib.dn_status_name.restype = c.c_char_p
 lib.dn_error_clear.argtypes = [c.POINTER(Error)]
-lib.dn_fit_strings.argtypes = [c.POINTER(c.c_double), c.c_size_t, c.c_size_t, c.POINTER(c.c_char_p), c.c_char_p,
-                               c.c_char_p, c.c_void_p, c.POINTER(MODEL), c.POINTER(Error)]
-lib.dn_model_predict_rows.argtypes = [MODEL, c.POINTER(Array), c.POINTER(Prediction), c.c_void_p, c.POINTER(Error)]
+lib.dn_fit_strings.argtypes = [c.POINTER(c.c_double), c.c_size_t, c.c_size_t, c.POINTER(c.c_char_p),
+                               c.c_char_p, c.c_char_p, c.c_void_p, c.POINTER(MODEL),
+                               c.POINTER(Error)]
+lib.dn_model_predict_rows.argtypes = [MODEL, c.POINTER(Array), c.POINTER(Prediction), c.c_void_p,
+                                      c.POINTER(Error)]
 lib.dn_model_save.argtypes = [MODEL, WRITE, c.c_void_p, c.POINTER(Error)]
 lib.dn_model_load.argtypes = [READ, c.c_void_p, c.POINTER(MODEL), c.POINTER(Error)]
 lib.dn_model_classes.argtypes = [MODEL]
@@ -82,8 +86,8 @@ class Model:
         x = (c.c_double * (n * d))(*(float("nan") if v is None else v for row in rows for v in row))
         y = (c.c_char_p * n)(*(label.encode() for label in labels))
         handle = MODEL()
-        call(lib.dn_fit_strings, x, n, d, y, method.encode(), parameters.encode() if parameters else None, None,
-             c.byref(handle))
+        call(lib.dn_fit_strings, x, n, d, y, method.encode(),
+             parameters.encode() if parameters else None, None, c.byref(handle))
         return cls(handle)
 
     def classes(self):
@@ -119,7 +123,8 @@ class Model:
 def main():
     with open(sys.argv[1] if len(sys.argv) > 1 else "tests/data/iris.csv", newline="") as file:
         table = list(csv.reader(file))[1:]
-    rows, labels = [[float(v) for v in line[:-1]] for line in table], [line[-1] for line in table]
+    rows = [[float(v) for v in line[:-1]] for line in table]
+    labels = [line[-1] for line in table]
     model = Model.fit(rows, labels, "logistic", "lambda=0.001")
     with tempfile.TemporaryFile() as file:
         model.save(file)
@@ -127,7 +132,8 @@ def main():
         loaded = Model.load(file)
     expected, found = model.predict(rows), loaded.predict(rows)
     right = sum(name == label for (name, _), label in zip(found, labels))
-    print(f"libdiscern {lib.dn_version().decode()}: accuracy {right / len(rows):.4f} on {len(rows)} rows")
+    print(f"libdiscern {lib.dn_version().decode()}: "
+          f"accuracy {right / len(rows):.4f} on {len(rows)} rows")
     if found != expected:
         sys.exit("the loaded model predicts something else")
     try:

@@ -1,8 +1,9 @@
 /* Trains, evaluates, predicts, stores and loads with the library alone: the calls for tables.
  *
- *   iris [FILE]     a CSV file of numbers whose last column is the class; without an argument tests/data/iris.csv
+ *   iris [FILE]     a CSV file of numbers whose last column is the class; default:
+ *                   tests/data/iris.csv
  *
- * The library reads no files, so this program does, in the simplest way: no quotes, no missing cells. */
+ * The library reads no files. This program reads simple ones: no quotes, no missing cells. */
 #include <discern/discern.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What the core's tests share: CSV files, golden numbers, rows that are delivered differently, sums that are computed in another order. */
+/* Helpers of the core's tests: CSV files, golden numbers, small fits, sums in another order, failing
+ * allocations. */
 #ifndef TESTS_CORE_SUPPORT_H
 #define TESTS_CORE_SUPPORT_H
 
@@ -19,10 +20,10 @@
 
 #define OK(call) assert_int_equal((call), DN_OK)
 
-/* ---- a run that is told to stop: how long it goes on is counted in looks at the flag, not in time ---- */
+/* ---- a run that is cancelled; the delay is counted in polls of `stop`, not in time ---- */
 struct polls {
-    size_t n;       /* looks so far */
-    size_t stop_at; /* the look, from 1, that finds the flag set; 0: none does */
+    size_t n;       /* polls so far */
+    size_t stop_at; /* the poll, from 1, that returns DN_ERR_STOPPED; 0: none */
 };
 
 static inline dn_status polls_stop(const dn_run *run) {
@@ -93,7 +94,7 @@ static inline void csv_classify(struct csv *t) {
     free(sorted);
 }
 
-/* The file as a table, or NULL when it is not there. */
+/* Reads the file. Returns NULL if it does not exist. */
 static inline struct csv *csv_load(const char *path) {
     FILE *f = fopen(path, "r");
     if (f == NULL) {
@@ -152,7 +153,8 @@ static inline void csv_free(struct csv *t) {
     free(t);
 }
 
-/* One of the golden data sets; pima lives outside the repository and may be absent: NULL. Tests run from the repository's root. */
+/* Reads one of the golden data sets. "pima" is not part of the repository: NULL if it is absent. Tests
+ * run in the root of the repository. */
 static inline struct csv *csv_named(const char *name) {
     char path[1024];
     if (strcmp(name, "pima") == 0) {
@@ -241,7 +243,7 @@ static inline dn_train_request table_request(const struct csv *t, const struct t
                                            .standardize = true}};
 }
 
-/* n rows of d numbers in K overlapping clouds, always the same ones. */
+/* Makes n rows of d numbers in K overlapping clouds, the same at every call. */
 static inline struct csv *csv_clouds(size_t n, size_t d, size_t K) {
     struct csv *t = xcalloc(1, sizeof *t);
     uint64_t state = 12345;
@@ -260,7 +262,7 @@ static inline struct csv *csv_clouds(size_t n, size_t d, size_t K) {
         snprintf(label, sizeof label, "c%02zu", i * 7 % K);
         t->labels[i] = csv_copy(label);
         for (size_t j = 0; j < d; j++) {
-            double sum = -6; /* twelve uniform numbers make a normal one */
+            double sum = -6; /* the sum of twelve uniform numbers is nearly normal */
             for (int k = 0; k < 12; k++) {
                 state = state * 6364136223846793005u + 1442695040888963407u;
                 sum += (double)(state >> 11) * 0x1p-53;
@@ -280,7 +282,7 @@ static inline json_t *golden_load(void) {
     return root;
 }
 
-/* Flattens a number, a vector or a matrix into out; returns how many. */
+/* Copies a number, a vector or a matrix to out. Returns how many numbers. */
 static inline size_t golden_numbers(const json_t *value, double *out) {
     if (!json_is_array(value)) {
         assert_true(json_is_number(value));
@@ -311,7 +313,8 @@ static inline void assert_near(double u, double v, double tolerance) {
     assert_close(&u, &v, 1, tolerance);
 }
 
-/* (x − mean)/deviation by column, deviation 1 where constant. mean, deviation: [d] out, or NULL. */
+/* (x − mean)/deviation by column; constant columns have deviation 1. mean, deviation: [d] output or
+ * NULL. */
 static inline double *standardised(const double *x, size_t n, size_t d, double *mean,
                                    double *deviation) {
     double *z = xcalloc(n * d, sizeof *z);
@@ -396,10 +399,10 @@ static inline dn_status each_in_reverse(const dn_run *run, const dn_rows *rows, 
 /* ---- memory that runs out ---- */
 struct memory {
     size_t live;    /* allocations not yet released */
-    size_t count;   /* allocations asked for */
-    size_t fail_at; /* the one (from 1) that fails; 0: none */
+    size_t count;   /* allocations requested */
+    size_t fail_at; /* the request, from 1, that fails; 0: none */
     size_t left;    /* bytes of the budget; SIZE_MAX: no budget */
-    size_t held;    /* bytes that were counted, and are not yet let go */
+    size_t held;    /* bytes that are charged */
 };
 
 static inline void *memory_allocate(void *ctx, size_t size) {
@@ -442,7 +445,7 @@ static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
                           .budgeted = budgeted};
 }
 
-/* What a fit to dense rows is said to take. */
+/* The estimated memory of a fit to dense rows. */
 static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n_features,
                                      size_t n_classes, size_t n_slots) {
     return p->algorithm->memory(p, &(dn_fit_shape){n_rows, n_features, n_classes, n_slots,
@@ -463,7 +466,7 @@ static inline dn_params *params_of(const char *solver, double lambda) {
     return p;
 }
 
-/* The fit's machine and report are filled in on success alone. */
+/* Machine and report are set on success only. */
 static inline dn_status fit_input(const dn_params *p, const dn_fit_input *input, const dn_run *run,
                                   struct fit *fit, dn_error *err) {
     dn_machine *machine = NULL;
@@ -489,7 +492,8 @@ static inline void fit_done(struct fit *fit) {
     *fit = (struct fit){0};
 }
 
-/* Mean cross-entropy + λ‖w‖² and its gradient [n_scores × (d + 1)] at linear scores, by the plainest loops: the judge of the fast ones. */
+/* Mean cross-entropy + λ‖w‖² and its gradient [n_scores × (d + 1)] at linear scores, by plain loops: the
+ * reference for the fast code. */
 static inline double judge(const double *x, const double *target, const double *weight, size_t n,
                            size_t d, size_t K, const double *w, const double *w0, double lambda,
                            double *gradient) {
