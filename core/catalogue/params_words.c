@@ -1,7 +1,7 @@
 /* Parameters as words: "C=10 kernel=rbf layers=8,4". */
 #include "base/argument.h"
 #include "catalogue/suggest.h"
-#include <discern/fit.h>
+#include <discern/simple.h>
 #include <discern/table.h>
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Trains, predicts, saves and loads from C++, with the calls for arrays (discern/fit.h).
+// Trains, predicts, saves and loads from C++, with the calls for arrays (discern/simple.h).
 //
 //   fit_iris [FILE]     a CSV file of numbers whose last column is the class; default:
 //                       tests/data/iris.csv

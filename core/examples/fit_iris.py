@@ -4,7 +4,7 @@
     fit_iris.py [FILE]    a CSV file of numbers whose last column is the class
 
 The library is libdiscern.so.0, or the file that DISCERN_LIBRARY names. The structs below repeat
-those of discern/status.h, discern/fit.h, discern/table.h and discern/model.h.
+those of discern/status.h, discern/simple.h, discern/table.h and discern/model.h.
 """
 import csv
 import ctypes as c

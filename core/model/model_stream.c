@@ -1,7 +1,7 @@
 /* Models through read and write functions of the caller. */
 #include "base/argument.h"
 #include "model/model_bytes.h"
-#include <discern/fit.h>
+#include <discern/simple.h>
 
 #include <stdlib.h>
 #include <string.h>

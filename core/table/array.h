@@ -2,7 +2,7 @@
 #ifndef DNI_ARRAY_H
 #define DNI_ARRAY_H
 
-#include <discern/fit.h>
+#include <discern/simple.h>
 
 /* The view is not NULL, has values, a known type, and strides whose products do not overflow. */
 DN_MUST_USE dn_status dni_array_check(const dn_array *x, dn_error *err);

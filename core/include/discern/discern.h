@@ -4,7 +4,6 @@
 
 #include <discern/algorithm.h>
 #include <discern/encoder.h>
-#include <discern/fit.h>
 #include <discern/kernel.h>
 #include <discern/matrix.h>
 #include <discern/metrics.h>
@@ -12,6 +11,7 @@
 #include <discern/number.h>
 #include <discern/rows.h>
 #include <discern/run.h>
+#include <discern/simple.h>
 #include <discern/status.h>
 #include <discern/stop_reason.h>
 #include <discern/table.h>

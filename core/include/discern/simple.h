@@ -7,8 +7,8 @@
  *
  * Tables with categories, texts or sparse columns, held-out rows and cross-validation: dn_train
  * (model.h). */
-#ifndef DISCERN_FIT_H
-#define DISCERN_FIT_H
+#ifndef DISCERN_SIMPLE_H
+#define DISCERN_SIMPLE_H
 
 #include <discern/algorithm.h>
 #include <discern/api.h>
