@@ -1,10 +1,12 @@
-/* Rows that are measured against dense points: in groups of DNI_GROUP, column after column, in double and, where that is exact enough, in float. */
+/* Rows that are compared with dense points: in groups of DNI_GROUP, column after column, in double
+ * precision and, if that is exact enough, in single precision. */
 #include "kernels/points_dense.h"
 #include "linalg/vector.h"
 
 #include <string.h>
 
-/* Row x of d numbers ← A x for the lower triangular A: from below, since z_i is made of x_0 … x_i. */
+/* x [d] ← A x for the lower triangular A; from the last number on, since number i needs x_0 …
+ * x_i. */
 static void times_factor(const double *a, size_t d, double *x) {
     for (size_t i = d; i-- > 0;) {
         x[i] = dni_dot(a + i * d, x, i + 1);
@@ -26,7 +28,7 @@ void dni_dense_map(const dni_points *p, double *x) {
 }
 
 /* ---- queries ---- */
-/* Work is a row, then the groups of queries, each in double and in float. */
+/* The scratch is a row, then the groups of queries, each in double and in single precision. */
 static size_t group_size(const dni_points *p) {
     return ((const struct dni_dense *)p->own)->d * (DNI_GROUP + DNI_GROUP / 2);
 }
@@ -68,7 +70,7 @@ void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool 
     query->self = from->self == NULL ? 1 : from->self[i];
 }
 
-/* Σx² over the columns that are left out. */
+/* Σx² over the columns that are not in the panels. */
 static double square_left_out(const dni_points *p, const double *x) {
     const struct dni_dense *own = p->own;
     double sum = 0;
@@ -123,7 +125,7 @@ static void measure_exact(const dni_points *p, const dni_queries *queries, size_
     }
 }
 
-/* measure [queries × DNI_PANEL], in what each query is measured in. */
+/* measure [queries × DNI_PANEL] ← products or distances, in each query's precision. */
 static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel,
                           double *measure) {
     const struct dni_dense *own = p->own;
@@ -150,7 +152,7 @@ static void measure_panel(const dni_points *p, const dni_queries *queries, size_
     }
 }
 
-/* A whole panel's values, of which lanes low … high − 1 are wanted at `to` and behind. */
+/* Converts a panel's products or distances to values, and stores lanes low … high − 1 at `to`. */
 static void finish(const dni_points *p, const dni_query *query, size_t panel, size_t low,
                    size_t high, double *measure, dni_wanted wanted, size_t to) {
     float single[DNI_PANEL];

@@ -1,9 +1,10 @@
-/* A column of the table of distances as differences between its entries, a bit for each that is +1 and one for each that is −1. */
+/* A column of the distance table is stored as differences between its entries: one bit for each
+ * difference of +1, and one for each of −1. */
 #include "kernels/edit.h"
 
 #include <string.h>
 
-enum { BITS = 64, BLOCKS = 8, PART = BITS * BLOCKS }; /* longer patterns are dealt with in parts */
+enum { BITS = 64, BLOCKS = 8, PART = BITS * BLOCKS }; /* longer patterns are processed in parts */
 
 size_t dni_edit_work(size_t n_symbols, size_t longest) {
     return BLOCKS * n_symbols + longest / sizeof(double) + 1;
@@ -39,7 +40,8 @@ static void mark(dni_edit *edit, size_t first) {
     edit->first = first;
 }
 
-/* One block of `rows` characters past all of the text: step[j] is how the distance changes from column j to the next, above the block, then below it. */
+/* Passes one block of `rows` characters over the text. step[j] is the change of the distance from
+ * column j to the next: above the block on entry, below it on return. */
 static void pass_block(const uint64_t *places, size_t n_symbols, size_t rows, const uint32_t *text,
                        size_t n, signed char *step) {
     uint64_t more = ~(uint64_t)0, less = 0; /* down the column: +1 and −1 */
@@ -76,7 +78,7 @@ size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n) {
         }
     }
     for (size_t j = 0; j < n; j++) {
-        distance += (size_t)edit->step[j]; /* of −1 one less, modulo the range of size_t */
+        distance += (size_t)edit->step[j]; /* −1 subtracts one, modulo 2^N */
     }
     return distance;
 }

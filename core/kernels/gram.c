@@ -1,39 +1,40 @@
-/* Values of many pairs of points: a matrix of them, and sums over them; both in tiles of rows. */
+/* Kernel values of many pairs of points, in tiles of rows: a Gram matrix, and sums over it. */
 #include "base/tasks.h"
-#include "kernels/points_layout.h"
+#include "kernels/points_kind.h"
 
 #include <string.h>
 
 enum {
     TILE = DNI_QUERIES,
-    CHUNK = DNI_POINTS_SUMS / TILE /* rows, and points between two polls at most */
+    /* most rows of a tile; most points between two polls for cancellation */
+    CHUNK = DNI_POINTS_SUMS / TILE
 };
 
 static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
 }
 
-/* Points that a tile of rows takes between two polls. */
+/* The number of points that a tile of rows is computed with between two polls. */
 static size_t chunk_of(const dni_points *points) {
     const size_t step = dni_points_step(points) / 8;
     return step == 0 ? 1 : step < CHUNK ? step : CHUNK;
 }
 
-/* Rows of tile i become queries of `points`. */
+/* Makes the rows of tile i queries of `points`. */
 static void take_tile(const dni_points *points, const dni_points *from, size_t i, bool single,
                       dni_queries *queries, double *work) {
     queries->n = 0;
     queries->work = work;
     for (size_t k = i * TILE; k < from->n && k < (i + 1) * TILE; k++) {
-        points->layout->take(points, from, k, single, queries);
+        points->kind->take(points, from, k, single, queries);
     }
 }
 
-/* Work of every slot. */
+/* Allocates the scratch of all slots. */
 static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *room,
                           double **out, dn_error *err) {
     void *memory;
-    *room = points->layout->work(points, TILE) + more;
+    *room = points->kind->work(points, TILE) + more;
     dn_status status = dn_run_alloc(run, *room * (run == NULL ? 1 : run->n_slots), sizeof(double),
                                     "the work of kernel rows", &memory, err);
     if (status == DN_OK) {
@@ -42,16 +43,16 @@ static dn_status work_for(const dni_points *points, const dn_run *run, size_t mo
     return status;
 }
 
-/* ---- a matrix ---- */
+/* ---- the Gram matrix ---- */
 struct gram {
     const dni_points *points;
     const dn_run *run;
     float *gram;
-    double *work; /* [slots × room] */
+    double *work; /* [n_slots × room] */
     size_t room;
 };
 
-/* Tile i up to its diagonal. */
+/* Computes tile i up to its diagonal. */
 static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
     const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
@@ -62,13 +63,13 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
         if (status != DN_OK) {
             return status;
         }
-        g->points->layout->values(g->points, &queries, first, some,
-                                  (dni_wanted){.single = g->gram + start * n + first, .stride = n});
+        g->points->kind->values(g->points, &queries, first, some,
+                                (dni_wanted){.single = g->gram + start * n + first, .stride = n});
     }
     return DN_OK;
 }
 
-/* A tile from the beginning and one from the end: all tasks have the same to do. */
+/* One tile from the start and one from the end, so that all tasks have the same size. */
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;
@@ -76,7 +77,7 @@ static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     return status == DN_OK && other != i ? lower(g, other, g->work + slot * g->room, err) : status;
 }
 
-/* Rows of tile i right of the diagonal from the columns below it, square by square. */
+/* Copies the part of tile i right of the diagonal from the columns below it, in squares. */
 static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t n = g->points->n, first = tile * TILE, end = n - first < TILE ? n : first + TILE;
@@ -111,7 +112,8 @@ struct sums {
     const dni_points *points, *listed; /* rows, columns */
     const double *coef;                /* [n_sums × listed] */
     size_t n_sums, room;
-    double *sums, *work; /* work [slots × room]: of values, then TILE × CHUNK of them */
+    /* work [n_slots × room]: scratch of the points, then TILE × CHUNK values */
+    double *sums, *work;
     const dn_run *run;
 };
 
@@ -128,8 +130,8 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
         if (status != DN_OK) {
             return status;
         }
-        s->listed->layout->values(s->listed, &queries, first, n,
-                                  (dni_wanted){.exact = values, .stride = CHUNK});
+        s->listed->kind->values(s->listed, &queries, first, n,
+                                (dni_wanted){.exact = values, .stride = CHUNK});
         for (size_t q = 0; q < queries.n; q++) {
             for (size_t m = 0; m < s->n_sums; m++) {
                 sums[q * s->n_sums + m] +=
@@ -141,7 +143,7 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
-/* out [n_sums × n] ← the coefficients of the points listed */
+/* out [n_sums × n] ← the coefficients of the points of the list */
 static const double *gather(const uint32_t *list, size_t n, const double *coef, size_t n_sums,
                             double *out) {
     for (size_t k = 0; k < n; k++) {

@@ -1,4 +1,4 @@
-/* Kernels of inner products and of distances. */
+/* The kernels as functions of an inner product or a distance. */
 #include "kernels/kernel_impl.h"
 
 #include <float.h>
@@ -47,7 +47,7 @@ dni_form dni_kernel_form(const dn_kernel *kernel) {
     return DNI_FORM_PRODUCT;
 }
 
-/* Squaring and multiplying: exact for small integers, unlike pow on some machines. */
+/* base^exponent by repeated squaring: exact for small integers, unlike pow on some platforms. */
 static double power(double base, unsigned exponent) {
     double result = 1;
     for (; exponent > 0; exponent /= 2) {
@@ -87,7 +87,7 @@ double dni_kernel_of_distance(const dn_kernel *kernel, double distance) {
     return exp(-distance / kernel->width / kernel->width / 2);
 }
 
-/* value/√(a b) of a, b > 0, exactly 1 where all three are the same; a b may be beyond what a number holds. */
+/* value/√(a b) for a, b > 0; exactly 1 if all three are equal. The product a b may overflow. */
 static double over_root(double value, double a, double b) {
     const double product = a * b;
     return product >= DBL_MIN && isfinite(product) ? value / sqrt(product)
@@ -95,11 +95,11 @@ static double over_root(double value, double a, double b) {
 }
 
 double dni_cosine_distance(double product, double square_x, double square_z) {
-    if (!isfinite(square_x)) { /* a row far beyond the points, in a direction that is not known */
+    if (!isfinite(square_x)) { /* the row is too far away for its direction to be known */
         return (double)NAN;
     }
     const bool some_x = square_x >= DBL_MIN,
-               some_z = square_z >= DBL_MIN; /* whose digits are all there */
+               some_z = square_z >= DBL_MIN; /* longer than the smallest normal number */
     if (!some_x || !some_z) {
         return some_x || some_z ? 1 : 0;
     }
@@ -108,7 +108,7 @@ double dni_cosine_distance(double product, double square_x, double square_z) {
 }
 
 double dni_kernel_normalized(double value, double self_x, double self_z) {
-    if (!isfinite(self_x)) { /* a row far beyond the points */
+    if (!isfinite(self_x)) { /* the row is too far away */
         return (double)NAN;
     }
     return self_x > 0 && self_z > 0 ? over_root(value, self_x, self_z) : 0;

@@ -1,10 +1,10 @@
-/* Extreme eigenvalues of a kernel's matrix. */
+/* The extreme eigenvalues of a kernel matrix. */
 #include "kernels/kernel_definite.h"
 #include "base/random.h"
 #include "base/run_memory.h"
 #include "linalg/eigen.h"
 
-enum { STREAM = 10 }; /* of the seed */
+enum { STREAM = 10 }; /* of the random numbers */
 
 bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     switch (kernel->type) {
@@ -26,7 +26,7 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     return true;
 }
 
-/* list [m] ← m of n numbers, ascending. */
+/* list [m] ← m of the numbers 0 … n − 1, drawn without replacement, ascending. */
 static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     dni_random random;
     dni_random_init(&random, seed, STREAM);
@@ -37,7 +37,7 @@ static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     }
 }
 
-/* matrix [n × n]: the lower triangle */
+/* matrix [n × n] ← the lower triangle. */
 static dn_status fill(const dni_points *points, const dn_run *run, double *matrix, dn_error *err) {
     size_t n = dni_points_n(points);
     void *work = NULL;

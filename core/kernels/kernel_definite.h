@@ -1,4 +1,4 @@
-/* Whether a kernel is positive semidefinite: by construction, or as far as rows show. */
+/* Whether a kernel is positive semidefinite: by construction, or on given rows. */
 #ifndef DNI_KERNEL_DEFINITE_H
 #define DNI_KERNEL_DEFINITE_H
 
@@ -6,14 +6,23 @@
 
 #define DNI_DEFINITE_ROWS 500
 
-/* By construction, for rows of d columns. Not: sigmoid, polynomial with coef0 < 0, distance by chebyshev of more than two columns and by edit, precomputed. */
+/* Whether the kernel is positive semidefinite for all rows of d columns. False for sigmoid,
+ * polynomial with coef0 < 0, distance with chebyshev of more than two columns or with edit, and
+ * precomputed. */
 bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d);
-/* *least and *greatest ← the extreme eigenvalues of the kernel's matrix of the points, exact to rounding up to DNI_DEFINITE_ROWS of them; of more points those of DNI_DEFINITE_ROWS drawn with the run's
- * seed, between the extremes of all (Cauchy's interlacing). *rows ← how many were looked at. Rounding in the matrix itself is about 1e-7 of the greatest: a least one above −1e-6 of it says nothing. */
+/* Computes the extreme eigenvalues of the kernel matrix of the points.
+ *
+ *   least, greatest  out: the eigenvalues. Of more than DNI_DEFINITE_ROWS points a sample is drawn
+ *                    with the run's seed; its eigenvalues lie between the extremes of all points
+ *                    (Cauchy's interlacing theorem)
+ *   rows             out: how many points were used
+ *
+ * The matrix has errors of about 1e-7 of the largest eigenvalue: a smallest one above −1e-6 of it
+ * does not show that the kernel is indefinite. */
 DN_MUST_USE dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run,
                                                   double *least, double *greatest, size_t *rows,
                                                   dn_error *err);
-/* The same of a matrix [n × n] that is given. */
+/* The same for a given matrix [n × n]. */
 DN_MUST_USE dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run,
                                                   double *least, double *greatest, dn_error *err);
 

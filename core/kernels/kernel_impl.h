@@ -1,13 +1,13 @@
-/* A kernel as a function of what two rows have to do with each other: their inner product, or their distance. */
+/* A kernel as a function of the inner product or the distance of two rows. */
 #ifndef DNI_KERNEL_IMPL_H
 #define DNI_KERNEL_IMPL_H
 
 #include <discern/kernel.h>
 
-/* Names by dn_kernel_type and by dn_metric, NULL behind the last. */
+/* Names by dn_kernel_type and by dn_metric; NULL ends the list. */
 extern const char *const dni_kernel_types[], *const dni_kernel_metrics[];
 
-/* What K is a function of. */
+/* The quantity that K is a function of. */
 typedef enum dni_form {
     DNI_FORM_PRODUCT,   /* x'z */
     DNI_FORM_SQUARE,    /* ‖x − z‖² */
@@ -18,14 +18,18 @@ typedef enum dni_form {
 } dni_form;
 dni_form dni_kernel_form(const dn_kernel *kernel);
 
-/* K of two rows with inner product `product`, before `normalize`; kernels of the form product. */
+/* K of two rows with the inner product `product`, before `normalize`. For kernels of the form
+ * DNI_FORM_PRODUCT. */
 double dni_kernel_of_product(const dn_kernel *kernel, double product);
-/* K of two rows at distance `distance`, of the form square its square; kernels of the other forms. Mahalanobis: of rows multiplied by the factor. */
+/* K of two rows at distance `distance`, for the other forms. DNI_FORM_SQUARE: the squared distance;
+ * mahalanobis: of rows multiplied by the factor. */
 double dni_kernel_of_distance(const dn_kernel *kernel, double distance);
-/* The cosine's distance of two rows with these squared lengths; NaN for one x whose square is beyond the numbers. A row so short that its square is next to none (DBL_MIN) is taken for a row of zeros: at 0
- * from another, at 1 from all others. */
+/* The cosine distance of two rows with these squared lengths. NaN if square_x is infinite. A row
+ * with a square below DBL_MIN is treated as a row of zeros: its distance is 0 to another such row,
+ * else 1. */
 double dni_cosine_distance(double product, double square_x, double square_z);
-/* K/√(K(x, x) K(z, z)); 0 where one of them is not above 0, NaN where K(x, x) is no finite number. At most 1 in size but for rounding, and 1 for equal rows. */
+/* K/√(K(x, x) K(z, z)); 0 if one of the two is not positive, NaN if K(x, x) is not finite. Equal
+ * rows give 1, and all others at most 1 in absolute value, up to rounding. */
 double dni_kernel_normalized(double value, double self_x, double self_z);
 
 #endif

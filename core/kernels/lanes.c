@@ -1,12 +1,14 @@
-/* The makes of the innermost loops: plain, AVX2, AVX-512. Compiled with -O3 -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z one rounding wherever the processor can,
- * in every function of a make alike. */
+/* The versions of the innermost loops: portable, AVX2, AVX-512. They are compiled with -O3
+ * -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z is rounded once
+ * on processors that can, in all functions of a version alike. */
 #include "kernels/lanes.h"
 #include "base/cpu.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SINGLE_COLUMNS = 64, COLUMNS = 32 }; /* of a partial sum in float; of a panel at once */
+/* columns of a partial sum in float; columns of a panel processed together */
+enum { SINGLE_COLUMNS = 64, COLUMNS = 32 };
 
 #define LANES_NAME(f) plain_##f
 #define LANES_FOR
@@ -34,8 +36,8 @@ enum { SINGLE_COLUMNS = 64, COLUMNS = 32 }; /* of a partial sum in float; of a p
 #undef LANES_BYTES
 #undef LANES_AT_ONCE
 
-/* ---- bits by columns: a bit of a column is a mask of additions to bytes ---- */
-enum { FEW = 32 }; /* entries of a table that two registers hold */
+/* ---- bits by columns: the bits of a column are a mask for additions to bytes ---- */
+enum { FEW = 32 }; /* entries of a table in two registers */
 
 DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, const uint8_t *set,
                                         size_t n_set, size_t n_words, uint8_t *counts) {
@@ -67,7 +69,7 @@ DNI_ALWAYS_INLINE uint8_t place(const uint8_t *counts, const uint8_t *ones, size
     return (uint8_t)(ones == NULL ? counts[j] : own + ones[j] - 2 * (size_t)counts[j]);
 }
 
-/* Sixteen places in the table. */
+/* Sixteen positions in the table. */
 DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i places(const uint8_t *counts, const uint8_t *ones,
                                                 __m512i own) {
     const __m512i count =
@@ -79,7 +81,7 @@ DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i places(const uint8_t *counts, const uin
     return _mm512_sub_epi32(_mm512_add_epi32(own, one), _mm512_add_epi32(count, count));
 }
 
-/* Halves of doubles are looked up apart, and put together again. */
+/* The low and the high halves of the doubles are looked up separately and interleaved. */
 DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *ones, size_t own,
                                           const double *table, size_t n_table, size_t n,
                                           double *out) {

@@ -1,17 +1,25 @@
-/* One make of the innermost loops. lanes.c includes this for each, with
- *   LANES_NAME(f)  its name for function f;   LANES_FOR  what makes the compiler build it for its processors
- *   LANES_SUM(s, x, y)  s + x·y as its vectors have it, LANES_SUM_SINGLE in float: written out, for compilers may take a single sum apart
- *   LANES_COUNT(x)  number of bits
- *   LANES_BYTES    of a vector;   LANES_AT_ONCE  queries of a group dealt with at once, so that their sums fit the registers; or neither: plain loops
- *   LANES_TALLY    there is a tally and what belongs to it
- * No guard: it is made to be included more than once. */
+/* One version of the innermost loops. lanes.c includes this file for each version, with these
+ * macros:
+ *
+ *   LANES_NAME(f)       the version's name of function f
+ *   LANES_FOR           the compiler attribute of the processor
+ *   LANES_SUM(s, x, y)  s + x·y with the rounding of the version's vectors, written out, since a
+ *                       compiler may round single sums differently; LANES_SUM_SINGLE in float
+ *   LANES_COUNT(x)      the number of bits
+ *   LANES_BYTES         size of a vector
+ *   LANES_AT_ONCE       queries of a group that are processed together, so that their sums fit the
+ *                       registers; neither macro: plain loops
+ *   LANES_TALLY         defined if there are a tally and its look-ups
+ *
+ * There is no include guard: the file is included more than once. */
 
 #ifdef LANES_BYTES
 typedef DNI_VECTOR(double, LANES_BYTES) LANES_NAME(doubles);
 typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
-#define VECTORS 2 /* of points at once */
+#define VECTORS 2 /* vectors of points that are processed together */
 
-/* Products of `queries` queries with 2 vectors of points, added to `out` if there is more than these columns; everything is known when it is compiled but d and that. */
+/* Products of `queries` queries with two vectors of points; `more`: they are added to `out`. All
+ * but d and `more` are compile-time constants. */
 #define PRODUCTS_BLOCK(name, type, vector)                                                         \
     LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group,        \
                                                       size_t d, size_t queries, bool more,         \
@@ -75,7 +83,7 @@ PRODUCTS_BLOCK(block_single, float)
 #undef PRODUCTS_BLOCK
 #endif
 
-/* A few columns of the panel stay in the nearest cache while all groups pass. */
+/* Columns are processed in parts that stay in the first-level cache for all groups. */
 LANES_FOR static void LANES_NAME(products)(const double *panel, const double *groups, size_t stride,
                                            size_t d, size_t n, double *out) {
     for (size_t i = 0; d == 0 && i < n * DNI_PANEL; i++) {
@@ -178,7 +186,8 @@ LANES_FOR static double LANES_NAME(square_single)(const float *x, size_t d, size
     return sum;
 }
 
-/* exp(−t) = 2^n exp(r), r = −t − n ln 2 in [−½ ln 2, ½ ln 2], ln 2 in two parts. Adding `magic` leaves n in the lowest bits. Taylor's polynomial of degree 13 is off by 4·10⁻¹⁸ there. */
+/* exp(−t) = 2^n exp(r) with r = −t − n ln 2 in [−½ ln 2, ½ ln 2]; ln 2 is in two parts. Adding
+ * `magic` leaves n in the lowest bits. The error of Taylor's polynomial of degree 13 is 4·10⁻¹⁸. */
 LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     const double magic = 0x1.8p52, high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
     double shifted = t * -0x1.71547652b82fep0 + magic, n = shifted - magic,
@@ -200,7 +209,7 @@ LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     memcpy(&power, &shifted, sizeof power);
     memcpy(&bits, &p, sizeof bits);
     bits = (bits + (power << 52)) &
-           (0 - (uint64_t)(t <= 708)); /* no branch: the loops over this are vectors */
+           (0 - (uint64_t)(t <= 708)); /* without a branch, so that the loops become vectors */
     memcpy(&p, &bits, sizeof p);
     return p;
 }
@@ -255,7 +264,7 @@ LANES_FOR static void LANES_NAME(exponentials_single)(const double *t, size_t n,
     }
 }
 
-/* Counts by the number of words, most often one or two; everything is known when it is compiled but n. */
+/* Counts by the number of words, mostly one or two, which is a compile-time constant. */
 #define COUNTS(name, type)                                                                         \
     LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(                                                   \
         name##_of)(bool differences, const uint64_t *x, const uint64_t *points, size_t words,      \

@@ -1,4 +1,4 @@
-/* Rows walked side by side. */
+/* Products and distances of two rows, column by column. */
 #include "kernels/pairs.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Two rows of any kind, column by column: slow beside the layouts, but for every form, and what these fall back on. */
+/* Products and distances of two rows of any kind, column by column. Slow, but for every form; the
+ * kinds of points fall back on it. */
 #ifndef DNI_PAIRS_H
 #define DNI_PAIRS_H
 
@@ -13,7 +14,8 @@ typedef struct dni_row {
 } dni_row;
 
 dni_row dni_row_of(dn_matrix x, size_t i);
-/* Σ x z, Σ(x − z)², Σ|x − z| or max|x − z| over the columns in ascending order, by the form; of the cosine the product. Symmetric to the last bit, and the same for rows written out as for CSR ones. */
+/* Σ x z (also for the cosine), Σ(x − z)², Σ|x − z| or max|x − z|, by the form, over the columns in
+ * ascending order. Symmetric, and equal for dense and sparse rows, to the last bit. */
 double dni_pair_measure(dni_form form, dni_row x, dni_row z);
 
 #endif

@@ -1,23 +1,25 @@
-/* Points: their life, and their values by rows. */
-#include "kernels/points_layout.h"
+/* Sets of points: construction, rows of values, selections, queries. */
+#include "kernels/points_kind.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Of a row in parts: columns times points that take some 10 ms, what a value takes beside its columns, and the fewest points. */
+/* ^A row is computed in parts of some 10 ms: PART columns times points, VALUE columns for the value
+ * itself, LEAST_PART points. */
 enum { PART = 20000000, VALUE = 8, LEAST_PART = 1024 };
 
-static const dni_layout *layout_for(const dn_kernel *kernel, bool dense) {
+static const dni_points_kind *kind_for(const dn_kernel *kernel, bool dense) {
     if (dni_kernel_form(kernel) == DNI_FORM_EDIT) {
-        return &dni_layout_texts;
+        return &dni_points_kind_texts;
     }
-    return dense || kernel->type == DN_KERNEL_MAHALANOBIS ? &dni_layout_dense : &dni_layout_sparse;
+    return dense || kernel->type == DN_KERNEL_MAHALANOBIS ? &dni_points_kind_dense
+                                                          : &dni_points_kind_sparse;
 }
 
-/* A set of n points with this kernel, empty. */
-static dn_status make(const dn_kernel *kernel, const dni_layout *layout, size_t n,
+/* Makes an empty set of n points. */
+static dn_status make(const dn_kernel *kernel, const dni_points_kind *kind, size_t n,
                       const dn_run *run, dni_points **out, dn_error *err) {
     void *memory;
     dn_status status =
@@ -31,7 +33,7 @@ static dn_status make(const dn_kernel *kernel, const dni_layout *layout, size_t 
     *points = (dni_points){.run = run,
                            .kernel = *kernel,
                            .form = dni_kernel_form(kernel),
-                           .layout = layout,
+                           .kind = kind,
                            .lanes = dni_lanes_best(),
                            .n = n,
                            .d = kernel->n_features,
@@ -44,11 +46,11 @@ dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, size_t n_entrie
                          const dn_run *run, dni_points **out, dn_error *err) {
     dni_points *points;
     dn_status status =
-        make(kernel, layout_for(kernel, n_entries == SIZE_MAX), n_rows, run, &points, err);
+        make(kernel, kind_for(kernel, n_entries == SIZE_MAX), n_rows, run, &points, err);
     if (status != DN_OK) {
         return status;
     }
-    status = points->layout->begin(points, n_entries, err);
+    status = points->kind->begin(points, n_entries, err);
     if (status != DN_OK) {
         dni_points_free(points);
         return status;
@@ -59,27 +61,27 @@ dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, size_t n_entrie
 
 void dni_points_add(dni_points *points, dn_matrix x) {
     assert(x.n_rows <= points->n - points->added && x.n_cols == points->d);
-    points->layout->add(points, points->added, x);
+    points->kind->add(points, points->added, x);
     points->added += x.n_rows;
 }
 
 dn_status dni_points_end(dni_points *points, dn_error *err) {
     assert(points->added == points->n);
-    return points->layout->end(points, err);
+    return points->kind->end(points, err);
 }
 
 void dni_points_free(dni_points *points) {
     if (points == NULL) {
         return;
     }
-    points->layout->free(points);
+    points->kind->free(points);
     dn_run_free(points->run, points->square);
     dn_run_free(points->run, points->square_single);
     dn_run_free(points->run, points->self);
     dn_run_free(points->run, points);
 }
 
-/* Texts have as many entries as characters, also where they come as dense rows. */
+/* The shape of rows. Texts have as many entries as characters, also in dense rows. */
 static dni_rows_shape shape_of(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                                double n_entries) {
     const double n = (double)n_rows, d = (double)n_features;
@@ -92,13 +94,13 @@ double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_featur
     const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
     const double squares =
         dni_kernel_form(kernel) == DNI_FORM_EDIT ? 0 : 3 * sizeof(double) * (shape.n + DNI_PANEL);
-    return sizeof(dni_points) + squares + layout_for(kernel, isinf(n_entries))->memory(&shape);
+    return sizeof(dni_points) + squares + kind_for(kernel, isinf(n_entries))->memory(&shape);
 }
 
 double dni_points_work_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                               double n_entries) {
     const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
-    return layout_for(kernel, isinf(n_entries))->work_memory(&shape);
+    return kind_for(kernel, isinf(n_entries))->work_memory(&shape);
 }
 
 size_t dni_points_n(const dni_points *points) {
@@ -116,14 +118,14 @@ double dni_points_self(const dni_points *points, size_t i) {
 
 /* ---- rows ---- */
 size_t dni_points_work(const dni_points *points) {
-    return points->layout->work(points, 1);
+    return points->kind->work(points, 1);
 }
 
 size_t dni_points_step(const dni_points *points) {
     const size_t plain = PART / (points->d + VALUE),
-                 least = plain > LEAST_PART ? plain : LEAST_PART, block = points->layout->block;
-    if (points->layout->step != NULL) {
-        return points->layout->step(points);
+                 least = plain > LEAST_PART ? plain : LEAST_PART, block = points->kind->block;
+    if (points->kind->step != NULL) {
+        return points->kind->step(points);
     }
     return block == 0 ? least : (least + block - 1) / block * block;
 }
@@ -133,8 +135,8 @@ static void values(const dni_points *points, size_t i, size_t first, size_t n, d
     dni_queries queries;
     queries.n = 0;
     queries.work = work;
-    points->layout->take(points, points, i, wanted.single != NULL, &queries);
-    points->layout->values(points, &queries, first, n, wanted);
+    points->kind->take(points, points, i, wanted.single != NULL, &queries);
+    points->kind->values(points, &queries, first, n, wanted);
 }
 
 void dni_points_row(const dni_points *points, size_t i, size_t first, size_t n, float *out,
@@ -173,7 +175,7 @@ static dn_status copy_some(const dn_run *run, const double *from, const uint32_t
 dn_status dni_points_select(const dni_points *from, const uint32_t *list, size_t n,
                             const dn_run *run, dni_points **out, dn_error *err) {
     dni_points *points;
-    dn_status status = make(&from->kernel, from->layout, n, run, &points, err);
+    dn_status status = make(&from->kernel, from->kind, n, run, &points, err);
     if (status != DN_OK) {
         return status;
     }
@@ -189,7 +191,7 @@ dn_status dni_points_select(const dni_points *from, const uint32_t *list, size_t
         status = copy_some(run, from->self, list, n, &points->self, err);
     }
     if (status == DN_OK) {
-        status = points->layout->select(points, from, list, err);
+        status = points->kind->select(points, from, list, err);
     }
     if (status != DN_OK) {
         dni_points_free(points);
@@ -201,7 +203,7 @@ dn_status dni_points_select(const dni_points *from, const uint32_t *list, size_t
 
 /* ---- queries ---- */
 size_t dni_points_query_work(const dni_points *points) {
-    return points->layout->work(points, DNI_POINTS_QUERIES);
+    return points->kind->work(points, DNI_POINTS_QUERIES);
 }
 
 dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, const dn_run *run,
@@ -211,7 +213,7 @@ dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, c
     queries.n = 0;
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++) {
-        points->layout->read(points, dni_row_of(q, i), single, &queries);
+        points->kind->read(points, dni_row_of(q, i), single, &queries);
     }
     const size_t part = dni_points_step(points);
     for (size_t first = 0, n; first < points->n; first += n) {
@@ -220,8 +222,8 @@ dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, c
         if (status != DN_OK) {
             return status;
         }
-        points->layout->values(points, &queries, first, n,
-                               (dni_wanted){.exact = k + first, .stride = points->n});
+        points->kind->values(points, &queries, first, n,
+                             (dni_wanted){.exact = k + first, .stride = points->n});
     }
     return DN_OK;
 }

@@ -1,6 +1,7 @@
-/* Rows of 0 and 1 as bits: x'z is the number of bits in both, ‖x − z‖² and Σ|x − z| that of bits in one of them, and the kernel's value comes from a table of all such numbers. */
+/* Rows of 0 and 1 as bits: x'z is the number of bits in both rows, ‖x − z‖² and Σ|x − z| the number
+ * of bits in only one of them. The kernel's value is looked up in a table of these numbers. */
 #include "base/cpu.h"
-#include "kernels/points_layout.h"
+#include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,12 +11,12 @@ enum { WORD = 64, AT_ONCE = 1024, FEW_WORDS = 4, MOST_BYTES = 255 };
 struct bits {
     uint64_t *words; /* [n × n_words] */
     size_t n_words;
-    uint64_t *planes; /* [d × n_blocks] the same by columns, 64 points a word; NULL: not used */
+    uint64_t *planes; /* [d × n_blocks] the transpose, 64 points a word; NULL: not used */
     size_t n_blocks;
-    uint8_t *ones;   /* [64 × n_blocks] bits of each point, with planes */
-    size_t most;     /* of them */
-    double *numbers; /* [d + 1] 0, 1, 2 … */
-    double *table;   /* [d + 1] the kernel's value of a number; NULL: it takes more than a number */
+    uint8_t *ones;   /* [64 × n_blocks] number of bits of each point; with `planes` */
+    size_t most;     /* the largest of `ones` */
+    double *numbers; /* [d + 1] 0, 1, 2 …; Chebyshev: at most 1 */
+    double *table; /* [d + 1] the kernel's value of each number; NULL: it needs K(x, x) or ‖x‖² */
     float *table_single; /* [d + 1] */
 };
 
@@ -23,14 +24,16 @@ static size_t words_of(size_t d) {
     return d / WORD + (d % WORD != 0);
 }
 
-/* A pair of sparse rows costs two of a word's operations for each column they have in common. */
+/* Whether bits are faster than sparse rows: a pair of those costs two word operations for each
+ * common column. */
 bool dni_bits_pay(const dni_points *p, double hits) {
     const size_t words = words_of(p->d);
     return p->kernel.type != DN_KERNEL_MAHALANOBIS && p->kernel.type != DN_KERNEL_PRECOMPUTED &&
            p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * hits);
 }
 
-/* Rows have no more columns in common, in the mean, than they have entries. */
+/* The same before the rows are known: on average rows have at most as many common columns as
+ * entries. */
 static bool may_pay(const dni_rows_shape *shape) {
     const double words = ceil(shape->d / WORD);
     return words <= FEW_WORDS || words * shape->n <= 2 * shape->entries;
@@ -66,7 +69,7 @@ void dni_bits_set(uint64_t *bits, size_t d, size_t i, size_t j) {
     bits[i * words_of(d) + j / WORD] |= (uint64_t)1 << j % WORD;
 }
 
-/* Whether bits in one row alone are counted; otherwise those in both. */
+/* Whether bits in only one of the rows are counted; else bits in both. */
 static bool differences(const dni_points *p) {
     return p->form == DNI_FORM_SQUARE || p->form == DNI_FORM_MANHATTAN ||
            p->form == DNI_FORM_CHEBYSHEV;
@@ -158,12 +161,12 @@ static dn_status make_planes(dni_points *p, struct bits *own, dn_error *err) {
     return status;
 }
 
-/* Takes the words, also when it fails. */
+/* Makes the set from `words`, which it owns from now on, also after an error. */
 static dn_status make(dni_points *p, uint64_t *words, dn_error *err) {
     void *memory;
     dn_status status =
         dn_run_alloc(p->run, 1, sizeof(struct bits), "the points of a kernel", &memory, err);
-    p->layout = &dni_layout_bits;
+    p->kind = &dni_points_kind_bits;
     if (status != DN_OK) {
         dn_run_free(p->run, words);
         return status;
@@ -180,17 +183,17 @@ dn_status dni_bits_become(dni_points *p, uint64_t *bits, dn_error *err) {
     dn_status status = make(p, bits, err);
     p->expanded = false;
     if (status == DN_OK) {
-        status = dni_points_room(p, false, err);
+        status = dni_points_reserve(p, false, err);
     }
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
         status =
-            dni_points_judge(p, i, (double)count(bits + i * words_of(p->d), words_of(p->d)), err);
+            dni_points_check(p, i, (double)count(bits + i * words_of(p->d), words_of(p->d)), err);
     }
     return status;
 }
 
 /* ---- queries ---- */
-/* Work is the queries' words, then the columns and the ones of a point. */
+/* The scratch is the queries' words, then the columns and the ones of a point. */
 static size_t work(const dni_points *p, size_t n) {
     return n * words_of(p->d) + p->d + (p->d + 1) / 2;
 }
@@ -228,7 +231,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
         p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
-/* A row that is not of 0 and 1 with points: their columns, written out. */
+/* Compares a row of other numbers than 0 and 1 with points, whose columns are written out. */
 static void measure_any(const dni_points *p, const dni_query *query, double *room, size_t first,
                         size_t n, double *measure) {
     const struct bits *own = p->own;
@@ -248,7 +251,7 @@ static void measure_any(const dni_points *p, const dni_query *query, double *roo
     }
 }
 
-/* A query of 0 and 1: what the numbers of a table have at its counts. One of the tables is NULL. */
+/* Tables for the counts of a row of 0 and 1; one of them is NULL. */
 struct counting {
     const double *table;
     const float *single;
@@ -352,10 +355,10 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return make(p, words, err);
 }
 
-/* begin, add and end belong to the layouts that rows come in. */
-const dni_layout dni_layout_bits = {.free = free_bits,
-                                    .select = select_points,
-                                    .work = work,
-                                    .take = take,
-                                    .read = read_row,
-                                    .values = values};
+/* begin, add and end are those of the kind in which the rows arrive. */
+const dni_points_kind dni_points_kind_bits = {.free = free_bits,
+                                              .select = select_points,
+                                              .work = work,
+                                              .take = take,
+                                              .read = read_row,
+                                              .values = values};

@@ -1,18 +1,21 @@
-/* Dense rows in panels of DNI_PANEL points, column after column, in double and, where that is exact enough, in float as well.
+/* Dense rows in panels of DNI_PANEL points, column after column, in double precision and, if that
+ * is exact enough, in single precision too.
  *
- * Products are of the rows as they are. For squared distances rows are centred first, then scaled by the width or multiplied by the factor; ‖x‖² + ‖z‖² − 2 x'z of such rows is off by some 2⁻⁵³ of the greatest ‖x‖², and
- * where that would show (rows far out) the squares of the differences are added up instead, at half the speed. Columns in which every point is 0 then (the margins of pictures) take no part in products:
- * where there are enough of them, the panels are made without. */
+ * Products are those of the rows themselves. For squared distances the rows are centred, then
+ * scaled by the width or multiplied by the factor. ‖x‖² + ‖z‖² − 2 x'z of such rows has an error of
+ * some 2⁻⁵³ of the largest ‖x‖²; if that is too large (rows far from the centre) the squared
+ * differences are added instead, at half the speed. Columns in which all points are then 0
+ * contribute nothing to products and are omitted from the panels if there are enough of them. */
 #include "kernels/points_dense.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SINGLE 1e-6 /* what float may be off by */
-#define FAR 1e6 /* squares of lengths from which expanded distances would show their rounding */
+#define LEAST_SINGLE 1e-6 /* largest error of single precision */
+#define FAR 1e6 /* squared lengths beyond which expanded squared distances are not exact enough */
 enum {
     LINE = 64,      /* bytes of a cache line */
-    LEAST_LESS = 32 /* columns are left out when at least a 32nd part of them is 0 */
+    LEAST_LESS = 32 /* columns are omitted if at least this part of them is 0 */
 };
 
 static size_t n_panels(const dni_points *p) {
@@ -60,7 +63,7 @@ static double work_memory(const dni_rows_shape *shape) {
     return fmax(sizeof(double) * shape->d * (1 + 1.5 * DNI_QUERIES), dni_bits_work_memory(shape));
 }
 
-/* Panels of d columns. */
+/* Reserves panels of d columns. */
 static dn_status make(dni_points *p, size_t d, dn_error *err) {
     void *memory = NULL;
     dn_status status =
@@ -94,7 +97,7 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* *hits ← how many columns two rows have in common, in the mean. */
+/* *hits ← the mean number of common columns of two rows. */
 static bool is_binary(const dni_points *p, double *hits) {
     const struct dni_dense *own = p->own;
     *hits = 0;
@@ -132,7 +135,7 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
     return dni_bits_become(p, bits, err);
 }
 
-/* ---- centred, scaled ---- */
+/* ---- centring and scaling ---- */
 static dn_status find_centre(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *centre;
@@ -145,7 +148,7 @@ static dn_status find_centre(dni_points *p, dn_error *err) {
     for (size_t b = 0; b < n_panels(p); b++) {
         for (size_t k = 0; k < p->d; k++) {
             double sum = 0;
-            for (size_t l = 0; l < DNI_PANEL; l++) { /* what is not a row is 0 */
+            for (size_t l = 0; l < DNI_PANEL; l++) { /* lanes without a row are 0 */
                 sum += own->panels[(b * p->d + k) * DNI_PANEL + l] / (double)p->n;
             }
             own->centre[k] += sum;
@@ -212,7 +215,7 @@ static dn_status make_singles(dni_points *p, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- without columns of zeroes ---- */
+/* ---- omitting columns of zeros ---- */
 static bool is_zero(const dni_points *p, size_t k) {
     const struct dni_dense *own = p->own;
     for (size_t b = 0; b < n_panels(p); b++) {
@@ -225,7 +228,7 @@ static bool is_zero(const dni_points *p, size_t k) {
     return true;
 }
 
-/* Of every panel the columns that are kept, one behind the other: none comes to lie behind where it was. */
+/* Moves the kept columns of every panel together; none moves to a higher address. */
 static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *memory;
@@ -240,7 +243,7 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
         if (!is_zero(p, k)) {
             own->kept[kept++] = (uint32_t)k;
         } else {
-            status = dn_run_stop(p->run, err); /* all the points were looked at */
+            status = dn_run_stop(p->run, err); /* one pass over all points is done */
         }
     }
     if (status != DN_OK) {
@@ -263,15 +266,15 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     return status;
 }
 
-/* ---- ready ---- */
-/* Squares and what follows from them: how distances are measured, and in what. */
+/* ---- squares ---- */
+/* Stores the squares, and decides how distances are computed and in which precision. */
 static dn_status judge(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     const bool squares = p->form != DNI_FORM_MANHATTAN && p->form != DNI_FORM_CHEBYSHEV;
     double most = 0;
     for (size_t i = 0; i < p->n; i++) {
         const double square = squares ? square_of(p, i) : 0;
-        dn_status status = dni_points_judge(p, i, square, err);
+        dn_status status = dni_points_check(p, i, square, err);
         if (status == DN_OK && i % DNI_PANEL == 0) {
             status = dn_run_stop(p->run, err);
         }
@@ -303,13 +306,13 @@ static dn_status end(dni_points *p, dn_error *err) {
         status = map_rows(p, err);
     }
     if (status == DN_OK) {
-        status = dni_points_room(p, false, err);
+        status = dni_points_reserve(p, false, err);
     }
     return status == DN_OK ? judge(p, err) : status;
 }
 
 /* ---- selections ---- */
-/* Lanes of a panel from wherever they are, column by column. */
+/* Copies lanes of other panels, column by column. */
 #define GATHER(type, to, values)                                                                   \
     do {                                                                                           \
         const type *lanes[DNI_PANEL];                                                              \
@@ -366,14 +369,14 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return DN_OK;
 }
 
-const dni_layout dni_layout_dense = {.memory = memory,
-                                     .work_memory = work_memory,
-                                     .begin = begin,
-                                     .add = add,
-                                     .end = end,
-                                     .free = free_dense,
-                                     .select = select_points,
-                                     .work = dni_dense_work,
-                                     .take = dni_dense_take,
-                                     .read = dni_dense_read,
-                                     .values = dni_dense_values};
+const dni_points_kind dni_points_kind_dense = {.memory = memory,
+                                               .work_memory = work_memory,
+                                               .begin = begin,
+                                               .add = add,
+                                               .end = end,
+                                               .free = free_dense,
+                                               .select = select_points,
+                                               .work = dni_dense_work,
+                                               .take = dni_dense_take,
+                                               .read = dni_dense_read,
+                                               .values = dni_dense_values};

@@ -1,35 +1,37 @@
-/* What dense points are kept as; the queries against them. */
+/* Dense points, and queries against them. */
 #ifndef DNI_POINTS_DENSE_H
 #define DNI_POINTS_DENSE_H
 
-#include "kernels/points_layout.h"
+#include "kernels/points_kind.h"
 
 struct dni_dense {
     void *memory, *single_memory;
     size_t d; /* columns of the panels */
-    uint32_t *
-        kept; /* [d] ascending: which columns of the rows they are. The points are 0 in the others, which no product needs; NULL: they are all there */
-    double *panels;  /* [panels × d × DNI_PANEL] */
-    float *singles;  /* the same; NULL: float is not exact enough */
-    double *centre;  /* [columns of the rows] subtracted from rows; NULL: nothing is */
-    double greatest; /* a row with a greater ‖x‖² is not measured in float */
-    double scale;    /* rows are multiplied with, without a factor */
+    /* [d] ascending: the columns of the rows that are in the panels; the points are 0 in the
+     * others. NULL: all */
+    uint32_t *kept;
+    double *panels; /* [panels × d × DNI_PANEL] */
+    float *singles; /* the same in float; NULL: not exact enough */
+    /* [columns of the rows] subtracted from rows; NULL: nothing is subtracted */
+    double *centre;
+    double greatest; /* rows with a larger ‖x‖² are measured in double precision */
+    double scale;    /* factor of rows, if the kernel has no matrix */
 };
 
-/* Where point i begins in panels and singles: its number in column k is k · DNI_PANEL further. */
+/* Index of point i in panels and singles; its number of column k is k · DNI_PANEL further. */
 static inline size_t dni_dense_lane(const struct dni_dense *dense, size_t i) {
     return i / DNI_PANEL * dense->d * DNI_PANEL + i % DNI_PANEL;
 }
 
-/* Whether values come from products of rows, which columns of zeroes have no part in. */
+/* Whether values are computed from products, to which columns of zeros contribute nothing. */
 static inline bool dni_dense_of_products(const dni_points *points) {
     return points->expanded || points->form == DNI_FORM_PRODUCT || points->form == DNI_FORM_COSINE;
 }
 
-/* A row x, of all columns, centred and scaled or multiplied by the factor: in its place. */
+/* Centres and scales a row of all columns, or multiplies it by the factor, in place. */
 void dni_dense_map(const dni_points *points, double *x);
 
-/* The layout's, as layout.h says. */
+/* The functions of the kind; see points_kind.h. */
 size_t dni_dense_work(const dni_points *points, size_t n);
 void dni_dense_take(const dni_points *points, const dni_points *from, size_t i, bool single,
                     dni_queries *queries);

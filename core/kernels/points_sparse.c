@@ -1,25 +1,28 @@
-/* Sparse rows, and the same by columns in blocks of points: the products of a row with a block are sums over the row's columns, each added to the points that have it.
+/* Sparse rows, with their transpose in blocks of points. The products of a row with a block are
+ * sums over the row's columns, each added to the points that have an entry in the column.
  *
- * Exact zeros are never added, and columns come in ascending order: a product is what it would be pair by pair, to the last bit. Where expanded distances would show their rounding (rows far out), and for metrics that
- * are no products, rows are walked pair by pair. */
-#include "kernels/points_layout.h"
+ * Zeros are never added, and columns come in ascending order, so that a product equals that of the
+ * pair of rows to the last bit. If expanded distances are not exact enough (rows far from the
+ * origin), and for metrics that are not products, rows are compared pair by pair. */
+#include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
 
-#define FAR                                                                                        \
-    1e6 /* squares of lengths, in widths, from which expanded distances would show their rounding */
+/* Squared lengths, in widths, beyond which expanded squared distances are not exact enough. */
+#define FAR 1e6
 enum { BLOCK = 4096 };
 
 struct sparse {
     size_t *row_start; /* [n + 1] */
     uint32_t *cols;    /* [row_start[n]] */
     double *values;
-    size_t *
-        col_start; /* [n_blocks × d + 1] where block b's entries of column j begin: number b · d + j; NULL: pair by pair */
-    uint16_t *members;     /* [row_start[n]] points within their block, ascending */
+    /* [n_blocks × d + 1] start of the entries of column j in block b, at b · d + j; NULL: pair
+     * by pair */
+    size_t *col_start;
+    uint16_t *members;     /* [row_start[n]] points relative to their block, ascending */
     double *member_values; /* [row_start[n]] */
-    size_t *next;          /* [d] scratch while they are sorted */
+    size_t *next;          /* [d] scratch of the transposition */
 };
 
 static size_t n_blocks(const dni_points *p) {
@@ -42,12 +45,12 @@ static void free_sparse(dni_points *p) {
     p->own = NULL;
 }
 
-/* May be told from products of rows. */
+/* Whether values can be computed from products of rows. */
 static bool is_of_products(dni_form form) {
     return form != DNI_FORM_MANHATTAN && form != DNI_FORM_CHEBYSHEV;
 }
 
-/* By columns too where values may come from products, or bits instead. */
+/* With the transpose if values may be computed from products, or with bits instead. */
 static double memory(const dni_rows_shape *shape) {
     const double n = shape->n, d = shape->d,
                  rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
@@ -109,7 +112,7 @@ static dni_row row_at(const dni_points *p, size_t i) {
     return (dni_row){own->values + k, own->cols + k, own->row_start[i + 1] - k};
 }
 
-/* ---- by columns ---- */
+/* ---- the transpose ---- */
 static dn_status columns_room(dni_points *p, dn_error *err) {
     struct sparse *own = p->own;
     const char *what = "the points of a kernel by columns";
@@ -172,7 +175,7 @@ static dn_status sort_columns(dni_points *p, dn_error *err) {
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* *hits ← how many columns two rows have in common, in the mean. */
+/* *hits ← the mean number of common columns of two rows. */
 static dn_status look(const dni_points *p, bool *binary, double *hits, dn_error *err) {
     const struct sparse *own = p->own;
     void *memory;
@@ -227,11 +230,11 @@ static dn_status end(dni_points *p, dn_error *err) {
         return become_bits(p, err);
     }
     p->expanded = p->form == DNI_FORM_SQUARE;
-    status = dni_points_room(p, false, err);
+    status = dni_points_reserve(p, false, err);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
         const double square =
             by_products(p) ? dni_pair_measure(DNI_FORM_PRODUCT, row_at(p, i), row_at(p, i)) : 0;
-        status = dni_points_judge(p, i, square, err);
+        status = dni_points_check(p, i, square, err);
         most = square > most ? square : most;
     }
     p->expanded = p->expanded && most / unit <= FAR;
@@ -262,7 +265,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
         p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
-/* measure [BLOCK] ← the products with block b */
+/* measure [BLOCK] ← the products with block b. */
 static void multiply(const dni_points *p, dni_row x, size_t b, double *measure) {
     const struct sparse *own = p->own;
     const size_t *start = own->col_start + b * p->d;
@@ -322,15 +325,15 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return source->col_start == NULL ? DN_OK : sort_columns(p, err);
 }
 
-const dni_layout dni_layout_sparse = {.memory = memory,
-                                      .work_memory = work_memory,
-                                      .begin = begin,
-                                      .add = add,
-                                      .end = end,
-                                      .free = free_sparse,
-                                      .select = select_points,
-                                      .work = work,
-                                      .take = take,
-                                      .read = read_row,
-                                      .values = values,
-                                      .block = BLOCK};
+const dni_points_kind dni_points_kind_sparse = {.memory = memory,
+                                                .work_memory = work_memory,
+                                                .begin = begin,
+                                                .add = add,
+                                                .end = end,
+                                                .free = free_sparse,
+                                                .select = select_points,
+                                                .work = work,
+                                                .take = take,
+                                                .read = read_row,
+                                                .values = values,
+                                                .block = BLOCK};

@@ -1,6 +1,6 @@
-/* Sequences of characters: rows of their code points, as symbols of the alphabet of all points. */
+/* Sequences of characters: rows of code points, stored as numbers of the alphabet of all points. */
 #include "kernels/edit.h"
-#include "kernels/points_layout.h"
+#include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 enum {
     AT_ONCE = 256,
     CODE_POINTS = 0x110000,
-    LETTERS = 16384 /* of an alphabet, as memory is foretold */
+    LETTERS = 16384 /* size of an alphabet in estimates */
 };
 
 struct texts {
     size_t *start;      /* [n + 1] */
-    uint32_t *text;     /* [start[n]] code points; once the alphabet is there, places in it */
-    uint32_t *alphabet; /* [n_symbols] ascending; NULL: not there yet */
+    uint32_t *text;     /* [start[n]] code points; after `end`, their numbers in the alphabet */
+    uint32_t *alphabet; /* [n_symbols] ascending; NULL before `end` */
     size_t n_symbols, longest;
 };
 
@@ -75,7 +75,7 @@ static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
     return begin_room(p, n_entries == SIZE_MAX ? p->n * p->d : n_entries, err);
 }
 
-/* The code point that a number is; none is 0. */
+/* The code point of a number; 0 is no character. */
 static uint32_t character(double value) {
     return value >= 0 && value < 0x1p32 ? (uint32_t)value : UINT32_MAX;
 }
@@ -96,7 +96,7 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
     }
 }
 
-/* The place of a character in the alphabet; n_symbols: it is not in it. */
+/* The number of a character in the alphabet, or n_symbols. */
 static uint32_t symbol(const struct texts *own, uint32_t character_wanted) {
     size_t low = 0, high = own->n_symbols;
     while (low < high) {
@@ -112,7 +112,7 @@ static uint32_t symbol(const struct texts *own, uint32_t character_wanted) {
                           : own->n_symbols);
 }
 
-/* alphabet and n_symbols of the characters that are marked */
+/* Sets alphabet and n_symbols from the marked characters. */
 static dn_status collect(const dni_points *p, const uint8_t *marked, dn_error *err) {
     struct texts *own = p->own;
     void *alphabet = NULL;
@@ -160,7 +160,7 @@ static dn_status end(dni_points *p, dn_error *err) {
 }
 
 /* ---- queries ---- */
-/* Work is that of the distances, then each query's symbols, a row of n_features at most. */
+/* The scratch is that of the distances, then each query's symbols, at most n_features. */
 static size_t text_room(const dni_points *p) {
     return (p->d + 1) / 2;
 }
@@ -174,7 +174,7 @@ static size_t work(const dni_points *p, size_t n) {
     return edit_room(p) + n * text_room(p);
 }
 
-/* A block of 64 characters takes some 4 ns for a character of the other text. */
+/* A block of 64 characters takes some 4 ns per character of the other text. */
 static size_t step(const dni_points *p) {
     const struct texts *own = p->own;
     const double length = (double)own->longest + 64, pair = 4e-9 * (length / 64) * length;
@@ -242,7 +242,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     struct texts *own = p->own;
     own->alphabet = alphabet;
     own->n_symbols = source->n_symbols;
-    own->longest = source->longest; /* the work of a selection is that of the whole */
+    own->longest = source->longest; /* the scratch of a selection is that of the whole set */
     if (source->n_symbols > 0) {
         memcpy(alphabet, source->alphabet, source->n_symbols * sizeof(uint32_t));
     }
@@ -257,15 +257,15 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return DN_OK;
 }
 
-const dni_layout dni_layout_texts = {.memory = memory,
-                                     .work_memory = work_memory,
-                                     .begin = begin,
-                                     .add = add,
-                                     .end = end,
-                                     .free = free_texts,
-                                     .select = select_points,
-                                     .step = step,
-                                     .work = work,
-                                     .take = take,
-                                     .read = read_row,
-                                     .values = values};
+const dni_points_kind dni_points_kind_texts = {.memory = memory,
+                                               .work_memory = work_memory,
+                                               .begin = begin,
+                                               .add = add,
+                                               .end = end,
+                                               .free = free_texts,
+                                               .select = select_points,
+                                               .step = step,
+                                               .work = work,
+                                               .take = take,
+                                               .read = read_row,
+                                               .values = values};

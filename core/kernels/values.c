@@ -1,13 +1,13 @@
-/* From products and distances to the kernel's values. */
-#include "kernels/points_layout.h"
+/* Converts products and distances to kernel values. */
+#include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GREATEST_SQUARE 1e300 /* of lengths */
+#define GREATEST_SQUARE 1e300 /* of squared lengths */
 
 /* ---- points ---- */
-dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
+dn_status dni_points_reserve(dni_points *p, bool squares, dn_error *err) {
     const size_t n = (p->n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
     void *self = NULL, *square = NULL;
     dn_status status = DN_OK;
@@ -30,7 +30,8 @@ dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
     "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or "  \
     "choose other parameters of the kernel"
 
-/* Of rows taken around their centre one that is far off makes all of them long: it is not known which. Whoever made the points of others knows which row this is. */
+/* Refuses point i. Rows are centred: if one is far away, all are long, and the row is not known. A
+ * caller that selected the points translates the number of the point. */
 static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_error *err) {
     if (p->form == DNI_FORM_SQUARE) {
         return dn_error_set(
@@ -42,7 +43,7 @@ static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_erro
     return status;
 }
 
-dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err) {
+dn_status dni_points_check(dni_points *p, size_t i, double square, dn_error *err) {
     if (!(square <= GREATEST_SQUARE)) {
         return refuse(p, i, "its length", err);
     }
@@ -52,7 +53,7 @@ dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err
     if (p->form != DNI_FORM_PRODUCT) {
         return DN_OK;
     }
-    /* no K(x, z) of two points is greater than the greater of these */
+    /* K(x, z) of two points is at most the larger of K(x, x) and K(z, z). */
     dn_kernel sizes = p->kernel;
     sizes.coef0 = fabs(sizes.coef0);
     if (!(fabs(dni_kernel_of_product(&sizes, square)) <= DNI_GREATEST_SELF)) {
@@ -100,7 +101,8 @@ void dni_values_of(const dni_points *p, const dni_query *query, size_t first, si
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
     } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
-        /* the exponentials make 0 of it, which is right for rows far off, and here its direction is not known */
+        /* The exponential function returns 0 for NaN, which is right for rows far away; here it is
+         * not. */
         for (size_t k = 0; k < n; k++) {
             measure[k] = (double)NAN;
         }

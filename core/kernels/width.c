@@ -1,4 +1,5 @@
-/* The median distance of a sample of the rows, in which a row of weight v counts as v rows that are the same: it is in v times as many pairs, and v (v − 1)/2 pairs of its own have distance 0. */
+/* The median distance of a sample of the rows. A row of weight v counts as v equal rows: it is in v
+ * times as many pairs, and v (v − 1)/2 pairs of its copies have distance 0. */
 #include "kernels/width.h"
 #include "base/random.h"
 #include "kernels/points.h"
@@ -8,18 +9,22 @@
 
 enum { STREAM = 9, MOST_ROWS = 1000 };
 
-/* Rows that are drawn. Of many that weigh differently, places of their cumulative weight are: one in each of MOST_ROWS equal parts of it. A row then is drawn as often as places are its own, and counts as so many. */
+/* A sample of the rows. If there are more than MOST_ROWS rows of different weight, MOST_ROWS
+ * positions of their cumulative weight are drawn, one in each of MOST_ROWS equal parts. A row is
+ * then drawn, and counted, once for each position in its weight. */
 struct draw {
     dni_random random;
-    size_t among;  /* rows that weigh something; 0: they are only counted */
-    double mean;   /* weight of these */
+    size_t among;  /* rows with weight != 0; 0: they are still being counted */
+    double mean;   /* mean weight of these rows */
     bool weighted; /* some weight is not 1 */
     size_t left, seen, drawn,
-        entries; /* draws that are wanted; rows passed; rows drawn, and their entries */
+        /* Draws still to make; rows passed; rows drawn, and their entries. */
+        entries;
     double place,
-        passed; /* by weight: the next place, and what has been passed; of the mean weight */
-    dni_points *points; /* they go there; NULL: they are counted */
-    double *weight;     /* and their weights there */
+        /* By weight, in units of the mean weight: the next position, and the weight passed. */
+        passed;
+    dni_points *points; /* receives the drawn rows; NULL: they are only counted */
+    double *weight;     /* receives their weights */
 };
 
 static void count_row(struct draw *draw, double weight) {
@@ -37,7 +42,7 @@ static void next_place(struct draw *draw) {
     draw->place = part * (first + dni_random_uniform(&draw->random, 0, 1));
 }
 
-/* How often the next row is drawn. */
+/* Returns how many times the next row is drawn. */
 static size_t draw_times(struct draw *draw, double weight) {
     size_t n = 0;
     if (!by_weight(draw)) {
@@ -91,7 +96,7 @@ static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw,
     return DN_OK;
 }
 
-/* A draw of the rows that `counted` has passed. */
+/* Starts a draw from the rows that `counted` has passed. */
 static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
     struct draw draw = {.among = counted->seen,
                         .mean = counted->mean,
@@ -104,7 +109,8 @@ static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
     return draw;
 }
 
-/* The drawn rows as points with their weights, which the caller frees: counted, measured, copied. */
+/* The drawn rows as points, with their weights; the caller frees both. Passes over the rows: to
+ * count them, to measure the sample, and to copy it. */
 static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
                         dni_points **out, double **out_weight, dn_error *err) {
     struct draw counted = {.among = 0}, measured, draw;
@@ -177,7 +183,8 @@ static dn_status measure(const dni_points *points, const double *weight, const d
     return status;
 }
 
-/* By a power of two, which rounds nothing, so that products of large weights stay finite: what 1 is then. */
+/* Scales the weights by a power of two, which is exact, so that their products are finite. Returns
+ * the scaled 1. */
 static double scale_weights(double *weight, size_t n) {
     double greatest = 0;
     int exponent = 0;
@@ -191,7 +198,8 @@ static double scale_weights(double *weight, size_t n) {
     return ldexp(1, -exponent);
 }
 
-/* The lower median of [n] ascending pairs, and the upper one, which is another where half of the weight ends at a pair. `one`: the weight of a single row. */
+/* The lower and the upper median of [n] ascending pairs; they differ if half of the weight ends at
+ * a pair. `one`: the weight of a single row. */
 static void find_medians(const struct pair *pairs, size_t n, const double *weight, size_t n_points,
                          double one, double *low, double *high) {
     double same = 0, all = 0, sum;
@@ -213,7 +221,7 @@ static void find_medians(const struct pair *pairs, size_t n, const double *weigh
     }
 }
 
-/* Instead of what the points say of one of the sample's. */
+/* Replaces an error about a point of the sample, which the caller does not know. */
 static dn_status too_far(dn_error *err) {
     dn_error_clear(err);
     return dn_error_set(err, DN_ERR_NUMERIC,
@@ -221,7 +229,8 @@ static dn_status too_far(dn_error *err) {
                         "the columns, or leave out those of extreme values");
 }
 
-/* Of rbf the points tell squares; of distance the width is the root of the median. */
+/* The width from the medians: for rbf these are squared distances; for distance the width is the
+ * square root of the median. */
 static double width_of(const dn_kernel *kernel, double low, double high) {
     const bool squared = kernel->type == DN_KERNEL_RBF;
     low = squared ? sqrt(low) : low;
@@ -259,7 +268,7 @@ static dn_status find_width(const dn_kernel *kernel, const dni_points *points, d
 
 dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
                            double *out, dn_error *err) {
-    dn_kernel unit = *kernel; /* distances in the columns' own units */
+    dn_kernel unit = *kernel; /* distances in the units of the columns */
     dni_points *points = NULL;
     double *weight = NULL;
     unit.width = 1;

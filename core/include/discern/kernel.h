@@ -1,7 +1,11 @@
-/* Kernels: inner products K(x, x') of rows in a space of many dimensions, or none. Bishop, PRML, chapter 6; Schölkopf and Smola, Learning with Kernels, chapters 2 and 13.
+/* Kernels: inner products K(x, z) of rows in a space of many, or infinitely many, dimensions.
  *
- * Rows are encoded rows (encoder.h), standardised where the encoder standardises. Kernels of texts see them as rows too: a set of words, of label sequences, or a sequence of characters
- * (dn_text_weighting). */
+ * Rows are encoded rows (encoder.h), standardised if the encoder standardises. Kernels of texts
+ * take rows too: a set of words or of label sequences, or a sequence of characters
+ * (dn_text_weighting).
+ *
+ * Sources: Bishop, PRML, chapter 6; Schölkopf and Smola, Learning with Kernels, chapters 2 and
+ * 13. */
 #ifndef DISCERN_KERNEL_H
 #define DISCERN_KERNEL_H
 
@@ -19,23 +23,24 @@ typedef enum dn_kernel_type {
     DN_KERNEL_MAHALANOBIS,  /* exp(−½ (x − z)'S⁻¹(x − z)) */
     DN_KERNEL_DISTANCE,     /* exp(−D(x, z)/(2 width²)) */
     DN_KERNEL_SHARED_WORDS, /* |A ∩ B| of the words of two texts: x'z of rows of 0 and 1 */
-    DN_KERNEL_SHARED_PATHS, /* Σ n_A n_B over the label sequences of two graphs: x'z of their counts */
-    DN_KERNEL_PRECOMPUTED /* row i of the table holds K(x_i, x_j) at place j */
+    DN_KERNEL_SHARED_PATHS, /* Σ n_A n_B over label sequences of two graphs: x'z of counts */
+    DN_KERNEL_PRECOMPUTED   /* row i of the table holds K(x_i, x_j) in column j */
 } dn_kernel_type;
 
-const char *dn_kernel_type_name(dn_kernel_type type); /* as the parameter has it: "shared_words" */
+const char *dn_kernel_type_name(dn_kernel_type type); /* the parameter's word: "shared_words" */
 
 /* D of DN_KERNEL_DISTANCE. */
 typedef enum dn_metric {
     DN_METRIC_EUCLIDEAN, /* ‖x − z‖ */
     DN_METRIC_MANHATTAN, /* Σ|x_j − z_j| */
-    DN_METRIC_CHEBYSHEV, /* max|x_j − z_j|; the kernel is not positive semidefinite for more than two columns */
-    DN_METRIC_COSINE, /* 1 − x'z/(‖x‖‖z‖); a row of zeros is at distance 1 from all others, 0 from another row of zeros */
-    DN_METRIC_EDIT /* Levenshtein distance of two texts, in characters of Unicode; the kernel is not positive semidefinite */
+    DN_METRIC_CHEBYSHEV, /* max|x_j − z_j|; not positive semidefinite for more than two columns */
+    DN_METRIC_COSINE,    /* 1 − x'z/(‖x‖‖z‖); a row of zeros: 0 to another one, else 1 */
+    /* Levenshtein distance of texts in Unicode characters; not positive semidefinite */
+    DN_METRIC_EDIT
 } dn_metric;
 const char *dn_kernel_metric_name(dn_metric metric); /* "manhattan" */
 
-/* A kernel with all that it needs. */
+/* A kernel with its parameters. Members that do not belong to the type are ignored. */
 typedef struct dn_kernel {
     dn_kernel_type type;
     dn_metric metric;    /* distance */
@@ -43,14 +48,17 @@ typedef struct dn_kernel {
     double scale;        /* sigmoid */
     double width;        /* rbf, distance: > 0 */
     unsigned degree;     /* polynomial: >= 1 */
-    unsigned length;     /* shared_paths: most labels of a sequence */
-    bool normalize;      /* K(x, z)/√(K(x, x) K(z, z)), 0 where one of them is not above 0 */
-    double *
-        factor; /* mahalanobis: A with A'A = S⁻¹, lower triangular, zeros above [n_features × n_features]; NULL otherwise */
+    unsigned length;     /* shared_paths: most labels in a sequence */
+    bool normalize;      /* K(x, z)/√(K(x, x) K(z, z)); 0 if one of the two is not positive */
+    /* mahalanobis: A [n_features × n_features] with A'A = S⁻¹, lower triangular, zeros above;
+     * else NULL */
+    double *factor;
     size_t n_features; /* columns of a row */
 } dn_kernel;
 
-/* S of a mahalanobis kernel: out [n_features × n_features], work likewise. A column that the factor leaves out has zeros. O(n_features³). */
+/* Computes S of a mahalanobis kernel. O(n_features³).
+ *
+ *   out, work  [n_features × n_features]; a column that the factor omits has zeros in out */
 void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work);
 
 DN_END_DECLS

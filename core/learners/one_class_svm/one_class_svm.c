@@ -1,8 +1,11 @@
-/* One-class support vector machine: the part of the space where most rows are.
+/* One-class support vector machine: the region of most rows.
  *
  *   min ½ α'Kα,  Σα_i = 1,  0 <= α_i <= v_i/(ν Σv);   f(x) = Σ α_i K(x_i, x) − ρ
  *
- * solved with α scaled by νΣv, so that the box is [0, v_i]: by sequential minimal optimisation. Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
+ * Solved by sequential minimal optimisation with α multiplied by νΣv, so that the boxes are [0,
+ * v_i].
+ *
+ * Source: Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
 #include "base/layout.h"
 #include "catalogue/param_rows.h"
 #include "learners/shared/kernel_params.h"
@@ -14,9 +17,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FINE 1e-9  /* what is aimed at when kernel values are held in double */
-#define ALIKE 1e-6 /* of kernel values that are next to the same, beside K(x, x) */
-#define FLAT 1e-5  /* a squared length of w beside the greatest K(x, x) that is next to none */
+#define FINE 1e-9  /* violation aimed at beyond the tolerance, with values in double precision */
+#define ALIKE 1e-6 /* relative difference of kernel values that are nearly equal */
+#define FLAT 1e-5  /* ‖w‖² relative to the largest K(x, x) that is nearly 0 */
 
 static const dn_param params[] = {
     {.name = "nu",
@@ -56,13 +59,13 @@ struct fit {
     uint32_t *list; /* [n] the variables' points; then the numbers of the support vectors */
     signed char *t; /* [n] ones */
     double total;   /* νΣv */
-    double rho;     /* of α as it is stated */
-    double flat;    /* a squared length of w that is next to none */
+    double rho;     /* of α with Σα = 1 */
+    double flat;    /* a ‖w‖² that is nearly 0 */
     double iterations, violation, greatest;
     bool converged;
 };
 
-/* ---- rules ---- */
+/* ---- parameters ---- */
 static double iterations_of(const dn_params *p, size_t n_rows) {
     return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations")
                                                        : dni_smo_thousands(n_rows);
@@ -103,7 +106,7 @@ static void report_progress(void *ctx, double iterations, double violation, doub
     }
 }
 
-/* The first rows full, until they make νΣv. */
+/* Sets the first α to their bounds until the sum is νΣv. */
 static void begin(const struct fit *f) {
     double left = f->total;
     for (size_t i = 0; i < f->problem->points.n; i++) {
@@ -166,7 +169,7 @@ static dn_status solve(struct fit *f, dn_error *err) {
     return status;
 }
 
-/* ρ of the free support vectors; without any the middle of what the others allow. */
+/* ρ is the mean over the free support vectors; without any, the middle of the optimal interval. */
 static void find_rho(struct fit *f) {
     double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
     for (size_t i = 0; i < f->problem->points.n; i++) {
@@ -193,15 +196,16 @@ static double objective_of(const struct fit *f) {
     return 0.5 * square / (f->total * f->total);
 }
 
-/* Where the rows lie around the origin of the kernel's space, w is 0, and f with it. */
-static bool tells_nothing(const struct fit *f) {
+/* Whether w is nearly 0: the rows surround the origin of the kernel's space. */
+static bool is_zero_w(const struct fit *f) {
     return fabs(2 * objective_of(f)) <= f->flat;
 }
 
-/* A w that was found to be next to nothing was not looked at more closely: no score of a training row says anything, |w·φ(x)| <= ‖w‖ √K(x, x). */
+/* The threshold of outliers. If w is nearly 0 it exceeds all scores of training rows, which are at
+ * most ‖w‖ √K(x, x) in absolute value. */
 static double threshold_of(const struct fit *f) {
-    const double greatest = f->flat / FLAT; /* K(x, x) */
-    return tells_nothing(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
+    const double greatest = f->flat / FLAT; /* largest K(x, x) */
+    return is_zero_w(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
 }
 
 static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *err) {
@@ -209,7 +213,7 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     const double square = 2 * objective_of(f);
     size_t n = 0;
     dn_support *support;
-    uint32_t *number = f->list; /* the duals are solved */
+    uint32_t *number = f->list; /* The duals are solved; the list is free. */
     for (size_t i = 0; i < n_points; i++) {
         number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
     }
@@ -235,14 +239,15 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     return DN_OK;
 }
 
-/* Whether K(x, x) is 1 and no K is below 0. */
+/* Whether K(x, x) = 1 and K >= 0 for all rows. */
 static bool is_similarity(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS ||
            kernel->type == DN_KERNEL_DISTANCE;
 }
 
-/* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. */
-static void warn_of_indifference(const struct fit *f, dn_report *report) {
+/* Warns of a kernel that is nearly constant (w is as long as the rows) or nearly 0 between
+ * different rows (‖w‖² is Σα², which is at least K(x, x)/n). */
+static void warn_of_similar_values(const struct fit *f, dn_report *report) {
     const double square = 2 * objective_of(f), greatest = f->flat / FLAT,
                  n = (double)f->problem->points.n;
     const char *advice = dni_kernel_advice(&f->problem->kernel);
@@ -260,7 +265,7 @@ static void warn_of_indifference(const struct fit *f, dn_report *report) {
     }
 }
 
-/* Whether w has a length that violations are a share of; without one it is that of the least number, and they are said as they are. */
+/* Whether violations are reported relative to ‖w‖²; otherwise they are absolute. */
 static bool has_length(const struct fit *f) {
     return 2 * objective_of(f) > f->flat;
 }
@@ -316,13 +321,13 @@ static void write_report(const struct fit *f, dn_report *report) {
                        "conditions, but nothing certifies that it is the best",
                        f->problem->least);
     }
-    if (tells_nothing(f)) {
+    if (is_zero_w(f)) {
         dn_report_warn(&fresh, DN_WARNING_KERNEL_FLAT,
                        "the rows lie around the origin of the kernel's space, and no plane "
                        "has them on one side: none is called an "
                        "outlier; kernel rbf tells what is far from them");
     } else {
-        warn_of_indifference(f, &fresh);
+        warn_of_similar_values(f, &fresh);
     }
     if (!f->converged) {
         warn_of_violation(f, &fresh);

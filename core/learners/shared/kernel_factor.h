@@ -7,9 +7,9 @@
 
 /* Computes the factor.
  *
- *   covariance  [d × d] S in units of the raw features; for the encoded features it is S_jk/(s_j s_k)
- *               with the encoder's scale s. NULL: S of the input's rows, by weight, divisor Σv. Constant
- *               columns then have zeros in A
+ *   covariance  [d × d] S in units of the raw features; for the encoded features it is
+ *               S_jk/(s_j s_k) with the encoder's scale s. NULL: S of the input's rows, by weight,
+ *               divisor Σv. Constant columns then have zeros in A
  *   factor      [d × d] out: A, lower triangular, zeros above
  *
  * Errors: DN_ERR_DATA names the columns of a singular S (see learners/shared/covariance.h), or if

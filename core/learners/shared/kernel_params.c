@@ -1,4 +1,5 @@
-/* Parameters of kernels: names, which of them belongs to which kernel, and the kernel they describe. */
+/* The parameters of kernels: names, which of them belong to which kernel, and the kernel they
+ * describe. */
 #include "learners/shared/kernel_params.h"
 #include "linalg/cholesky.h"
 
@@ -174,7 +175,7 @@ dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     return DN_OK;
 }
 
-/* Values of a kernel are no coordinates: nothing is standardised, filled in or made of them. */
+/* Values of a kernel are not coordinates: they are neither standardised nor imputed. */
 dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows,
                                    dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
@@ -219,7 +220,8 @@ dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
     return status == DN_OK ? dn_params_set_number(p, "kernel.scale", kernel.scale, err) : status;
 }
 
-/* Without an inverse there is no distance. At most DN_MAX_LIST numbers: a moment's work, which nobody needs to stop. */
+/* Refuses a covariance without an inverse. It has at most DN_MAX_LIST numbers, too few to poll for
+ * cancellation. */
 static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     const dn_run run = dn_run_default();
     double *factor = malloc((d * d + 1) * sizeof *factor);
@@ -273,9 +275,9 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
     return check_definite(given, d, err);
 }
 
-/* ---- what the encoder is asked for ---- */
-/* How messages call the kernel. */
-static const char *shown(const dn_kernel *kernel) {
+/* ---- the encoding ---- */
+/* The kernel's name in messages. */
+static const char *kernel_label(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_DISTANCE ? "distance with metric edit"
                                               : dni_kernel_types[kernel->type];
 }
@@ -290,12 +292,12 @@ static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *col
         "kernel",
         dn_error_set(err, DN_ERR_ARGUMENT,
                      "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s",
-                     shown(kernel), column->name, dn_column_type_name(column->type), hint),
+                     kernel_label(kernel), column->name, dn_column_type_name(column->type), hint),
         err);
 }
 
-/* Whether nothing is said of texts, or what the kernel says itself. */
-static bool is_silent(const dn_text_spec *text, const dn_text_spec *own) {
+/* Whether the encoding of texts is not given, or is the kernel's own. */
+static bool is_default_text(const dn_text_spec *text, const dn_text_spec *own) {
     const bool usual = text->weighting == DN_TEXT_COUNTS &&
                        (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
                        text->min_rows <= 1 && text->buckets == 0 && !text->keep_case;
@@ -303,7 +305,7 @@ static bool is_silent(const dn_text_spec *text, const dn_text_spec *own) {
                      text->keep_case == own->keep_case);
 }
 
-/* One text, seen as `own` says. */
+/* Sets the encoding of the only text column to `own`. */
 static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns,
                            dn_text_spec own, dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
@@ -316,24 +318,24 @@ static dn_status take_text(const dn_kernel *kernel, const dn_table_column *colum
                       dn_error_set(err, DN_ERR_ARGUMENT,
                                    "kernel %s needs one text column and nothing else (got %zu): "
                                    "name it in features.include",
-                                   shown(kernel), spec->n_columns),
+                                   kernel_label(kernel), spec->n_columns),
                       err);
     }
-    if (!is_silent(&spec->text, &own)) {
+    if (!is_default_text(&spec->text, &own)) {
         return refuse(
             "text",
             dn_error_set(err, DN_ERR_ARGUMENT,
                          "kernel %s says itself how its text is encoded: leave \"text\" out",
-                         shown(kernel)),
+                         kernel_label(kernel)),
             err);
     }
     spec->text = own;
     return DN_OK;
 }
 
-/* A covariance of numbers, and of the places of categories. */
-static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *columns,
-                              const dn_encoder_spec *spec, dn_error *err) {
+/* Refuses texts and sparse columns: a covariance is of numbers and category levels. */
+static dn_status refuse_sparse(const dn_kernel *kernel, const dn_table_column *columns,
+                               const dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &columns[spec->columns[i]];
         if (column->type == DN_TEXT || column->type == DN_SPARSE) {
@@ -341,7 +343,7 @@ static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *co
                 "kernel",
                 dn_error_set(err, DN_ERR_ARGUMENT,
                              "kernel %s takes no text and no sparse column: \"%.128s\" is %s",
-                             shown(kernel), column->name, dn_column_type_name(column->type)),
+                             kernel_label(kernel), column->name, dn_column_type_name(column->type)),
                 err);
         }
     }
@@ -365,7 +367,7 @@ dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns
         }
         break;
     case DN_KERNEL_MAHALANOBIS:
-        return refuse_lists(&kernel, columns, spec, err);
+        return refuse_sparse(&kernel, columns, spec, err);
     case DN_KERNEL_LINEAR:
     case DN_KERNEL_POLYNOMIAL:
     case DN_KERNEL_RBF:

@@ -1,4 +1,5 @@
-/* The parameters of a kernel, for every algorithm that has one. In the table they are `kernel`, its type, and `kernel.degree` …; JSON has them as one object, {"type": "rbf", "width": 2}. */
+/* The parameters of a kernel, for every algorithm that has one. In the table they are `kernel`, its
+ * type, and `kernel.degree` …; in JSON one object, {"type": "rbf", "width": 2}. */
 #ifndef DNI_KERNEL_PARAMS_H
 #define DNI_KERNEL_PARAMS_H
 
@@ -76,26 +77,37 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
         .default_number = 0                                                                        \
     }
 
-/* The kernel that the (checked) parameters describe, as far as they do: width and factor are 0 and NULL while the data have to tell them (width auto, mahalanobis). */
+/* The kernel that the checked parameters describe. Width and factor are 0 and NULL if they are
+ * estimated from the data (width auto, mahalanobis). */
 dn_kernel dni_kernel_of(const dn_params *params, size_t n_features);
-/* An algorithm's `applies` for rows of the table that are a kernel's; true for all others. */
+/* The `applies` of an algorithm, for the rows of the table that belong to a kernel; true for all
+ * others. */
 bool dni_kernel_param_applies(const dn_params *params, size_t i);
-/* Whether its values depend on how the columns are scaled, and the columns can be. */
+/* Whether the kernel depends on the scale of the columns, and they can be standardised. */
 bool dni_kernel_takes_scale(const dn_kernel *kernel);
-/* What else to try of a kernel that tells rows hardly apart; NULL: it has nothing that could be changed. */
+/* What to change if all kernel values are nearly equal; NULL: the kernel has no such parameter. */
 const char *dni_kernel_advice(const dn_kernel *kernel);
-/* Rules between the kernel's parameters that need no data, for an algorithm's `check`. */
+/* Checks the rules between the kernel's parameters that need no data; for an algorithm's
+ * `check`. */
 DN_MUST_USE dn_status dni_kernel_params_check(const dn_params *params, dn_error *err);
-/* The part of an algorithm's `encoding` for a precomputed kernel: numbers alone, none missing, as many columns as the table has rows, taken as they are. */
+/* The `encoding` of a precomputed kernel: numeric columns, none missing, as many as the table has
+ * rows, encoded as they are. */
 DN_MUST_USE dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows,
                                                dn_encoder_spec *spec, dn_error *err);
-/* "auto" becomes the number that is used, where no data are needed to tell it. */
+/* Replaces "auto" by its number where no data are needed. */
 DN_MUST_USE dn_status dni_kernel_params_settle(dn_params *params, dn_error *err);
-/* What the number of features tells: a covariance has n × n numbers, symmetric, positive definite. */
+/* Checks a covariance: n × n numbers for n features, symmetric, positive definite. */
 DN_MUST_USE dn_status dni_kernel_params_shape(const dn_params *params, size_t n_features,
                                               dn_error *err);
-/* An algorithm's `encoding`. precomputed: see above. shared_words, shared_paths and the metric edit need one text column and nothing else, and set how it is encoded; a spec that asks for another encoding of texts is refused.
- * mahalanobis takes no text and no sparse column. Other kernels take texts as spec has it. DN_ERR_ARGUMENT, field: "kernel", or "text" for features.text. */
+/* The `encoding` of an algorithm.
+ *
+ *   precomputed                  dni_precomputed_encoding
+ *   shared_words, shared_paths,  one text column and nothing else; the kernel sets its encoding,
+ *   distance with edit           and another encoding in `spec` is an error
+ *   mahalanobis                  no text and no sparse column
+ *   others                       texts as in `spec`
+ *
+ * Errors: DN_ERR_ARGUMENT with the field "kernel", or "text" for features.text. */
 DN_MUST_USE dn_status dni_kernel_encoding(const dn_params *params, const dn_table_column *columns,
                                           size_t n_rows, dn_encoder_spec *spec, dn_error *err);
 

@@ -1,4 +1,4 @@
-/* Support vector machine: its parameters, and which solver takes them. */
+/* Support vector machine: its parameters, and the choice of the solver. */
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
@@ -9,7 +9,7 @@
 
 enum {
     DENSE_INTERIOR = 1000
-}; /* features: a factorisation of d × d in every step pays up to here */
+}; /* features: up to here a factorisation of d × d numbers in every step is fast enough */
 
 static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo",
                                       NULL};
@@ -77,14 +77,14 @@ static bool linear(const dn_params *p) {
     return dni_params_is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
 }
 
-/* A hard margin of a linear kernel is found as such, whatever the solver. */
+/* The hard margin of a linear kernel has its own solver. */
 static bool hard_plane(const dn_params *p) {
     return linear(p) && dni_params_is(p, "C", "hard");
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
     if (dni_params_is(p, "solver", "interior_point") ||
-        hard_plane(p)) { /* whose tolerance is for the nearest points too */
+        hard_plane(p)) { /* The hard margin has the tolerance of the interior point. */
         return DNI_SVM_INTERIOR_POINT;
     }
     if (dni_params_is(p, "solver", "dual_coordinate_descent")) {
@@ -130,7 +130,7 @@ static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_fe
                              .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
 }
 
-/* ---- rules ---- */
+/* ---- checks ---- */
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
     dn_error_set_field(err, field);
