@@ -60,48 +60,62 @@ static dn_status set_values(const dni_fit *fit, dn_error *err) {
 }
 
 /* Bytes to leave free when rows are kept in memory: what the evaluation will need. */
-static double evaluation_reserve(const dni_fit *fit, size_t n_features) {
+static double evaluation_reserve(const dni_fit *fit, const dni_prepared *prepared) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
     const size_t n_outcomes = dni_labels_n_outcomes(l);
-    const double rows = dni_rows_memory(r, r->source->n_rows, n_features,
-                                        dn_encoder_entries(fit->encoder), n_outcomes, 1);
+    const double rows =
+        dni_rows_memory(r, r->source->n_rows, dn_encoder_n_features(prepared->encoder),
+                        dn_encoder_entries(prepared->encoder), n_outcomes, 1);
     return l->task->has_truth
-               ? rows + dni_ranking_memory(fit->n_train, n_outcomes, l->weight != NULL)
+               ? rows + dni_ranking_memory(prepared->n_rows, n_outcomes, l->weight != NULL)
                : rows;
 }
 
-dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
+static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *err) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
-    const double *weight = l->value == NULL ? l->weight : l->value;
-    fit->n_train = 0;
+    dn_encoder_spec spec = r->features;
+    spec.target = dni_labels_target(l);
+    spec.n_classes = l->n_strata;
+    prepared->source = r->source;
+    prepared->role = l->role;
+    prepared->index = spec.target;
+    prepared->weight = l->value == NULL ? l->weight : l->value;
+    prepared->n_classes = dni_labels_n_outcomes(l);
+    prepared->class_names = l->outcome_name;
     for (size_t i = 0; i < r->source->n_rows; i++) {
-        fit->n_train += l->role[i] == DN_ROW_TRAIN;
+        prepared->n_rows += l->role[i] == DN_ROW_TRAIN;
+    }
+    dn_status status = dn_encoder_fit(r->source, &spec, l->role, prepared->weight, fit->run,
+                                      &prepared->encoder, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    prepared->reserve = evaluation_reserve(fit, prepared);
+    return dni_prepared_rows(prepared, r->params, fit->run, err);
+}
+
+dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
+    dni_prepared *prepared;
+    if (fit->prepared != NULL) {
+        return DN_OK;
     }
     dn_status status = set_values(fit, err);
     if (status != DN_OK) {
         return status;
     }
-    dn_encoder_spec spec = r->features;
-    spec.target = dni_labels_target(l);
-    spec.n_classes = l->n_strata;
-    status = dn_encoder_fit(r->source, &spec, l->role, weight, fit->run, &fit->encoder, err);
+    status = dni_prepared_new(&prepared, err);
     if (status != DN_OK) {
         return status;
     }
-    fit->set =
-        (dni_training_set){.source = r->source,
-                           .encoder = fit->encoder,
-                           .role = l->role,
-                           .index = spec.target,
-                           .weight = weight,
-                           .n_rows = fit->n_train,
-                           .n_classes = dni_labels_n_outcomes(l),
-                           .params = r->params,
-                           .class_names = l->outcome_name,
-                           .reserve = evaluation_reserve(fit, dn_encoder_n_features(fit->encoder))};
-    return dni_training_rows(&fit->set, fit->run, &fit->rows, &fit->streamed, err);
+    status = prepare(fit, prepared, err);
+    if (status != DN_OK) {
+        dni_prepared_unref(prepared);
+        return status;
+    }
+    fit->prepared = prepared;
+    return DN_OK;
 }
 
 /* Makes the model of the machines. Its parameters have numbers where the request has "auto". */
@@ -115,8 +129,8 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
     if (status != DN_OK) {
         return status;
     }
-    status = dn_params_resolve(used, fit->rows->n_rows, fit->rows->n_cols,
-                               decision == DN_DECISION_NATIVE ? fit->set.n_classes : 2, err);
+    status = dn_params_resolve(used, fit->prepared->rows->n_rows, fit->prepared->rows->n_cols,
+                               decision == DN_DECISION_NATIVE ? fit->prepared->n_classes : 2, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -129,15 +143,16 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
                                    .target = target,
                                    .target_length = strlen(target),
                                    .classes = &outcomes,
-                                   .encoder = fit->encoder,
+                                   .encoder = dn_encoder_ref(fit->prepared->encoder),
                                    .decision = decision,
                                    .machines = machines,
                                    .n_machines = n_machines,
                                    .calibration = fit->calibration};
     status = dni_model_new(&parts, &fit->model, err);
-    if (status == DN_OK) { /* the model has taken them; the rows still borrow the encoder */
-        fit->encoder = NULL;
-        fit->calibration = NULL;
+    if (status == DN_OK) {
+        fit->calibration = NULL; /* the model owns it */
+    } else {
+        dn_encoder_unref(parts.encoder);
     }
 cleanup:
     dn_params_free(used);
@@ -150,13 +165,13 @@ cleanup:
 dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     dn_machine **machines;
     size_t n_machines;
-    dn_status status =
-        dni_fit_machines(&fit->set, fit->rows, fit->run, &machines, &n_machines, &fit->report, err);
+    dn_status status = dni_fit_machines(fit->prepared, fit->request->params, fit->run, &machines,
+                                        &n_machines, &fit->report, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_clear_constant_weights(fit->encoder, machines, n_machines);
-    dn_report_text(&fit->report, "rows", fit->streamed ? "streamed" : "in memory");
+    dni_clear_constant_weights(fit->prepared->encoder, machines, n_machines);
+    dn_report_text(&fit->report, "rows", fit->prepared->streamed ? "streamed" : "in memory");
     status = make_model(fit, machines, n_machines, err);
     if (status != DN_OK) {
         dni_machines_free(machines, n_machines);
@@ -176,7 +191,7 @@ dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curve
             return status;
         }
     }
-    const dni_evaluate_input input = {own == NULL ? fit->rows : own, l->weight, l->role,
+    const dni_evaluate_input input = {own == NULL ? fit->prepared->rows : own, l->weight, l->role,
                                       (uint8_t)role, curves};
     *out = (dni_evaluation){0};
     dn_status status = l->task->has_truth
@@ -187,13 +202,12 @@ dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curve
 }
 
 void dni_fit_release_rows(dni_fit *fit) {
-    dn_rows_free(fit->rows);
-    fit->rows = NULL;
+    dni_prepared_unref(fit->prepared);
+    fit->prepared = NULL;
 }
 
 void dni_fit_done(dni_fit *fit) {
     dni_fit_release_rows(fit);
-    dn_encoder_unref(fit->encoder);
     dn_model_unref(fit->model);
     dni_calibration_free(fit->calibration);
     dn_report_done(&fit->report);

@@ -6,7 +6,7 @@
  *     dni_fit_encode        fits the encoder and encodes the training rows
  *     dni_fit_train         fits the machines and makes the model
  *     dni_fit_evaluate      evaluates the model on the training rows
- *     dni_fit_release_rows  frees the training rows
+ *     dni_fit_release_rows  gives up the prepared rows
  *     dni_fit_evaluate      evaluates the model on held-out rows
  *     dni_fit_done */
 #ifndef DNI_FIT_H
@@ -14,7 +14,7 @@
 
 #include "evaluate/evaluate_rows.h"
 #include "task/labels.h"
-#include "training/training_set.h"
+#include "training/prepared_rows.h"
 
 /* The evaluation of a model on some rows, depending on the task. */
 typedef struct dni_evaluation {
@@ -28,15 +28,12 @@ typedef struct dni_fit {
     const dn_train_request *request;
     const dn_run *run;
     dni_labels *labels; /* shared; `role` says which rows take part. `value` is overwritten */
-    dn_calibration
-        *calibration; /* of the model, which takes it; freed by dni_fit_done. NULL: none */
+    dn_calibration *calibration; /* owned until the model takes it; NULL: none */
+    dni_prepared
+        *prepared; /* owned reference, for a fit with the rows of another one (prepared_rows.h).
+                               NULL: dni_fit_encode makes it */
 
     /* results */
-    size_t n_train;      /* rows with DN_ROW_TRAIN */
-    dn_encoder *encoder; /* until the model takes it */
-    dni_training_set set;
-    dn_rows *rows; /* the training rows */
-    bool streamed; /* the rows are decoded from the source whenever they are read */
     dn_model *model;
     dn_report report;
 } dni_fit;

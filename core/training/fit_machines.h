@@ -1,13 +1,15 @@
-/* Many classes by machines of two: fitting all the machines a decision needs. */
+/* Fits all machines that a decision rule needs. */
 #ifndef DNI_FIT_MACHINES_H
 #define DNI_FIT_MACHINES_H
 
-#include "catalogue/multiclass_params.h"
-#include "training/training_set.h"
+#include "training/prepared_rows.h"
 
-/* Fits the machines of set->params on the set's rows: *out [*out_n] malloc'ed. `rows` are the set's own (dni_training_rows); `mean`… of the encoder are passed on.
- * The report is that of the one machine; of several: converged when all are, iterations, objective and parts summed up, each machine's warnings under its name. */
-DN_MUST_USE dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows,
+/* Fits the machines to prepared rows.
+ *
+ *   out     [*out_n] allocated by malloc; dni_machines_free
+ *   report  of the one machine. Of several: converged if all are; iterations and objectives are
+ *           summed up; the machines' warnings begin with their classes' names */
+DN_MUST_USE dn_status dni_fit_machines(const dni_prepared *prepared, const dn_params *params,
                                        const dn_run *run, dn_machine ***out, size_t *out_n,
                                        dn_report *report, dn_error *err);
 

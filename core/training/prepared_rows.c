@@ -1,0 +1,358 @@
+/* Prepared problems, and the rows of machines with two classes.
+ *
+ * Blocks are cut at the row numbers of the machine's own rows, whether these are copied, encoded again
+ * or streamed, so that results do not depend on the way. */
+#include "training/prepared_rows.h"
+#include "base/layout.h"
+#include "encoder/encoder_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+dn_status dni_prepared_new(dni_prepared **out, dn_error *err) {
+    dni_prepared *prepared = calloc(1, sizeof *prepared);
+    if (prepared == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the training rows");
+    }
+    prepared->n_refs = 1;
+    *out = prepared;
+    return DN_OK;
+}
+
+dni_prepared *dni_prepared_ref(dni_prepared *prepared) {
+    prepared->n_refs++;
+    return prepared;
+}
+
+void dni_prepared_unref(dni_prepared *prepared) {
+    if (prepared == NULL || --prepared->n_refs > 0) {
+        return;
+    }
+    dni_prepared_release_rows(prepared);
+    dn_encoder_unref(prepared->encoder);
+    free(prepared);
+}
+
+void dni_prepared_release_rows(dni_prepared *prepared) {
+    dn_rows_free(prepared->rows);
+    prepared->rows = NULL;
+}
+
+/* Allocates the memory that learner and evaluation will need, so that rows do not use it: a budget
+ * does not say how much of it is left. false: there is not enough. */
+static bool reserve_memory(const dni_prepared *p, const dn_params *params, const dn_run *run,
+                           size_t n_rows, size_t n_classes, void **out) {
+    const dn_allocator *allocator = run->allocator;
+    const dn_fit_shape shape = {.n_rows = n_rows,
+                                .n_features = dn_encoder_n_features(p->encoder),
+                                .n_classes = n_classes,
+                                .n_slots = run->n_slots,
+                                .n_entries = dni_encoder_stored_entries(p->encoder, n_rows)};
+    const double bytes = fmax(params->algorithm->memory(params, &shape), p->reserve);
+    *out = NULL;
+    if (allocator == NULL || bytes < 1) {
+        return true;
+    }
+    if (bytes < (double)(SIZE_MAX / 4)) {
+        *out = allocator->allocate(allocator->ctx, (size_t)bytes);
+    }
+    return *out != NULL;
+}
+
+static void release_memory(const dn_run *run, void *reserved) {
+    if (reserved != NULL) {
+        run->allocator->release(run->allocator->ctx, reserved);
+    }
+}
+
+static bool streams(const dn_params *params) {
+    return (params->algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
+}
+
+static bool is_refusal(dn_status status) {
+    return status == DN_ERR_BUDGET || status == DN_ERR_MEMORY;
+}
+
+/* Encodes the source's rows with these roles and targets, in memory or streamed. */
+static dn_status encode_rows(const dni_prepared *p, const dn_params *params, const uint8_t *role,
+                             const double *target, size_t n_rows, size_t n_classes,
+                             const dn_run *run, dn_rows **out, bool *out_streamed, dn_error *err) {
+    const bool can_stream = streams(params);
+    void *reserved = NULL;
+    dn_error refused;
+    dn_error_clear(&refused);
+    dn_status status = DN_ERR_BUDGET;
+    if (!can_stream || reserve_memory(p, params, run, n_rows, n_classes, &reserved)) {
+        status = dn_rows_from_source(p->source, p->encoder, role, DN_ROW_TRAIN, target, p->weight,
+                                     true, run, out, can_stream ? &refused : err);
+    }
+    release_memory(run, reserved);
+    *out_streamed = can_stream && is_refusal(status);
+    if (*out_streamed) {
+        return dn_rows_from_source(p->source, p->encoder, role, DN_ROW_TRAIN, target, p->weight,
+                                   false, run, out, err);
+    }
+    if (status != DN_OK && can_stream && err != NULL && err->code == DN_OK) {
+        *err = refused;
+    }
+    return status;
+}
+
+dn_status dni_prepared_rows(dni_prepared *p, const dn_params *params, const dn_run *run,
+                            dn_error *err) {
+    return encode_rows(p, params, p->role, p->index, p->n_rows, p->n_classes, run, &p->rows,
+                       &p->streamed, err);
+}
+
+/* ---- rows of a machine ---- */
+struct machine_rows {
+    dn_rows rows;        /* first: a dn_rows * is a struct machine_rows * */
+    const dn_rows *base; /* what the calls are passed on to */
+    dn_rows *owned;      /* base, if it belongs to this object */
+    dn_run run;          /* its allocator is needed until the end */
+    double positive;     /* rest: the class */
+    double *target; /* rest: [slots × DN_BLOCK_ROWS]; pair: of the rows or the source's rows */
+    void *memory;   /* of the target and of copied rows or roles */
+};
+
+static void machine_rows_free(dn_rows *rows) {
+    struct machine_rows *self = (struct machine_rows *)rows;
+    dn_rows_free(self->owned);
+    dn_run_free(&self->run, self->memory);
+    free(self);
+}
+
+static dn_status machine_rows_new(const dn_run *run, struct machine_rows **out, dn_error *err) {
+    struct machine_rows *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the rows need %zu bytes of memory, which the system does not have",
+                            sizeof *self);
+    }
+    self->run = *run;
+    *out = self;
+    return DN_OK;
+}
+
+/* ---- one class and the rest ---- */
+static dn_status rest_targets(const struct machine_rows *self, size_t slot, dn_status status,
+                              dn_block *out) {
+    double *target = self->target + slot * DN_BLOCK_ROWS;
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t t = 0; t < out->x.n_rows; t++) {
+        target[t] = out->target[t] == self->positive;
+    }
+    out->target = target;
+    return DN_OK;
+}
+
+static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                            dn_error *err) {
+    const struct machine_rows *self = (const struct machine_rows *)rows;
+    return rest_targets(self, slot, dn_rows_block(self->base, i, slot, out, err), out);
+}
+
+static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
+                            dn_block *out, dn_error *err) {
+    const struct machine_rows *self = (const struct machine_rows *)rows;
+    (void)n; /* both are cut alike */
+    return rest_targets(self, slot,
+                        dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err),
+                        out);
+}
+
+dn_status dni_prepared_rest(const dni_prepared *p, size_t positive, const dn_run *run,
+                            dn_rows **out, dn_error *err) {
+    const dn_rows *base = p->rows;
+    const size_t n_slots = base->n_slots < run->n_slots ? base->n_slots : run->n_slots;
+    struct machine_rows *self = NULL;
+    dn_status status = machine_rows_new(run, &self, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dn_run_alloc(run, n_slots * DN_BLOCK_ROWS, sizeof(double), "the targets of a machine",
+                          &self->memory, err);
+    if (status != DN_OK) {
+        machine_rows_free(&self->rows);
+        return status;
+    }
+    self->target = self->memory;
+    self->base = base;
+    self->positive = (double)positive;
+    self->rows = *base;
+    self->rows.n_slots = n_slots;
+    self->rows.block = rest_block;
+    self->rows.piece = rest_piece;
+    self->rows.free = machine_rows_free;
+    *out = &self->rows;
+    return DN_OK;
+}
+
+/* ---- pairs ---- */
+static dn_status pair_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                            dn_error *err) {
+    const struct machine_rows *self = (const struct machine_rows *)rows;
+    return dn_rows_block(self->base, i, slot, out, err);
+}
+
+static dn_status pair_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
+                            dn_block *out, dn_error *err) {
+    const struct machine_rows *self = (const struct machine_rows *)rows;
+    (void)n; /* both are cut alike */
+    return dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
+}
+
+static void pass_on(struct machine_rows *self) {
+    self->base = self->owned;
+    self->rows = *self->owned;
+    self->rows.block = pair_block;
+    self->rows.piece = self->owned->piece_rows > 0 ? pair_piece : NULL;
+    self->rows.free = machine_rows_free;
+}
+
+/* The rows of a pair, encoded from the source. */
+static dn_status pair_from_source(const dni_prepared *p, const dn_params *params, size_t negative,
+                                  size_t positive, struct machine_rows *self, dn_error *err) {
+    const size_t n = p->source->n_rows;
+    bool streamed;
+    size_t n_rows = 0;
+    dn_status status =
+        dn_run_alloc(&self->run, n, sizeof(double) + 1, "the rows of a pair", &self->memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    self->target = self->memory;
+    uint8_t *role = (uint8_t *)(self->target + n);
+    for (size_t i = 0; i < n; i++) {
+        const bool taken = p->role[i] == DN_ROW_TRAIN &&
+                           (p->index[i] == (double)negative || p->index[i] == (double)positive);
+        role[i] = taken ? DN_ROW_TRAIN : DN_ROW_SKIP;
+        self->target[i] = taken && p->index[i] == (double)positive;
+        n_rows += taken;
+    }
+    return encode_rows(p, params, role, self->target, n_rows, 2, &self->run, &self->owned,
+                       &streamed, err);
+}
+
+/* A copy of some rows: dense or CSR. */
+struct copy {
+    double *values, *target, *weight;
+    size_t *row_start;
+    uint32_t *cols;
+};
+
+struct copy_shape {
+    size_t n_rows, n_cols, n_entries;
+    bool sparse, weighted;
+};
+
+static void copy_layout(dni_layout *layout, const void *shape, void *out) {
+    const struct copy_shape *s = shape;
+    struct copy *c = out;
+    *c = (struct copy){0};
+    c->values = s->sparse ? dni_layout_doubles(layout, s->n_entries)
+                          : dni_layout_matrix(layout, s->n_rows, s->n_cols);
+    if (s->sparse) {
+        c->cols = dni_layout_array(layout, s->n_entries, sizeof *c->cols);
+        c->row_start = dni_layout_array(layout, s->n_rows + 1, sizeof *c->row_start);
+    }
+    c->target = dni_layout_doubles(layout, s->n_rows);
+    c->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
+}
+
+/* Calls for each row of the two classes: counts it in the shape, or copies it if there is a copy. */
+static dn_status walk_pair(const dn_rows *base, double negative, double positive,
+                           struct copy_shape *shape, struct copy *copy, dn_error *err) {
+    *shape = (struct copy_shape){.n_cols = base->n_cols};
+    for (size_t b = 0; b < base->n_blocks; b++) {
+        dn_block block;
+        dn_status status = dn_rows_block(base, b, 0, &block, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        shape->sparse = block.x.kind == DN_CSR;
+        shape->weighted = block.weight != NULL;
+        for (size_t i = 0; i < block.x.n_rows; i++) {
+            if (block.target[i] != negative && block.target[i] != positive) {
+                continue;
+            }
+            const size_t from = shape->sparse ? block.x.row_start[i] : i * base->n_cols,
+                         n = shape->sparse ? block.x.row_start[i + 1] - from : base->n_cols,
+                         to = shape->sparse ? shape->n_entries : shape->n_rows * base->n_cols;
+            if (copy != NULL) {
+                memcpy(copy->values + to, block.x.values + from, n * sizeof(double));
+                copy->target[shape->n_rows] = block.target[i] == positive;
+                if (shape->weighted) {
+                    copy->weight[shape->n_rows] = block.weight[i];
+                }
+                if (shape->sparse) {
+                    memcpy(copy->cols + to, block.x.cols + from, n * sizeof(uint32_t));
+                    copy->row_start[shape->n_rows + 1] = to + n;
+                }
+            }
+            shape->n_entries += n;
+            shape->n_rows++;
+        }
+    }
+    return DN_OK;
+}
+
+/* The rows of a pair, copied from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: there is no memory
+ * for them beside the learner's. */
+static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, size_t negative,
+                                size_t positive, struct machine_rows *self, dn_error *err) {
+    struct copy_shape shape;
+    struct copy copy;
+    void *reserved = NULL;
+    dn_status status = walk_pair(p->rows, (double)negative, (double)positive, &shape, NULL, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (streams(params) && !reserve_memory(p, params, &self->run, shape.n_rows, 2, &reserved)) {
+        return DN_ERR_BUDGET;
+    }
+    status = dni_layout_take(&self->run, copy_layout, &shape, &copy, "the rows of a pair",
+                             &self->memory, err);
+    release_memory(&self->run, reserved);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = walk_pair(p->rows, (double)negative, (double)positive, &shape, &copy, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const dn_matrix x = shape.sparse ? dn_matrix_csr(copy.row_start, copy.cols, copy.values,
+                                                     shape.n_rows, shape.n_cols)
+                                     : dn_matrix_dense(copy.values, shape.n_rows, shape.n_cols);
+    return dn_rows_from_matrix(x, copy.target, copy.weight, &self->owned, err);
+}
+
+dn_status dni_prepared_pair(const dni_prepared *p, const dn_params *params, size_t negative,
+                            size_t positive, const dn_run *run, dn_rows **out, dn_error *err) {
+    struct machine_rows *self = NULL;
+    dn_error refused;
+    dn_error_clear(&refused);
+    dn_status status = machine_rows_new(run, &self, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = DN_ERR_BUDGET;
+    if (!p->streamed) {
+        status = pair_from_rows(p, params, negative, positive, self, &refused);
+    }
+    if (is_refusal(status)) {
+        dn_run_free(&self->run, self->memory);
+        self->memory = NULL;
+        status = pair_from_source(p, params, negative, positive, self, err);
+    }
+    if (status != DN_OK) {
+        machine_rows_free(&self->rows);
+        return status;
+    }
+    pass_on(self);
+    *out = &self->rows;
+    return DN_OK;
+}
