@@ -1,11 +1,9 @@
 /* Scores of rows, tile by tile, into metrics. */
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
-#include "base/tasks.h"
 #include "linalg/tile.h"
 #include "machine/machine_impl.h"
 #include "model/calibration.h"
-#include "model/kernel_scores.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -16,16 +14,8 @@ struct scorer {
     const dn_model *model;
     const dn_run *run;
     dn_metrics *metrics;
-    size_t n_classes, n_scores, width;
-    double *
-        table; /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
-    double *x; /* [width] an encoded row of other machines, expanded */
-    double *work; /* of the machines, or of a prediction */
-    double *
-        layers; /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
-    double
-        *kernels; /* [slots × kernel_work] of kernel machines; NULL for others and for raw rows */
-    size_t kernel_work;    /* dni_kernel_scores_work */
+    size_t n_classes, n_scores;
+    double *work;          /* of the machines, or of a prediction */
     double *scores;        /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
@@ -39,76 +29,33 @@ struct scorer {
 };
 
 /* ---- scorer ---- */
-/* Linear machines side by side, intercepts behind their weights; or transposed. */
-static void fill_table(struct scorer *t) {
-    const dn_model *m = t->model;
-    const size_t d = m->n_features, S = t->n_scores;
-    const bool transposed = dn_encoder_is_sparse(m->encoder);
-    for (size_t k = 0, row = 0; k < m->n_machines; k++) {
-        for (size_t s = 0; s < dn_machine_n_scores(m->machines[k]); s++, row++) {
-            const double *w = m->machines[k]->w + s * d;
-            double *to = transposed ? t->table + row : t->table + row * t->width;
-            const size_t step = transposed ? S : 1;
-            for (size_t j = 0; j < d; j++) {
-                to[j * step] = w[j];
-            }
-            to[d * step] = m->machines[k]->w0[s];
-        }
-    }
-}
-
 static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
     memset(scores, 0, m->n_scores * sizeof *scores);
     return dn_decision_class_scores(m->decision, m->classes.shown.n, scores, class_scores);
 }
 
-/* Numbers of a tile in all layers of the model's networks; 0: there is none. */
-static size_t layers_size(const dn_model *m) {
-    size_t most = 0;
-    for (size_t k = 0; k < m->n_machines; k++) {
-        if (m->machines[k]->kind != DN_MACHINE_NETWORK) {
-            return 0;
-        }
-        const dni_layers layers = dni_network_layers(m->machines[k]->network, m->n_features);
-        const size_t units = dni_layers_units(&layers);
-        most = units > most ? units : most;
-    }
-    return DNI_TILE_ROWS * most;
-}
-
 /* Everything but the metrics. `raw`: for raw rows. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
-    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
-           coupling = dni_probabilities_work(m);
-    size_t linear = m->linear && !raw ? S * width : 0,
-           other = m->linear || m->support != NULL || raw ? 0 : width;
-    size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
-    size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m),
-           kernels = (run == NULL ? 1 : run->n_slots) * each;
-    *t = (struct scorer){
-        .model = m, .run = run, .n_classes = K, .n_scores = S, .width = width, .kernel_work = each};
-    dn_status status =
-        dn_run_alloc(run,
-                     linear + other + work + tile * (S + 2 * K + 1) + coupling + layers + kernels,
-                     sizeof(double), "the scores", &t->numbers, err);
+    const size_t K = m->classes.shown.n, S = m->n_scores, tile = DNI_TILE_ROWS,
+                 coupling = dni_probabilities_work(m), n_slots = run == NULL ? 1 : run->n_slots;
+    const size_t work =
+        raw ? dn_model_workspace(m) : dni_machines_work(m->machines, m->n_machines, n_slots);
+    *t = (struct scorer){.model = m, .run = run, .n_classes = K, .n_scores = S};
+    dn_status status = dn_run_alloc(run, work + tile * (S + 2 * K + 1) + coupling, sizeof(double),
+                                    "the scores", &t->numbers, err);
     if (status == DN_OK) {
         status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
     }
     if (status != DN_OK) {
         return status;
     }
-    double *next = t->numbers;
-    t->table = linear > 0 ? next : NULL;
-    t->x = next + linear;
-    t->work = t->x + other;
+    t->work = t->numbers;
     t->scores = t->work + work;
     t->class_scores = t->scores + tile * S;
     t->probabilities = t->class_scores + tile * K;
     t->weight = t->probabilities + tile * K;
     t->coupling = t->weight + tile;
-    t->layers = layers > 0 ? t->coupling + coupling : NULL;
-    t->kernels = m->support == NULL || raw ? NULL : t->coupling + coupling + layers;
     t->truth = t->labels;
     t->predicted = t->truth + tile;
     if (!has_class_scores(m, t->scores, t->class_scores)) {
@@ -117,8 +64,8 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     if (!dn_model_has_probabilities(m)) {
         t->probabilities = NULL;
     }
-    if (t->table != NULL) {
-        fill_table(t);
+    if (!raw) {
+        dni_machines_prepare(m->machines, m->n_machines, dn_encoder_is_sparse(m->encoder), t->work);
     }
     return DN_OK;
 }
@@ -184,87 +131,9 @@ static void add_tile(const struct scorer *t, size_t n, const double *weight) {
 }
 
 /* ---- encoded rows ---- */
-/* One row of other machines; naive Bayes takes a sparse one as it is. */
-static void score_row(const struct scorer *t, dn_matrix x, double *scores) {
-    const dn_model *m = t->model;
-    const double *row = x.values;
-    dni_entry_part entries = {0};
-    if (x.kind == DN_CSR) {
-        entries = (dni_entry_part){x.cols + x.row_start[0], x.values + x.row_start[0],
-                                   x.row_start[1] - x.row_start[0]};
-        row = t->x;
-    }
-    for (size_t k = 0, expanded = 0; k < m->n_machines; k++) {
-        const dn_machine *machine = m->machines[k];
-        if (x.kind == DN_CSR && machine->naive_bayes != NULL) {
-            (void)dni_machine_scores_entries(machine, &entries, 1, scores, t->work);
-        } else {
-            if (x.kind == DN_CSR && expanded++ == 0) {
-                dni_tile_expand(x, NULL, NULL, t->x);
-            }
-            (void)dni_machine_scores(machine, row, scores, t->work);
-        }
-        scores += dn_machine_n_scores(machine);
-    }
-}
-
-/* Networks go through matrix products: thousands of weights for each row. */
-static dn_status score_layers(const struct scorer *t, dn_matrix x, dn_error *err) {
-    for (size_t k = 0, first = 0; k < t->model->n_machines; k++) {
-        const dn_machine *machine = t->model->machines[k];
-        const dni_layers layers = dni_network_layers(machine->network, machine->n_features);
-        const size_t own = dn_machine_n_scores(machine);
-        dn_status status =
-            dni_layers_forward(&layers, machine->network->w, x, t->run, t->layers, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        const double *last = t->layers + x.n_rows * (dni_layers_units(&layers) - own);
-        for (size_t i = 0; i < x.n_rows; i++) {
-            memcpy(t->scores + i * t->n_scores + first, last + i * own, own * sizeof *last);
-        }
-        first += own;
-    }
-    return DN_OK;
-}
-
-struct queries {
-    const struct scorer *scorer;
-    dn_matrix x;
-};
-
-static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) {
-    const struct queries *q = arg;
-    const struct scorer *t = q->scorer;
-    const size_t first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first;
-    const dn_matrix x =
-        dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
-    return dni_kernel_scores(t->model, x, t->run, t->scores + first * t->n_scores,
-                             t->kernels + slot * t->kernel_work, err);
-}
-
-/* Every row meets every support vector: the run's threads share them. */
-static dn_status score_kernels(const struct scorer *t, dn_matrix x, dn_error *err) {
-    struct queries queries = {t, x};
-    return dni_tasks_run(t->run, (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES,
-                         score_queries, &queries, err);
-}
-
 static dn_status score_tile(const struct scorer *t, dn_matrix x, dn_error *err) {
-    if (t->kernels != NULL) {
-        return score_kernels(t, x, err);
-    }
-    if (t->layers != NULL) {
-        return score_layers(t, x, err);
-    }
-    if (t->table != NULL) {
-        dni_tile_scores(x, t->table, t->n_scores, t->scores);
-        return DN_OK;
-    }
-    for (size_t i = 0; i < x.n_rows; i++) {
-        score_row(t, dn_matrix_rows(x, i, 1), t->scores + i * t->n_scores);
-    }
-    return DN_OK;
+    const dn_model *m = t->model;
+    return dni_machines_score(m->machines, m->n_machines, x, t->run, t->scores, t->work, err);
 }
 
 /* Weights of the next n rows of the source that take part; *at: where the search goes on. */
@@ -332,8 +201,7 @@ static dn_status score_blocks(const struct scorer *t, const dni_evaluate_input *
 
 /* ---- raw rows ---- */
 static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows, dn_error *err) {
-    const size_t at_once =
-        t->model->support != NULL ? dni_kernel_scores_rows(t->model) : DNI_TILE_ROWS;
+    const size_t at_once = dni_machines_tile_rows(t->model->raw[0]);
     for (size_t first = 0, n; first < rows->raw.n; first += n) {
         n = rows->raw.n - first < at_once ? rows->raw.n - first : at_once;
         dn_status status = dn_run_stop(t->run, err);

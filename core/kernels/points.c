@@ -206,8 +206,8 @@ size_t dni_points_query_work(const dni_points *points) {
     return points->kind->work(points, DNI_POINTS_QUERIES);
 }
 
-dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, const dn_run *run,
-                           double *k, double *work, dn_error *err) {
+static dn_status query(const dni_points *points, dn_matrix q, bool single, bool distances,
+                       const dn_run *run, double *out, double *work, dn_error *err) {
     dni_queries queries;
     assert(q.n_rows <= DNI_POINTS_QUERIES && DNI_POINTS_QUERIES <= DNI_QUERIES);
     queries.n = 0;
@@ -223,7 +223,19 @@ dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, c
             return status;
         }
         points->kind->values(points, &queries, first, n,
-                             (dni_wanted){.exact = k + first, .stride = points->n});
+                             (dni_wanted){.exact = out + first,
+                                          .stride = points->n,
+                                          .distances = distances});
     }
     return DN_OK;
+}
+
+dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, const dn_run *run,
+                           double *k, double *work, dn_error *err) {
+    return query(points, q, single, false, run, k, work, err);
+}
+
+dn_status dni_points_query_distances(const dni_points *points, dn_matrix q, const dn_run *run,
+                                     double *distances, double *work, dn_error *err) {
+    return query(points, q, false, true, run, distances, work, err);
 }

@@ -85,4 +85,10 @@ size_t dni_points_query_work(const dni_points *points);
 DN_MUST_USE dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single,
                                        const dn_run *run, double *k, double *work, dn_error *err);
 
+/* distances [q.n_rows × dni_points_n] ← D(q, x_j), in double, of a kernel of distances with width 1; of
+ * rbf and mahalanobis the squares. As dni_points_query otherwise. */
+DN_MUST_USE dn_status dni_points_query_distances(const dni_points *points, dn_matrix q,
+                                                 const dn_run *run, double *distances, double *work,
+                                                 dn_error *err);
+
 #endif

@@ -1,34 +1,37 @@
-/* What naive Bayes says of one x: the sum over its features. */
+/* The naive Bayes kind: g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), one factor for each feature; of two
+ * classes g = g_2 − g_1. */
 #ifndef DNI_BAYES_H
 #define DNI_BAYES_H
 
-#include <discern/machine.h>
+#include "machine/machine_impl.h"
 #include <stdint.h>
 
-/* Some of the entries of an x: n different features, in any order. */
-typedef struct dni_entry_part {
-    const uint32_t *feature;
-    const double *value;
-    size_t n;
-} dni_entry_part;
+/* How feature j enters. */
+typedef enum dn_factor {
+    DN_FACTOR_GAUSSIAN, /* a = mean, b = variance > 0: ln N(x; a, b) */
+    DN_FACTOR_BERNOULLI, /* a = ln P(1 | C), b = ln P(0 | C): x·a + (1 − x)·b, with 0·(−∞) = 0 */
+    DN_FACTOR_COUNT, /* a = ln θ: x·a, 0 where x <= 0: a feature of a 1-of-K code, a word count */
+    DN_FACTOR_PRESENCE /* a = ln P(x > 0 | C), b = ln P(x <= 0 | C) */
+} dn_factor;
 
-/* Empty, with room for K classes and d features, zeroed; NULL: no memory for it. */
-dn_naive_bayes *dni_bayes_new(size_t K, size_t d);
-void dni_bayes_free(dn_naive_bayes *bayes); /* NULL and a half-built one are allowed */
+typedef struct dn_naive_bayes {
+    double *prior;         /* [K] > 0, sum 1 */
+    unsigned char *factor; /* [d] dn_factor */
+    double *a, *b;         /* [d × K], feature after feature */
+    double *at_zero;       /* [3 × K] sums over all features at x = 0: dni_bayes_settle */
+} dn_naive_bayes;
+
+/* All numbers 0, for the learner to fill in through dni_bayes_of; then dni_bayes_settle.
+ * DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
+                                            dn_error *err);
+/* The factors of a machine that dni_bayes_machine_new made. */
+dn_naive_bayes *dni_bayes_of(const dn_machine *machine);
 
 /* ln p(x_j | C_k) */
 double dni_bayes_factor(const dn_naive_bayes *bayes, size_t j, size_t k, size_t K, double x);
-/* ln P(C_k) + Σ_j ln p(x_j | C_k) of x [d]; −∞ for a class that is impossible. */
-double dni_bayes_joint(const dn_naive_bayes *bayes, size_t k, size_t K, const double *x, size_t d);
-/* The same of an x that is 0 but for its entries: O(n) for n of them. Needs dni_bayes_settle. What is added for x = 0 is taken away again number for number and in twice
- * the precision, so that a feature whose density at 0 is e^(−10¹²) leaves no trace. */
-double dni_bayes_joint_entries(const dn_naive_bayes *bayes, size_t k, size_t K,
-                               const dni_entry_part *parts, size_t n_parts);
-
-/* Sums what x = 0 says, when prior, factor, a and b are there. O(K·d). */
+/* Precomputes the log densities at x = 0, from which those of an x with few entries are computed.
+ * Needs prior, factor, a and b. O(K·d). */
 void dni_bayes_settle(dn_naive_bayes *bayes, size_t K, size_t d);
-/* Of x = (raw − mean)/scale as one of raw, into `to`, settled; NULL: 0 and 1. false: a variance is not finite or not above 0. */
-bool dni_bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean,
-                      const double *scale, dn_naive_bayes *to);
 
 #endif

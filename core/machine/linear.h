@@ -1,11 +1,31 @@
-/* Linear discriminants between the space a learner trained in and the raw one. */
+/* The linear kind: g = W x + w0, with or without Gaussian class densities of one covariance. */
 #ifndef DNI_LINEAR_H
 #define DNI_LINEAR_H
 
-#include <stddef.h>
+#include "machine/gaussians.h"
+#include "machine/machine_impl.h"
 
-/* Discriminants of x = (raw − mean)/scale as discriminants of raw: w_raw = w/s, w0_raw = w0 − Σ w_raw·m. Weight j of score k is at w[k·stride + j],
- * its intercept at w0[k·w0_stride]. mean and scale NULL: 0 and 1. w_raw [n_scores × n_features], w0_raw [n_scores]; not in place. */
+typedef struct dni_linear_machine {
+    dn_machine base;
+    double *w;               /* [n_scores × n_features] */
+    double *w0;              /* [n_scores] */
+    dn_gaussians *gaussians; /* the densities behind the scores; NULL: none */
+} dni_linear_machine;
+
+/* All numbers 0, for the learner to fill in. densities: with Gaussians of one shared covariance.
+ * DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densities,
+                                             dn_machine **out, dn_error *err);
+/* A machine that dni_linear_machine_new made. */
+dni_linear_machine *dni_linear_machine_of(const dn_machine *machine);
+
+/* Weights of standardised features as weights of raw ones: w_j / scale_j and w0 − Σ_j w_j mean_j /
+ * scale_j. mean, scale: NULL for 0 and 1.
+ *
+ *   w       row k begins at w + k * stride
+ *   w0      number k is at w0 + k * w0_stride
+ *   w_raw   [n_scores × n_features]
+ *   w0_raw  [n_scores] */
 void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t w0_stride,
                        size_t n_scores, size_t n_features, const double *mean, const double *scale,
                        double *w_raw, double *w0_raw);

@@ -1,7 +1,10 @@
-/* Layers of units, one after the other. One x goes through plain loops over what of it is not 0; tiles of rows go through matrix products. */
+/* The network kind. A single x is scored by loops over its non-zero features, tiles of rows by matrix
+ * products. */
 #include "machine/network.h"
 #include "linalg/layer.h"
+#include "linalg/tile.h"
 #include "linalg/vector.h"
+#include "machine/machine_kind.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,40 +81,61 @@ void dni_activation_slopes(dn_activation activation, const double *z, double *de
 }
 
 /* ---- life ---- */
-dn_network *dni_network_new(const dni_layers *layers) {
-    const size_t n = dni_layers_numbers(layers);
-    dn_network *network = n == SIZE_MAX ? NULL : calloc(1, sizeof *network);
-    if (network == NULL) {
-        return NULL;
-    }
-    network->activation = layers->activation;
-    network->n_layers = layers->n_layers;
-    memcpy(network->units, layers->units, layers->n_layers * sizeof *network->units);
-    network->w = calloc(n, sizeof *network->w);
-    if (network->w == NULL) {
-        free(network);
-        return NULL;
-    }
-    return network;
+struct network_machine {
+    dn_machine base;
+    dn_network network;
+};
+
+dn_network *dni_network_of(const dn_machine *machine) {
+    return &((struct network_machine *)(uintptr_t)machine)->network;
 }
 
-void dni_network_free(dn_network *network) {
-    if (network != NULL) {
-        free(network->w);
+dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers, dn_machine **out,
+                                  dn_error *err) {
+    const size_t n = dni_layers_numbers(layers);
+    struct network_machine *m =
+        dni_machine_alloc(&dni_network_kind, sizeof *m, n_classes, layers->n_inputs);
+    double *w = n == SIZE_MAX ? NULL : calloc(n, sizeof *w);
+    if (m == NULL || w == NULL) {
+        free(w);
+        free(m);
+        return dn_error_set(
+            err, DN_ERR_MEMORY,
+            "a network of %zu layers over %zu features needs memory which the system does not have",
+            layers->n_layers, layers->n_inputs);
     }
-    free(network);
+    m->network.activation = layers->activation;
+    m->network.n_layers = layers->n_layers;
+    memcpy(m->network.units, layers->units, layers->n_layers * sizeof *m->network.units);
+    m->network.w = w;
+    *out = &m->base;
+    return DN_OK;
+}
+
+static void network_free(dn_machine *machine) {
+    free(dni_network_of(machine)->w);
+}
+
+static dni_layers layers_of(const dn_machine *machine) {
+    return dni_network_layers(dni_network_of(machine), machine->n_features);
+}
+
+static double network_memory(const dn_machine *machine) {
+    const dni_layers layers = layers_of(machine);
+    return (double)sizeof(struct network_machine) +
+           sizeof(double) * (double)dni_layers_numbers(&layers);
 }
 
 /* ---- one x ---- */
-size_t dni_network_work(const dn_network *network) {
-    const dni_layers layers = dni_network_layers(network, 0);
+static size_t network_work(const dn_machine *machine) {
+    const dni_layers layers = layers_of(machine);
     return 2 * dni_layers_widest(&layers);
 }
 
 static inline void add_weights(double value, const double *restrict w, size_t n,
                                double *restrict z) {
     size_t k = 0;
-    for (; k + 4 <= n; k += 4) { /* four at a time, which compilers make few operations of */
+    for (; k + 4 <= n; k += 4) { /* unrolled: compilers use vector instructions */
         z[k] += value * w[k];
         z[k + 1] += value * w[k + 1];
         z[k + 2] += value * w[k + 2];
@@ -131,11 +155,12 @@ static void layer(const double *x, size_t inputs, const double *w, size_t units,
     }
 }
 
-/* Scores behind the first layer's sums z, which are in the first half of the work (a single layer: in `scores`). */
-static void later_layers(const dn_network *network, size_t d, double *scores, double *work) {
-    const dni_layers layers = dni_network_layers(network, d);
+/* Scores from the sums z of the first layer, which are in the first half of the work. */
+static void later_layers(const dn_machine *machine, double *scores, double *work) {
+    const dn_network *network = dni_network_of(machine);
+    const dni_layers layers = layers_of(machine);
     double *z = work, *next = work + dni_layers_widest(&layers);
-    const double *w = network->w + (d + 1) * network->units[0];
+    const double *w = network->w + (machine->n_features + 1) * network->units[0];
     for (size_t l = 1; l < network->n_layers; l++) {
         const size_t inputs = network->units[l - 1], units = network->units[l];
         dni_activate(network->activation, z, inputs);
@@ -147,22 +172,33 @@ static void later_layers(const dn_network *network, size_t d, double *scores, do
     }
 }
 
-void dni_network_scores(const dn_network *network, size_t d, const double *x, double *scores,
-                        double *work) {
-    layer(x, d, network->w, network->units[0], work);
-    later_layers(network, d, scores, work);
+static bool network_scores(const dn_machine *machine, const double *x, double *scores,
+                           double *work) {
+    const dn_network *network = dni_network_of(machine);
+    layer(x, machine->n_features, network->w, network->units[0], work);
+    later_layers(machine, scores, work);
+    return true;
 }
 
-void dni_network_scores_entries(const dn_network *network, size_t d, const dni_entry_part *parts,
-                                size_t n_parts, double *scores, double *work) {
+static bool network_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
+                                   size_t n_parts, double *scores, double *work) {
+    const dn_network *network = dni_network_of(machine);
     const size_t units = network->units[0];
-    memcpy(work, network->w + d * units, units * sizeof *work);
+    memcpy(work, network->w + machine->n_features * units, units * sizeof *work);
     for (const dni_entry_part *part = parts; part < parts + n_parts; part++) {
         for (size_t e = 0; e < part->n; e++) {
             add_weights(part->value[e], network->w + part->feature[e] * units, units, work);
         }
     }
-    later_layers(network, d, scores, work);
+    later_layers(machine, scores, work);
+    return true;
+}
+
+static void network_intercept(const dn_machine *machine, double *out, double *work) {
+    (void)work;
+    for (size_t k = 0; k < dn_machine_n_scores(machine); k++) {
+        out[k] = (double)NAN;
+    }
 }
 
 /* ---- tiles of rows ---- */
@@ -186,13 +222,67 @@ dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matri
     return DN_OK;
 }
 
+/* The outputs of all layers of the widest machine, for a tile. */
+static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
+    size_t most = 0;
+    (void)n_slots;
+    for (size_t i = 0; i < n; i++) {
+        const dni_layers layers = layers_of(machines[i]);
+        const size_t units = dni_layers_units(&layers);
+        most = units > most ? units : most;
+    }
+    return DNI_TILE_ROWS * most;
+}
+
+static dn_status network_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
+                                    const dn_run *run, double *scores, double *work,
+                                    dn_error *err) {
+    size_t n_scores = 0, first = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_scores += dn_machine_n_scores(machines[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const dni_layers layers = layers_of(machines[i]);
+        const size_t own = dn_machine_n_scores(machines[i]);
+        dn_status status =
+            dni_layers_forward(&layers, dni_network_of(machines[i])->w, x, run, work, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        const double *last = work + x.n_rows * (dni_layers_units(&layers) - own);
+        for (size_t r = 0; r < x.n_rows; r++) {
+            memcpy(scores + r * n_scores + first, last + r * own, own * sizeof *last);
+        }
+        first += own;
+    }
+    return DN_OK;
+}
+
+static double network_cost(dn_machine *const *machines, size_t n) {
+    double cost = 0;
+    for (size_t i = 0; i < n; i++) {
+        const dni_layers layers = layers_of(machines[i]);
+        for (size_t l = 0; l < layers.n_layers; l++) { /* 16: an exponential for each unit */
+            const double units = (double)layers.units[l];
+            cost += (double)dni_layers_inputs(&layers, l) * units + 16 * units;
+        }
+    }
+    return cost;
+}
+
 /* ---- raw features ---- */
-bool dni_network_to_raw(const dn_network *from, size_t d, const double *mean, const double *scale,
-                        dn_network *to) {
-    const dni_layers layers = dni_network_layers(from, d);
-    const size_t n = dni_layers_numbers(&layers), units = from->units[0];
+static dn_status network_to_raw(const dn_machine *machine, const double *mean, const double *scale,
+                                dn_machine **out, dn_error *err) {
+    const dni_layers layers = layers_of(machine);
+    const size_t d = machine->n_features, n = dni_layers_numbers(&layers), units = layers.units[0];
+    dn_machine *made;
+    dn_status status = dni_network_machine_new(machine->n_classes, &layers, &made, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const dn_network *to = dni_network_of(made);
     double *bias = to->w + d * units;
-    memcpy(to->w, from->w, n * sizeof *to->w);
+    memcpy(to->w, dni_network_of(machine)->w, n * sizeof *to->w);
     for (size_t j = 0; j < d; j++) {
         for (size_t k = 0; k < units; k++) {
             double *w = to->w + j * units + k;
@@ -202,5 +292,139 @@ bool dni_network_to_raw(const dn_network *from, size_t d, const double *mean, co
             }
         }
     }
-    return dni_all_finite(to->w, n);
+    if (!dni_all_finite(to->w, n)) {
+        dn_machine_free(made);
+        return dni_machine_not_finite(err);
+    }
+    *out = made;
+    return DN_OK;
 }
+
+/* ---- bytes ---- */
+static void network_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
+    const dn_network *network = dni_network_of(machine);
+    const dni_layers layers = layers_of(machine);
+    (void)first;
+    dni_write_u8(writer, (uint8_t)network->activation);
+    dni_write_u64(writer, network->n_layers);
+    for (size_t l = 0; l < network->n_layers; l++) {
+        dni_write_u64(writer, network->units[l]);
+    }
+    dni_write_f64s(writer, network->w, dni_layers_numbers(&layers));
+}
+
+/* The shape, and that its numbers may follow in the bytes. */
+static dn_status read_shape(dni_reader *r, size_t K, size_t units[DN_MAX_LAYERS],
+                            dni_layers *layers, dn_error *err) {
+    const uint8_t activation = dni_read_u8(r);
+    const uint64_t n_layers = dni_read_u64(r);
+    if (r->failed || activation > DN_ACTIVATION_RELU || n_layers < 2 || n_layers > DN_MAX_LAYERS) {
+        return dni_machine_corrupt("its layers are none", err);
+    }
+    layers->activation = (dn_activation)activation;
+    layers->n_layers = (size_t)n_layers;
+    for (size_t l = 0; l < layers->n_layers; l++) {
+        const uint64_t n = dni_read_u64(r);
+        if (r->failed || n == 0 || n > r->left) {
+            return dni_machine_corrupt("the units of a layer are none", err);
+        }
+        units[l] = (size_t)n;
+    }
+    const size_t n = dni_layers_numbers(layers);
+    if (units[layers->n_layers - 1] != (K == 2 ? 1 : K) || n == SIZE_MAX ||
+        !dni_machine_fits(r, n, 1)) {
+        return dni_machine_corrupt("its layers are cut short", err);
+    }
+    return DN_OK;
+}
+
+static dn_status network_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
+                              dn_machine **out, dn_error *err) {
+    size_t units[DN_MAX_LAYERS] = {0};
+    dni_layers layers = {.n_inputs = d, .units = units};
+    dn_machine *m;
+    (void)first;
+    dn_status status = read_shape(r, K, units, &layers, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_network_machine_new(K, &layers, &m, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    double *w = dni_network_of(m)->w;
+    const size_t n = dni_layers_numbers(&layers);
+    if (!dni_read_f64s(r, w, n) || !dni_all_finite(w, n)) {
+        dn_machine_free(m);
+        return dni_machine_corrupt("its weights are cut short or not finite", err);
+    }
+    *out = m;
+    return DN_OK;
+}
+
+/* ---- description ---- */
+static double network_matrix_numbers(const dn_machine *machine) {
+    const dni_layers layers = layers_of(machine);
+    return (double)dni_layers_numbers(&layers);
+}
+
+/* "w" has a row for each unit, as linear weights have one for each score. */
+static void visit_layer(const dn_visitor *v, const double *w, size_t inputs, size_t units) {
+    v->begin_object(v->ctx, NULL);
+    v->integer(v->ctx, "units", (int64_t)units);
+    if (v->matrices) {
+        v->begin_array(v->ctx, "w");
+        for (size_t k = 0; k < units; k++) {
+            const dn_number_array column = {.values = w + k,
+                                            .shape = {inputs},
+                                            .n_dims = 1,
+                                            .stride = units};
+            v->array(v->ctx, NULL, &column);
+        }
+        v->end_array(v->ctx);
+        dn_visit_vector(v, "w0", w + inputs * units, units);
+    }
+    v->end_object(v->ctx);
+}
+
+static dn_status network_describe(const dn_machine *machine, const dn_encoder *encoder,
+                                  const dn_visitor *v, dn_error *err) {
+    static const char *const names[] = {[DN_ACTIVATION_SIGMOID] = "sigmoid",
+                                        [DN_ACTIVATION_TANH] = "tanh",
+                                        [DN_ACTIVATION_RELU] = "relu"};
+    const dni_layers layers = layers_of(machine);
+    const double *w = dni_network_of(machine)->w;
+    const char *activation = names[layers.activation];
+    (void)encoder;
+    (void)err;
+    v->text(v->ctx, "activation", activation, strlen(activation));
+    v->begin_array(v->ctx, "layers");
+    for (size_t l = 0; l < layers.n_layers; l++) {
+        const size_t inputs = dni_layers_inputs(&layers, l);
+        visit_layer(v, w, inputs, layers.units[l]);
+        w += (inputs + 1) * layers.units[l];
+    }
+    v->end_array(v->ctx);
+    return DN_OK;
+}
+
+const dni_machine_kind dni_network_kind = {
+    .id = 4,
+    .name = "network",
+    .matrices = "layers",
+    .flags = DNI_MACHINE_FINITE,
+    .free_parts = network_free,
+    .memory = network_memory,
+    .write = network_write,
+    .read = network_read,
+    .to_raw = network_to_raw,
+    .work = network_work,
+    .scores = network_scores,
+    .scores_entries = network_scores_entries,
+    .intercept = network_intercept,
+    .tile_work = network_tile_work,
+    .score_tile = network_score_tile,
+    .cost = network_cost,
+    .matrix_numbers = network_matrix_numbers,
+    .describe = network_describe,
+};

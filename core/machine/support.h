@@ -6,9 +6,21 @@
 #ifndef DNI_SUPPORT_H
 #define DNI_SUPPORT_H
 
-#include <discern/machine.h>
+#include <discern/kernel.h>
+#include <discern/matrix.h>
 #include <discern/run.h>
 #include <discern/status.h>
+
+/* Support vectors: encoded rows, standardised where the encoder standardises. */
+typedef struct dn_support {
+    size_t references; /* machines that have it; changed by one thread at a time */
+    dn_kernel kernel;  /* its factor is the support's */
+    dn_matrix
+        x; /* [n × d] dense or CSR; the arrays are the support's. precomputed: the entry 1 in the
+                  * column of the training table's row */
+    struct dni_points *points; /* x prepared for prediction; NULL: no rows */
+    bool single;               /* kernel values of prediction may be computed in float */
+} dn_support;
 
 /* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense, as a mahalanobis kernel's always are). The kernel is copied, with its factor. One
  * reference, the caller's. The run's allocator counts it, and its machines (dn_run_charge); NULL: nobody does. DN_ERR_MEMORY, DN_ERR_BUDGET. */
@@ -25,23 +37,10 @@ dn_support *dni_support_ref(dn_support *support);
 void dni_support_unref(dn_support *support); /* NULL is allowed */
 /* It is no run's any more. */
 void dni_support_settle(dn_support *support);
+/* Charges the run for more bytes that belong to the support's machines. DN_ERR_BUDGET. */
+DN_MUST_USE dn_status dni_support_charge(dn_support *support, double bytes, dn_error *err);
 /* Bytes it holds, about; and what one with n rows and so many entries (INFINITY: dense) will. */
 double dni_support_memory(const dn_support *support);
 double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries);
-/* … and what machines take that have so many of its rows together. */
-double dni_kernel_machines_foretold(size_t n_machines, double n_rows);
-
-/* A machine of two classes over n of the support's rows, with index, coef, w0 and norm zeroed. It takes a reference of its own. DN_ERR_MEMORY, DN_ERR_BUDGET; *out is then untouched. */
-DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out,
-                                             dn_error *err);
-static inline dn_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
-    return machine->kernel;
-}
-void dni_kernel_machine_free(
-    dn_kernel_machine *machine); /* NULL and a half-built one are allowed */
-
-/* score[r] ← Σ_i c_i k[r · stride + index_i] + w0 for n_rows rows of kernel values, in one order whatever n_rows is. score has the stride score_stride. */
-void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride,
-                               size_t n_rows, double *score, size_t score_stride);
 
 #endif

@@ -8,7 +8,7 @@
 #define DNI_SUPPORT_BYTES_H
 
 #include "base/bytes.h"
-#include <discern/machine.h>
+#include "machine/support.h"
 
 void dni_support_write(const dn_support *support, dni_writer *writer);
 /* Of n_features columns; *out is the caller's reference. DN_ERR_CORRUPT, DN_ERR_MEMORY; never allocates more than a small multiple of the bytes left. */

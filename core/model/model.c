@@ -5,9 +5,7 @@
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "machine/support.h"
 #include "model/calibration.h"
-#include "model/kernel_scores.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -26,17 +24,14 @@ void dni_machines_free(dn_machine **machines, size_t n) {
     free(machines);
 }
 
-/* Machines of weights alone, on features that are the raw ones: nothing to convert. Nor are kernel machines: a kernel of other features is another one. */
+/* Whether the machines are those of the raw features as they are. */
 static bool are_raw(const dn_model *m, dn_machine *const *machines) {
-    if (machines[0]->kernel != NULL) {
+    if (dni_machine_stays_encoded(machines[0])) {
         return true;
     }
     bool raw = dn_encoder_mean(m->encoder) == NULL;
     for (size_t i = 0; i < m->n_machines; i++) {
-        raw = raw && machines[i]->kind == DN_MACHINE_LINEAR && machines[i]->gaussians == NULL &&
-              dni_all_finite(machines[i]->w,
-                             machines[i]->n_features * dn_machine_n_scores(machines[i])) &&
-              dni_all_finite(machines[i]->w0, dn_machine_n_scores(machines[i]));
+        raw = raw && dni_machine_is_raw(machines[i]);
     }
     return raw;
 }
@@ -49,31 +44,25 @@ static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *er
         return no_memory(err);
     }
     m->raw_shares = are_raw(m, machines);
-    m->linear = true;
-    m->support = machines[0]->kernel == NULL ? NULL : machines[0]->kernel->support;
-    m->single = m->support != NULL && dni_kernel_scores_single(m->support, machines, m->n_machines);
+    m->encoded = dni_machine_stays_encoded(machines[0]);
+    m->linear = dni_machine_is_linear(machines[0]);
+    dni_machines_finish(machines, m->n_machines);
     for (size_t i = 0; i < m->n_machines; i++) {
         if (m->raw_shares) {
             m->raw[i] = machines[i];
+        } else {
+            dn_status status = dni_machine_to_raw(machines[i], mean, scale, &m->raw[i], err);
+            if (status != DN_OK) {
+                return status;
+            }
         }
-        dn_status status =
-            m->raw_shares ? DN_OK : dni_machine_to_raw(machines[i], mean, scale, &m->raw[i], err);
-        if (status != DN_OK) {
-            return status;
-        }
-        if (machines[i]->naive_bayes != NULL) {
-            dni_bayes_settle(machines[i]->naive_bayes, machines[i]->n_classes,
-                             machines[i]->n_features);
-        }
-        size_t work = dni_machine_work(m->raw[i]);
+        const size_t work = dni_machine_work(m->raw[i]);
         m->work = work > m->work ? work : m->work;
         m->n_scores += dn_machine_n_scores(m->raw[i]);
-        m->linear = m->linear && m->raw[i]->kind == DN_MACHINE_LINEAR;
-        m->expands = m->expands || m->raw[i]->gaussians != NULL || m->raw[i]->n_components > 0;
+        m->expands = m->expands || dni_machine_needs_all(m->raw[i]);
     }
-    m->expands =
-        m->expands || (!m->linear && m->support == NULL &&
-                       m->encoder->n_vector_inputs == 0); /* most of a table's features are not 0 */
+    /* without text and sparse columns most features are not 0 */
+    m->expands = m->expands || (!m->linear && !m->encoded && m->encoder->n_vector_inputs == 0);
     return DN_OK;
 }
 
@@ -145,15 +134,17 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
 /* The linear scores side by side. With many features they take most of a model's memory: what is the same is there once. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
-    m->w = m->raw[0]->w;
+    const double *w, *w0;
+    (void)dni_machine_linear(m->raw[0], &m->w, &w0);
     if (m->n_machines > 1) {
         m->w = m->own_w = malloc((d * S + 1) * sizeof *m->own_w);
         if (m->own_w == NULL) {
             return no_memory(err);
         }
         for (size_t i = 0; i < m->n_machines; i++) {
-            size_t own = dn_machine_n_scores(m->raw[i]);
-            memcpy(m->own_w + first * d, m->raw[i]->w, own * d * sizeof *m->w);
+            const size_t own = dn_machine_n_scores(m->raw[i]);
+            (void)dni_machine_linear(m->raw[i], &w, &w0);
+            memcpy(m->own_w + first * d, w, own * d * sizeof *w);
             first += own;
         }
     }
@@ -209,8 +200,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         dn_model_unref(m);
         return status;
     }
-    if (m->support != NULL && m->support->kernel.type == DN_KERNEL_PRECOMPUTED &&
-        !m->encoder->refuse_missing) {
+    if (dni_machine_is_precomputed(parts->machines[0]) && !m->encoder->refuse_missing) {
         m->encoder->refuse_missing = true; /* it comes from bytes, and is nobody else's yet */
     }
     m->classes = *parts->classes;
@@ -245,10 +235,8 @@ void dn_model_unref(dn_model *model) {
     free(model);
 }
 
-void dni_model_settle(dn_model *model) {
-    if (model->support != NULL) {
-        dni_support_settle(model->machines[0]->kernel->support);
-    }
+void dni_model_leave_run(dn_model *model) {
+    dni_machine_leave_run(model->machines[0]);
 }
 
 size_t dn_model_memory(const dn_model *model) {
@@ -260,11 +248,12 @@ size_t dn_model_memory(const dn_model *model) {
              model->n_features * model->n_scores * sizeof(double);
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++) {
-        bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) *
-                                              dni_machine_numbers(model->machines[i]) *
-                                              sizeof(double);
+        bytes += (size_t)dni_machine_memory(model->machines[i]) + 2 * sizeof(dn_machine *);
+        if (!model->raw_shares) {
+            bytes += (size_t)dni_machine_memory(model->raw[i]);
+        }
     }
-    bytes += model->support == NULL ? 0 : (size_t)dni_support_memory(model->support);
+    bytes += (size_t)dni_machine_shared_memory(model->machines[0]);
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
     bytes += dni_encoder_memory(model->encoder);
     return bytes;
@@ -332,12 +321,58 @@ const dn_calibration *dn_model_calibration(const dn_model *model) {
 }
 
 bool dn_model_has_density(const dn_model *model) {
-    return model->n_machines == 1 &&
-           (model->raw[0]->gaussians != NULL || model->raw[0]->naive_bayes != NULL);
+    return model->n_machines == 1 && dni_machine_has_densities(model->raw[0]);
 }
 
 bool dn_model_has_contributions(const dn_model *model) {
-    return model->support == NULL && model->raw[0]->kind != DN_MACHINE_NETWORK;
+    return dni_machine_has_contributions(model->raw[0]);
+}
+
+bool dn_model_can_be_impossible(const dn_model *model) {
+    return !dni_machine_finite_scores(model->raw[0]);
+}
+
+bool dn_model_is_precomputed(const dn_model *model) {
+    return dni_machine_is_precomputed(model->raw[0]);
+}
+
+double dn_model_threshold(const dn_model *model) {
+    return model->machines[0]->threshold;
+}
+
+double dn_model_cost(const dn_model *model) {
+    return dni_machines_cost(model->raw, model->n_machines);
+}
+
+/* ---- description ---- */
+const char *dn_model_kind(const dn_model *model) {
+    return dni_machine_kind_name(model->raw[0]);
+}
+
+dn_status dn_model_describe(const dn_model *model, const dn_visitor *visitor, dn_error *err) {
+    return dni_machine_describe_shared(model->raw[0], model->encoder, visitor, err);
+}
+
+bool dn_model_describes_machines(const dn_model *model) {
+    return dni_machine_describes(model->raw[0]);
+}
+
+dn_status dn_model_describe_machine(const dn_model *model, size_t i, const dn_visitor *visitor,
+                                    dn_error *err) {
+    if (i >= model->n_machines) {
+        return dn_error_set(err, DN_ERR_ARGUMENT, "machine %zu of a model with %zu machines", i,
+                            model->n_machines);
+    }
+    return dni_machine_describe(model->raw[i], model->encoder, visitor, err);
+}
+
+double dn_model_matrix_numbers(const dn_model *model, const char **out_name) {
+    double numbers = dni_machine_shared_matrix_numbers(model->raw[0], model->encoder);
+    for (size_t i = 0; i < model->n_machines; i++) {
+        numbers += dni_machine_matrix_numbers(model->raw[i]);
+    }
+    *out_name = dni_machine_matrices_name(model->raw[0]);
+    return numbers;
 }
 
 const double *dn_model_intercept(const dn_model *model) {

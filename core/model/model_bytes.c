@@ -7,6 +7,7 @@
 #include "catalogue/multiclass_params.h"
 #include "encoder/encoder_bytes.h"
 #include "machine/machine_bytes.h"
+#include "machine/machine_impl.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 
@@ -303,7 +304,7 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
                                   &p->machines[i], err);
     }
     if (status == DN_OK) {
-        p->machines[0]->threshold = threshold;
+        dni_machine_set_threshold(p->machines[0], threshold);
     }
     return status;
 }

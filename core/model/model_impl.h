@@ -31,7 +31,8 @@ struct dn_model {
     size_t n_machines;
     dn_machine **machines; /* [n_machines] of the encoded x */
     dn_machine **raw;      /* [n_machines] the same of the raw features */
-    bool raw_shares;       /* what `raw` holds belongs to `machines`: nothing is standardised */
+    bool
+        raw_shares; /* `raw` are the same machines: nothing is standardised, or they stay encoded */
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
     size_t work;       /* doubles that a raw machine needs for one x */
@@ -50,10 +51,7 @@ struct dn_model {
     double *own_by_feature; /* by_feature, unless it is w */
     double length;          /* one score: ‖w‖ */
     bool plain;             /* feature i is input i, a number */
-    /* every machine a kernel machine: */
-    const dn_support *support; /* theirs; NULL otherwise */
-    bool
-        single; /* kernel values may be computed in float: many of them, and what that leaves out of a score is next to nothing */
+    bool encoded; /* the machines stay in the encoded space: `raw` are the same machines */
 };
 
 /* What a model is made of. */
@@ -73,8 +71,8 @@ typedef struct dni_model_parts {
 /* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
-/* It leaves the run that made it, which counted its memory. */
-void dni_model_settle(dn_model *model);
+/* Ends the accounting of the model's memory in the run that trained it. */
+void dni_model_leave_run(dn_model *model);
 
 /* machines[n] and the array itself. */
 void dni_machines_free(dn_machine **machines, size_t n);
@@ -82,7 +80,8 @@ void dni_machines_free(dn_machine **machines, size_t n);
 /* The class that the scores [n_scores] of a row choose, or DN_AMBIGUOUS. */
 size_t dni_model_label(const dn_model *model, const double *scores);
 
-/* Whether scores [n_scores] of a row are an answer: finite when linear or of a network, numbers or an infinity of densities. */
+/* Whether the scores [n_scores] of a row are an answer: finite, or where class densities multiply,
+ * numbers or infinities. */
 bool dni_model_scores_good(const dn_model *model, const double *scores);
 
 #endif

@@ -3,13 +3,13 @@
  * A row is scored by itself, feature after feature in their order (those of text and sparse columns after all others), so that its answer cannot depend on its neighbours, the batch or the
  * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
  * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it.
- * Kernel machines see rows in tiles (kernel_scores.h). */
+ * Machines that stay in the encoded space see rows in tiles (encoded_scores.h). */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
 #include "model/calibration.h"
-#include "model/kernel_scores.h"
+#include "model/encoded_scores.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ struct room {
     double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
     size_t length_of;
     double *x;     /* [n_features] raw features; NULL: not made */
-    double *tiles; /* [dni_kernel_scores_raw_work] of kernel machines */
+    double *tiles; /* [dni_encoded_scores_work] of machines that stay encoded */
 };
 
 static size_t feature_doubles(const dn_model *m) {
@@ -36,14 +36,14 @@ static size_t feature_doubles(const dn_model *m) {
 }
 
 static size_t score_rows(const dn_model *m) {
-    return m->support != NULL ? DNI_POINTS_QUERIES : 1;
+    return m->encoded ? DNI_ENCODED_ROWS : 1;
 }
 
 size_t dn_model_workspace(const dn_model *m) {
     const size_t K = m->classes.shown.n;
     return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work +
            2 * K + dni_probabilities_work(m) + (m->expands ? m->n_features : 0) +
-           (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
+           (m->encoded ? dni_encoded_scores_work(m) : 0);
 }
 
 static struct room room_of(const dn_model *m, double *workspace) {
@@ -199,8 +199,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
 
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
-    const bool finite =
-        model->linear || model->support != NULL || model->raw[0]->kind == DN_MACHINE_NETWORK;
+    const bool finite = dni_machine_finite_scores(model->raw[0]);
     bool good = true;
     for (size_t k = 0; k < model->n_scores; k++) {
         good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
@@ -234,15 +233,12 @@ static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
 static double distance_of(const dn_model *m, const double *scores, struct room *room) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
-    if (m->support != NULL) {
-        return K == 2 && m->machines[0]->kernel->norm > 0 ? scores[0] / m->machines[0]->kernel->norm
-                                                          : least;
+    if (K == 2) {
+        const double length = m->linear ? m->length : dni_machine_norm(m->raw[0]);
+        return length > 0 ? scores[0] / length : least;
     }
     if (!m->linear) {
         return least;
-    }
-    if (K == 2) {
-        return m->length > 0 ? scores[0] / m->length : least;
     }
     if (m->n_scores != K ||
         (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST)) {
@@ -335,7 +331,7 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
 /* The first input that is missing though the kernel needs all of them: its values are given, and nothing stands for one. n_inputs: none is. */
 static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
     size_t j = 0;
-    if (m->support == NULL || m->support->kernel.type != DN_KERNEL_PRECOMPUTED) {
+    if (!dni_machine_is_precomputed(m->raw[0])) {
         return m->n_inputs;
     }
     while (j < m->n_inputs && !isnan(rows.value[i * m->n_inputs + j])) {
@@ -358,13 +354,13 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
     }
 }
 
-/* Of kernel machines, tile by tile. */
+/* By machines that stay in the encoded space, tile by tile. */
 static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room,
                             const dn_prediction *out) {
     const size_t S = m->n_scores;
     for (size_t i = 0, n; i < rows.n; i += n) {
         double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
-        n = dni_kernel_scores_raw(m, rows, i, scores, room->tiles);
+        n = dni_encoded_scores(m, rows, i, scores, room->tiles);
         for (size_t r = 0; r < n; r++) {
             if (!dni_model_scores_good(m, scores + r * S) ||
                 find_missing(m, rows, i + r) < m->n_inputs) {
@@ -410,7 +406,7 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
     const bool plain = m->linear && m->plain && S == 1,
                explained = out->contributions != NULL || out->log_density != NULL;
     const bool expanded = m->expands && (!m->linear || explained);
-    if (m->support != NULL) {
+    if (m->encoded) {
         return predict_tiles(m, rows, &room, out);
     }
     for (size_t i = 0; i < rows.n; i++) {

@@ -325,7 +325,7 @@ static void take_result(struct training *t, dn_train_result *out) {
     t->result.train = t->train.metrics;
     t->result.validation = t->validation.metrics;
     t->train.metrics = t->validation.metrics = NULL;
-    dni_model_settle(t->fit.model);
+    dni_model_leave_run(t->fit.model);
     t->result.model = t->fit.model;
     t->result.report = t->fit.report;
     t->fit.model = NULL;

@@ -311,8 +311,7 @@ static void read_outputs(struct reading *r, const json_t *root) {
 
 /* A point of a plane says nothing of a model that wants more than numbers and categories. */
 static bool can_vary(struct reading *r) {
-    const dn_machine *machine = dn_model_machine(r->m->model, 0);
-    if (machine->kernel && machine->kernel->support->kernel.type == DN_KERNEL_PRECOMPUTED) {
+    if (dn_model_is_precomputed(r->m->model)) {
         return json_fault(r->problem, "", NULL,
                           "the model has a precomputed kernel: its inputs are what the kernel says "
                           "of training rows, which cannot vary by "

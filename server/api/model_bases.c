@@ -1,7 +1,7 @@
 /* Fitted bases as JSON. Centres and points are told in the columns' own units, as a job gives them; frequencies and directions are of z = (x − mean)/scale. */
 #include "api/model_bases.h"
 
-#include "api/densities.h"
+#include "api/describe.h"
 #include "jobs/features.h"
 
 /* [n_features × n_columns] */

@@ -1,7 +1,6 @@
 /* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
-#include "api/densities.h"
+#include "api/describe.h"
 #include "api/handlers.h"
-#include "api/kernel_weights.h"
 #include "api/model_bases.h"
 #include "api/outputs.h"
 #include "api/support.h"
@@ -81,14 +80,26 @@ static void put_linear(struct json_writer *w, const dn_model *model, const dn_li
     put_discriminants(w, model, linear);
 }
 
-/* What machines hold beside linear scores: a single one's as members of the answer, those of several in a list. */
+/* Writes the parameters of machine i beside its linear weights. */
+static void put_machine(struct json_writer *w, const dn_model *model, size_t i, bool matrices) {
+    const dn_visitor visitor = api_json_visitor(w, matrices);
+    if (dn_model_describe_machine(model, i, &visitor, NULL) != DN_OK) {
+        w->out->failed = true;
+    }
+}
+
+/* Writes the parameters of the machines: of a single one as members of the answer, of several in a
+ * list. */
 static void put_machines(struct json_writer *w, const dn_model *model, bool matrices) {
-    const dn_encoder *encoder = dn_model_encoder(model);
+    const dn_visitor visitor = api_json_visitor(w, matrices);
+    if (dn_model_describe(model, &visitor, NULL) != DN_OK) {
+        w->out->failed = true;
+    }
     if (dn_model_n_machines(model) == 1) {
-        api_machine_write(dn_model_machine(model, 0), encoder, matrices, w);
+        put_machine(w, model, 0, matrices);
         return;
     }
-    if (!api_machine_has_more(dn_model_machine(model, 0))) {
+    if (!dn_model_describes_machines(model)) {
         return;
     }
     json_put_key(w, "machines");
@@ -96,7 +107,7 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
     for (size_t i = 0; i < dn_model_n_machines(model) && !w->out->failed; i++) {
         json_begin_object(w);
         put_about(w, model, i, 0);
-        api_machine_write(dn_model_machine(model, i), encoder, matrices, w);
+        put_machine(w, model, i, matrices);
         json_end_object(w);
     }
     json_end_array(w);
@@ -132,20 +143,14 @@ static void put_calibration(struct json_writer *w, const dn_model *model, bool m
 }
 
 static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
-    static const char *const kinds[] = {[DN_MACHINE_LINEAR] = "linear",
-                                        [DN_MACHINE_GAUSSIAN] = "gaussian",
-                                        [DN_MACHINE_NAIVE_BAYES] = "naive_bayes",
-                                        [DN_MACHINE_NETWORK] = "network",
-                                        [DN_MACHINE_KERNEL] = "kernel"};
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
-    const dn_support *support = api_kernel_support(m->model);
     struct buf names = {0};
     dn_linear linear;
     json_begin_object(w);
     json_kv_string(w, "model", m->name);
     json_kv_int(w, "version", m->version);
-    json_kv_string(w, "kind", kinds[dn_model_machine(m->model, 0)->kind]);
+    json_kv_string(w, "kind", dn_model_kind(m->model));
     json_kv_string(w, "decision", jobs_decision_name(decision));
     json_put_key(w, "classes");
     json_begin_array(w);
@@ -157,7 +162,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
         put_class(w, "unclaimed", classes, classes->n - 1);
     }
     if (decision == DN_DECISION_OUTLIER) {
-        json_kv_double(w, "threshold", dn_model_machine(m->model, 0)->threshold);
+        json_kv_double(w, "threshold", dn_model_threshold(m->model));
     }
     wire_feature_names_write(dn_model_encoder(m->model), &names);
     json_kv_raw(w, "features", buf_cstr(&names));
@@ -166,9 +171,6 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     if (dn_model_linear(m->model, &linear)) {
         put_linear(w, m->model, &linear);
     }
-    if (support) {
-        api_kernel_write(support, dn_model_encoder(m->model), matrices, w);
-    }
     put_machines(w, m->model, matrices);
     if (dn_model_calibration(m->model)) {
         put_calibration(w, m->model, matrices);
@@ -176,13 +178,11 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     json_end_object(w);
 }
 
-/* Whether covariances and the like fit into one answer. */
+/* Whether covariances, layers and support vectors fit into one answer. */
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
     const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
-    double numbers = api_kernel_numbers(model);
-    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
-        numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
-    }
+    const char *what;
+    double numbers = dn_model_matrix_numbers(model, &what);
     const dn_calibration *calibration = dn_model_calibration(model);
     for (size_t s = 0; calibration && s < calibration->n_scores; s++) {
         numbers += 2 * (double)calibration->scores[s].n;
@@ -190,10 +190,6 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
     if (numbers + bases <= OUTPUTS_MAX_NUMBERS) {
         return true;
     }
-    const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
-    const char *what = kind == DN_MACHINE_NETWORK  ? "layers"
-                       : kind == DN_MACHINE_KERNEL ? "support vectors"
-                                                   : "covariances";
     http_fail(call, PROBLEM_ANSWER_TOO_LONG,
               "the %s of %zu features have %.0f numbers, more than the %d that one answer may "
               "hold: ?matrices=false leaves them out",

@@ -1,6 +1,5 @@
 /* What a prediction call wants to know of each row, what that costs, and the room where it is computed. */
 #include "api/outputs.h"
-#include "api/kernel_weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,30 +71,6 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked) {
 }
 
 /* ---- cost ---- */
-static double network_cost(const dn_machine *m) {
-    double inputs = (double)m->n_features, cost = 0;
-    for (size_t l = 0; l < m->network->n_layers; l++) {
-        const double units = (double)m->network->units[l];
-        cost += inputs * units + 16 * units; /* an activation is an exponential */
-        inputs = units;
-    }
-    return cost;
-}
-
-static double machine_cost(const dn_machine *m) {
-    double d = (double)m->n_features, K = (double)m->n_classes;
-    if (m->kind == DN_MACHINE_NAIVE_BAYES) {
-        return 8 * K * d; /* logarithms */
-    }
-    if (m->kind == DN_MACHINE_GAUSSIAN && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL) {
-        return K * d * d;
-    }
-    if (m->kind == DN_MACHINE_KERNEL) {
-        return 0; /* of all together: kernel_cost */
-    }
-    return m->kind == DN_MACHINE_NETWORK ? network_cost(m) : K * d;
-}
-
 /* A feature that is a function of inputs takes about one multiplication for each of them. */
 static double expansion_cost(const dn_encoder *encoder) {
     size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder),
@@ -106,42 +81,12 @@ static double expansion_cost(const dn_encoder *encoder) {
     return n_features > own ? (double)(n_features - own) * (double)n_inputs : 0;
 }
 
-/* About what a value of the kernel takes beside the products: an exponential, or the like. */
-enum { KERNEL_VALUE = 8 };
-
-/* Every support vector once, and what each machine adds up. */
-static double kernel_cost(const dn_model *model) {
-    const dn_support *s = api_kernel_support(model);
-    const double n = s ? (double)s->x.n_rows : 0;
-    if (!s || n == 0) {
-        return 0;
-    }
-    const double each =
-        s->x.kind == DN_DENSE ? (double)s->x.n_cols : (double)s->x.row_start[s->x.n_rows] / n;
-    double cost = s->kernel.factor ? (double)s->x.n_cols * (double)s->x.n_cols : 0;
-    if (s->kernel.type == DN_KERNEL_DISTANCE && s->kernel.metric == DN_METRIC_EDIT) {
-        cost += n * each * each;
-    }
-    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
-        cost += (double)dn_model_machine(model, i)->kernel->n;
-    }
-    return cost + n * (each + KERNEL_VALUE);
-}
-
 double api_outputs_cost(const dn_model *model, unsigned outputs) {
     const dn_decision decision = dn_model_decision(model);
     double K = (double)dn_model_classes(model)->n,
            d = (double)dn_encoder_n_features(dn_model_encoder(model));
-    double S = (double)dn_model_n_scores(model), cost = expansion_cost(dn_model_encoder(model)),
-           machines = 0;
-    dn_linear linear;
-    if (dn_model_linear(model, &linear)) {
-        machines = S * d;
-    }
-    for (size_t i = 0; !dn_model_linear(model, &linear) && i < dn_model_n_machines(model); i++) {
-        machines += machine_cost(dn_model_machine(model, i));
-    }
-    cost += machines + kernel_cost(model);
+    const double S = (double)dn_model_n_scores(model), machines = dn_model_cost(model);
+    double cost = expansion_cost(dn_model_encoder(model)) + machines;
     if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
         cost += 2 * machines + S * d;
     }
@@ -176,7 +121,6 @@ struct widths {
 static struct widths widths_of(const dn_model *model, unsigned outputs) {
     const size_t n_scores = dn_model_n_scores(model),
                  n_features = dn_encoder_n_features(dn_model_encoder(model));
-    const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
     return (struct widths){
         .probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
         .scores = outputs & WIRE_SCORES ? n_scores : 0,
@@ -187,7 +131,7 @@ static struct widths widths_of(const dn_model *model, unsigned outputs) {
         .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
         .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
         .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
-        .support = kind == DN_MACHINE_GAUSSIAN || kind == DN_MACHINE_NAIVE_BAYES};
+        .support = dn_model_can_be_impossible(model)};
 }
 
 /* The next n_rows × width numbers, NULL for none. */

@@ -3,8 +3,11 @@
 #define DISCERN_DISCERN_H
 
 #include <discern/algorithm.h>
+#include <discern/decision.h>
+#include <discern/describe.h>
 #include <discern/encoder.h>
 #include <discern/kernel.h>
+#include <discern/machine.h>
 #include <discern/matrix.h>
 #include <discern/metrics.h>
 #include <discern/model.h>

@@ -12,6 +12,7 @@
 #include <discern/api.h>
 #include <discern/decision.h>
 #include <discern/encoder.h>
+#include <discern/machine.h>
 #include <discern/metrics.h>
 
 DN_BEGIN_DECLS
@@ -168,6 +169,26 @@ typedef struct dn_linear {
 } dn_linear;
 bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linear */
 
+/* ---- description ---- */
+/* The kind of the model's machines: "linear", "gaussian", "naive_bayes", "kernel", "network". */
+const char *dn_model_kind(const dn_model *model);
+/* Passes what the machines share, as members of the object that is open: support vectors. The weights
+ * of linear models are not passed (dn_model_linear). DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dn_model_describe(const dn_model *model,
+                                        const dn_visitor *visitor,
+                                        dn_error *err);
+/* Passes the parameters of machine i in the same way; false: there are none beside linear weights. */
+bool dn_model_describes_machines(const dn_model *model);
+DN_MUST_USE dn_status dn_model_describe_machine(const dn_model *model,
+                                                size_t i,
+                                                const dn_visitor *visitor,
+                                                dn_error *err);
+/* The numbers that these functions pass only with visitor->matrices, and the name of such arrays:
+ * "support vectors". */
+double dn_model_matrix_numbers(const dn_model *model, const char **out_name);
+/* DN_DECISION_OUTLIER: the value >= 0 such that scores below −value are outliers'; 0 otherwise. */
+double dn_model_threshold(const dn_model *model);
+
 /* ---- prediction ---- */
 /* What is wanted: NULL pointers are not computed. */
 typedef struct dn_prediction {
@@ -191,6 +212,13 @@ bool dn_model_has_density(const dn_model *model); /* one machine with class dens
 bool dn_model_has_contributions(
     const dn_model
         *model); /* its scores are sums over features: not those of kernel machines and networks */
+/* Whether a row can be out_of_support: the model multiplies class densities. */
+bool dn_model_can_be_impossible(const dn_model *model);
+/* Whether the inputs are values of a precomputed kernel: all of them are needed, and they do not vary
+ * independently. */
+bool dn_model_is_precomputed(const dn_model *model);
+/* Multiplications that the scores of a row take, about, without the encoding. */
+double dn_model_cost(const dn_model *model);
 size_t dn_model_n_scores(const dn_model *model);
 /* The part of each score [n_scores] that is no feature's. */
 const double *dn_model_intercept(const dn_model *model);

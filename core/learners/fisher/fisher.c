@@ -28,7 +28,7 @@
 #include "learners/shared/shrinkage.h"
 #include "linalg/generalised.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 
 #include <math.h>
 #include <string.h>

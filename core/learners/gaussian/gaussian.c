@@ -27,7 +27,7 @@
 #include "learners/shared/shrinkage.h"
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,8 +232,15 @@ static void report_fit(const struct gaussian *fit, const dn_gaussians *g) {
     }
 }
 
+/* The densities of a machine that fit_gaussian made. */
+static dn_gaussians *densities_of(const struct gaussian *fit, const dn_machine *machine) {
+    return covariance_of(fit->input->params) == DN_COVARIANCE_SHARED
+               ? dni_linear_machine_of(machine)->gaussians
+               : dni_gaussians_of(machine);
+}
+
 static dn_status fit_densities(struct gaussian *fit, dn_machine *machine, dn_error *err) {
-    dn_gaussians *g = dni_gaussians_of(machine);
+    dn_gaussians *g = densities_of(fit, machine);
     const size_t K = fit->n_classes;
     const bool shared = g->covariance == DN_COVARIANCE_SHARED;
     if (dni_scatter_constants(&fit->scatter, fit->constant) == fit->d) {

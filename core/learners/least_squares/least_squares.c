@@ -11,7 +11,7 @@
 #include "catalogue/registry.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 
 #include <math.h>
 #include <string.h>

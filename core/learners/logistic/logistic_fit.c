@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "catalogue/param_rows.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 #include "optimize/l1/l1.h"
 
 #include <math.h>

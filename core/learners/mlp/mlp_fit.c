@@ -10,7 +10,6 @@
 #include "base/share.h"
 #include "learners/mlp/mlp_batch.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
 #include "optimize/adam.h"
 #include "optimize/lbfgs.h"
 

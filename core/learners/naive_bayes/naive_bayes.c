@@ -29,7 +29,6 @@
 #include "learners/shared/priors.h"
 #include "learners/shared/scatter.h"
 #include "machine/bayes.h"
-#include "machine/machine_impl.h"
 
 #include <math.h>
 #include <string.h>

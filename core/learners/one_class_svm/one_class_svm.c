@@ -11,8 +11,7 @@
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/prepared.h"
 #include "learners/shared/smo/smo.h"
-#include "machine/machine_impl.h"
-#include "machine/support.h"
+#include "machine/kernel_machine.h"
 
 #include <math.h>
 #include <string.h>

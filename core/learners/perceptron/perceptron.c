@@ -13,7 +13,7 @@
 #include "learners/perceptron/perceptron_fit.h"
 #include "learners/shared/moments.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 
 #include <assert.h>
 #include <math.h>

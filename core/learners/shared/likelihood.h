@@ -2,6 +2,7 @@
 #ifndef DNI_LIKELIHOOD_H
 #define DNI_LIKELIHOOD_H
 
+#include "machine/gaussians.h"
 #include <discern/algorithm.h>
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "learners/shared/kernel_factor.h"
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"
-#include "machine/support.h"
+#include "machine/kernel_machine.h"
 
 #include <math.h>
 

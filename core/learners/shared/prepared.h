@@ -16,6 +16,7 @@
 
 #include "learners/shared/smo/smo_rows.h"
 #include "learners/shared/smo/svm_points.h"
+#include "machine/support.h"
 
 /* What the problem was prepared for. */
 typedef struct dni_prepared_key {

@@ -3,7 +3,7 @@
 #include "learners/svm/linear/svm_linear.h"
 #include "learners/svm/linear/svm_problem.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/linear.h"
 
 #include <assert.h>
 #include <string.h>

@@ -20,7 +20,7 @@ static inline void plain_support_row(const dn_support *support, size_t i, double
 
 /* Σ c_i K(s_i, x), without w0. *size (NULL: not wanted): the sum of the sizes of what is added. */
 static inline double plain_sum(const struct machine_view *machine, const double *x, double *size) {
-    const dn_kernel_machine *m = machine->kernel;
+    const dn_kernel_machine *m = dni_kernel_machine_of(machine->machine);
     const size_t d = machine->n_features;
     double sum = 0, sizes = 0, *s = xcalloc(d, sizeof *s);
     for (size_t i = 0; i < m->n; i++) {

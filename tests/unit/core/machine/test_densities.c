@@ -48,7 +48,7 @@ static void covariance_times_its_inverse(void **state) {
         const struct machine_view m = machine_of(full[c], false);
         for (size_t k = 0; k < K; k++) {
             const double *a = factor_of(&m, k);
-            dn_machine_covariance(m.machine, k, s, work);
+            dni_gaussians_covariance(m.gaussians, D, k, s, work);
             for (size_t i = 0; i < D; i++) {
                 for (size_t j = 0; j < D; j++) {
                     double sum = 0; /* of Σ AᵀA */
@@ -66,7 +66,7 @@ static void covariance_times_its_inverse(void **state) {
     }
     const struct machine_view m = machine_of(DN_COVARIANCE_DIAGONAL, false);
     for (size_t k = 0; k < K; k++) {
-        dn_machine_covariance(m.machine, k, s, NULL);
+        dni_gaussians_covariance(m.gaussians, D, k, s, NULL);
         for (size_t j = 0; j < D; j++) {
             assert_true(fabs(s[j] * factor_of(&m, k)[j] * factor_of(&m, k)[j] - 1) < 1e-14);
         }
@@ -87,7 +87,7 @@ static void quadratic_is_the_score(void **state) {
         assert_true(dni_machine_scores(m.machine, x, scores, work));
         dni_machine_intercept(m.machine, intercept, work);
         for (size_t k = 0; k < K; k++) {
-            dn_machine_quadratic(m.machine, k, W, w, &w0, work);
+            dni_gaussians_quadratic(m.gaussians, D, k, W, w, &w0, work);
             assert_true(w0 == intercept[k]);
             double g = w0, size = fabs(w0);
             for (size_t i = 0; i < D; i++) {
@@ -105,7 +105,7 @@ static void quadratic_is_the_score(void **state) {
     }
     const struct machine_view m =
         machine_of(DN_COVARIANCE_SHARED, true); /* the densities behind linear scores */
-    dn_machine_quadratic(m.machine, 0, W, w, &w0, work);
+    dni_gaussians_quadratic(m.gaussians, D, 0, W, w, &w0, work);
     dni_machine_joint(m.machine, (double[D]){0}, scores, work);
     assert_true(fabs(w0 - scores[0]) < 1e-13 * fabs(w0));
     dn_machine_free(m.machine);

@@ -108,11 +108,10 @@ static void entries(void **state) {
     const size_t units[] = {3, 2};
     const dni_layers layers = {DN_ACTIVATION_SIGMOID, 4, 2, units};
     dn_machine *m;
-    OK(dni_network_machine_new(3,
-                               &(dni_layers){DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}},
-                               &m, NULL));
+    const dni_layers shape = {DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}};
+    OK(dni_network_machine_new(3, &shape, &m, NULL));
     assert_int_equal(dni_layers_numbers(&layers), 4 * 3 + 3 + 3 * 2 + 2);
-    for (size_t i = 0; i < dni_machine_numbers(m); i++) {
+    for (size_t i = 0; i < dni_layers_numbers(&shape); i++) {
         dni_network_of(m)->w[i] = sin((double)i + 1);
     }
     const double x[] = {0, 2, 0, -1}, values[] = {2, -1};

@@ -1,0 +1,539 @@
+/* Gaussian class densities and the Gaussian kind.
+ *
+ * A machine holds A, lower triangular with AᵀA = Σ⁻¹, so that ln N(x; m, Σ) = −½(‖A(x − m)‖² + ln|Σ|
+ * + d ln 2π). As books write them: Σ = L Lᵀ with L = A⁻¹, whose row i is (e_i − Σ_{j<i} A_ij L_j) /
+ * A_ii, and g_k(x) = ln P(C_k) + ln N(x; m_k, Σ_k) = xᵀW x + wᵀx + w₀ with W = −½Σ⁻¹, w = Σ⁻¹m and
+ * w₀ the value at 0.
+ *
+ * Source: Bishop, PRML, equations (4.64)–(4.67) without the common covariance; Duda, Hart and Stork,
+ * section 2.6.3. */
+#include "machine/gaussians.h"
+#include "linalg/vector.h"
+#include "machine/machine_kind.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LN_2PI 1.8378770664093454835606594728112
+
+/* ---- densities ---- */
+/* Numbers of `whiten`, and of `log_det`. */
+static size_t whiten_size(dn_covariance covariance, size_t K, size_t d) {
+    const size_t each = covariance == DN_COVARIANCE_DIAGONAL ? d : dni_machine_product(d, d);
+    return covariance == DN_COVARIANCE_SHARED ? each : dni_machine_product(K, each);
+}
+
+static size_t n_log_dets(dn_covariance covariance, size_t K) {
+    return covariance == DN_COVARIANCE_SHARED ? 1 : K;
+}
+
+dn_gaussians *dni_gaussians_new(dn_covariance covariance, size_t K, size_t d) {
+    dn_gaussians *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        return NULL;
+    }
+    g->covariance = covariance;
+    g->prior = dni_machine_numbers_new(K);
+    g->mean = dni_machine_numbers_new(dni_machine_product(K, d));
+    g->whiten = dni_machine_numbers_new(whiten_size(covariance, K, d));
+    g->log_det = dni_machine_numbers_new(n_log_dets(covariance, K));
+    if (g->prior == NULL || g->mean == NULL || g->whiten == NULL || g->log_det == NULL) {
+        dni_gaussians_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void dni_gaussians_free(dn_gaussians *g) {
+    if (g == NULL) {
+        return;
+    }
+    free(g->prior);
+    free(g->mean);
+    free(g->whiten);
+    free(g->log_det);
+    free(g);
+}
+
+double dni_gaussians_memory(const dn_gaussians *g, size_t K, size_t d) {
+    const size_t n = K * (d + 1) + whiten_size(g->covariance, K, d) + n_log_dets(g->covariance, K);
+    return (double)sizeof *g + sizeof(double) * (double)n;
+}
+
+size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d) {
+    size_t n = 0;
+    for (size_t j = 0; j < d; j++) {
+        n += dni_gaussians_use(g, d, j);
+    }
+    return n;
+}
+
+static const double *whiten_of(const dn_gaussians *g, size_t k, size_t d) {
+    if (g->covariance == DN_COVARIANCE_SHARED) {
+        return g->whiten;
+    }
+    return g->whiten + k * (g->covariance == DN_COVARIANCE_FULL ? d * d : d);
+}
+
+static double log_det_of(const dn_gaussians *g, size_t k) {
+    return g->log_det[g->covariance == DN_COVARIANCE_SHARED ? 0 : k];
+}
+
+/* ‖A(x − m)‖²; centred [d] is scratch. */
+static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size_t d,
+                          double *centred) {
+    const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
+    double sum = 0;
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        for (size_t j = 0; j < d; j++) {
+            double z = a[j] * (x[j] - m[j]);
+            sum += z * z;
+        }
+        return sum;
+    }
+    for (size_t j = 0; j < d; j++) {
+        centred[j] = x[j] - m[j];
+    }
+    for (size_t i = 0; i < d; i++) {
+        double z = dni_dot(a + i * d, centred, i + 1);
+        sum += z * z;
+    }
+    return sum;
+}
+
+bool dni_gaussians_joint(const dn_gaussians *g, size_t K, size_t d, const double *x, double *joint,
+                         double *work) {
+    const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
+    bool possible = false;
+    for (size_t k = 0; k < K; k++) {
+        const double value =
+            log(g->prior[k]) - 0.5 * (mahalanobis(g, k, x, d, work) + log_det_of(g, k) + turns);
+        joint[k] = isnan(value) ? -(double)INFINITY : value;
+        possible = possible || joint[k] > -(double)INFINITY;
+    }
+    for (size_t k = 0; !possible && k < K; k++) {
+        joint[k] = log(g->prior[k]);
+    }
+    return possible;
+}
+
+/* ln P(C_k) + ln N(0; m_k, Σ_k); work [2d]. */
+static double value_at_zero(const dn_gaussians *g, size_t k, size_t d, double *work) {
+    memset(work, 0, d * sizeof *work);
+    const double length = mahalanobis(g, k, work, d, work + d);
+    return log(g->prior[k]) -
+           0.5 * (length + log_det_of(g, k) + (double)dni_gaussians_n_used(g, d) * LN_2PI);
+}
+
+/* ---- bytes ---- */
+void dni_gaussians_write(const dn_gaussians *g, size_t K, size_t d, dni_writer *writer) {
+    dni_write_u8(writer, (uint8_t)g->covariance);
+    dni_write_f64s(writer, g->prior, K);
+    dni_write_f64s(writer, g->mean, K * d);
+    dni_write_f64s(writer, g->whiten, whiten_size(g->covariance, K, d));
+    dni_write_f64s(writer, g->log_det, n_log_dets(g->covariance, K));
+}
+
+dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dn_gaussians *g,
+                             dn_error *err) {
+    const size_t n = whiten_size(g->covariance, K, d), n_det = n_log_dets(g->covariance, K);
+    if (!dni_read_f64s(r, g->prior, K) || !dni_read_f64s(r, g->mean, K * d) ||
+        !dni_read_f64s(r, g->whiten, n) || !dni_read_f64s(r, g->log_det, n_det)) {
+        return dni_machine_corrupt("its densities are cut short", err);
+    }
+    bool good = dni_all_finite(g->mean, K * d) && dni_all_finite(g->whiten, n) &&
+                dni_all_finite(g->log_det, n_det);
+    for (size_t k = 0; k < K; k++) {
+        good = good && g->prior[k] > 0 && g->prior[k] <= 1;
+    }
+    return good ? DN_OK : dni_machine_corrupt("its densities are not finite", err);
+}
+
+/* ---- raw features ---- */
+bool dni_gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const double *mean,
+                          const double *scale, const dn_gaussians *to) {
+    const size_t rows = from->covariance == DN_COVARIANCE_DIAGONAL ? 1 : d,
+                 n = n_log_dets(from->covariance, K);
+    double log_scale = 0;
+    for (size_t j = 0; j < d; j++) {
+        log_scale += scale != NULL && dni_gaussians_use(from, d, j) ? log(scale[j]) : 0;
+    }
+    memcpy(to->prior, from->prior, K * sizeof *to->prior);
+    for (size_t k = 0; k < K; k++) {
+        for (size_t j = 0; j < d; j++) {
+            const double m = from->mean[k * d + j];
+            to->mean[k * d + j] = scale == NULL ? m : mean[j] + scale[j] * m;
+        }
+    }
+    for (size_t i = 0; i < n * rows; i++) {
+        for (size_t j = 0; j < d; j++) {
+            const double a = from->whiten[i * d + j];
+            to->whiten[i * d + j] = scale == NULL ? a : a / scale[j];
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        to->log_det[k] = from->log_det[k] + 2 * log_scale;
+    }
+    return dni_all_finite(to->mean, K * d) &&
+           dni_all_finite(to->whiten, whiten_size(to->covariance, K, d));
+}
+
+/* ---- as books write them ---- */
+/* Copies what is below the diagonal to the other side. */
+static void mirror(double *s, size_t d) {
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++) {
+            s[j * d + i] = s[i * d + j];
+        }
+    }
+}
+
+/* Σ [d × d] of A; L is made in work [d × d]. */
+static void covariance_of(const double *a, size_t d, double *out, double *work) {
+    memset(work, 0, d * d * sizeof *work);
+    for (size_t i = 0; i < d; i++) {
+        double *row = work + i * d;
+        if (a[i * d + i] == 0) { /* left out */
+            continue;
+        }
+        row[i] = 1;
+        for (size_t j = 0; j < i; j++) {
+            dni_axpy(-a[i * d + j], work + j * d, row, j + 1);
+        }
+        for (size_t j = 0; j <= i; j++) {
+            row[j] /= a[i * d + i];
+        }
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            out[i * d + j] = dni_dot(work + i * d, work + j * d, j + 1);
+        }
+    }
+    mirror(out, d);
+}
+
+void dni_gaussians_covariance(const dn_gaussians *g, size_t d, size_t k, double *out,
+                              double *work) {
+    const double *a = whiten_of(g, k, d);
+    if (g->covariance != DN_COVARIANCE_DIAGONAL) {
+        covariance_of(a, d, out, work);
+        return;
+    }
+    for (size_t j = 0; j < d; j++) {
+        out[j] = a[j] == 0 ? 0 : 1 / (a[j] * a[j]);
+    }
+}
+
+void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work) {
+    covariance_of(kernel->factor, kernel->n_features, out, work);
+}
+
+void dni_gaussians_quadratic(const dn_gaussians *g, size_t d, size_t k, double *W, double *w,
+                             double *w0, double *work) {
+    const double *a = whiten_of(g, k, d), *mean = g->mean + k * d;
+    *w0 = value_at_zero(g, k, d, work);
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        for (size_t j = 0; j < d; j++) {
+            W[j] = -0.5 * a[j] * a[j];
+            w[j] = a[j] * a[j] * mean[j];
+        }
+        return;
+    }
+    memset(W, 0, d * d * sizeof *W);
+    memset(w, 0, d * sizeof *w);
+    for (size_t i = 0; i < d; i++) { /* row i of A at a time */
+        const double *row = a + i * d;
+        for (size_t r = 0; r <= i; r++) {
+            dni_axpy(-0.5 * row[r], row, W + r * d, r + 1);
+        }
+        dni_axpy(dni_dot(row, mean, i + 1), row, w, i + 1);
+    }
+    mirror(W, d);
+}
+
+/* ---- description ---- */
+double dni_gaussians_matrix_numbers(const dn_gaussians *g, size_t K, size_t d) {
+    return g->covariance == DN_COVARIANCE_DIAGONAL
+               ? 0
+               : (double)n_log_dets(g->covariance, K) * (double)d * (double)d;
+}
+
+/* A covariance, or the W of a quadratic discriminant: a matrix, or its diagonal where there are no
+ * covariances. */
+static void visit_square(const dn_visitor *v, const dn_gaussians *g, size_t d,
+                         const double *values) {
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        dn_visit_vector(v, NULL, values, d);
+    } else {
+        dn_visit_matrix(v, NULL, values, d, d);
+    }
+}
+
+/* Numbers of visit_square. */
+static size_t square_size(const dn_gaussians *g, size_t d) {
+    return g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d;
+}
+
+dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, size_t d, const dn_visitor *v,
+                                 dn_error *err) {
+    static const char *const names[] = {[DN_COVARIANCE_SHARED] = "shared",
+                                        [DN_COVARIANCE_FULL] = "full",
+                                        [DN_COVARIANCE_DIAGONAL] = "diagonal"};
+    const size_t square = square_size(g, d), n = n_log_dets(g->covariance, K);
+    double *out = dni_machine_numbers_new(2 * square);
+    if (out == NULL) {
+        return dni_machine_no_memory(K, d, err);
+    }
+    v->text(v->ctx, "covariance", names[g->covariance], strlen(names[g->covariance]));
+    dn_visit_vector(v, "priors", g->prior, K);
+    dn_visit_matrix(v, "means", g->mean, K, d);
+    dn_visit_vector(v, "log_determinants", g->log_det, n);
+    if (v->matrices || g->covariance == DN_COVARIANCE_DIAGONAL) {
+        v->begin_array(v->ctx, "covariances");
+        for (size_t k = 0; k < n; k++) {
+            dni_gaussians_covariance(g, d, k, out, out + square);
+            visit_square(v, g, d, out);
+        }
+        v->end_array(v->ctx);
+    }
+    free(out);
+    return DN_OK;
+}
+
+/* ---- the kind ---- */
+struct gaussian_machine {
+    dn_machine base;
+    dn_gaussians *gaussians;
+};
+
+dn_gaussians *dni_gaussians_of(const dn_machine *machine) {
+    return ((const struct gaussian_machine *)(const void *)machine)->gaussians;
+}
+
+dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features, dn_covariance covariance,
+                                   dn_machine **out, dn_error *err) {
+    struct gaussian_machine *m =
+        dni_machine_alloc(&dni_gaussian_kind, sizeof *m, n_classes, n_features);
+    if (m == NULL) {
+        return dni_machine_no_memory(n_classes, n_features, err);
+    }
+    m->gaussians = dni_gaussians_new(covariance, n_classes, n_features);
+    if (m->gaussians == NULL) {
+        dn_machine_free(&m->base);
+        return dni_machine_no_memory(n_classes, n_features, err);
+    }
+    *out = &m->base;
+    return DN_OK;
+}
+
+static void gaussian_free(dn_machine *machine) {
+    dni_gaussians_free(dni_gaussians_of(machine));
+}
+
+static double gaussian_memory(const dn_machine *machine) {
+    return (double)sizeof(struct gaussian_machine) +
+           dni_gaussians_memory(dni_gaussians_of(machine), machine->n_classes, machine->n_features);
+}
+
+static void gaussian_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
+    (void)first;
+    dni_gaussians_write(dni_gaussians_of(machine), machine->n_classes, machine->n_features, writer);
+}
+
+static dn_status gaussian_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
+                               dn_machine **out, dn_error *err) {
+    dn_machine *m;
+    (void)first;
+    if (!dni_machine_fits(r, K == 2 ? 1 : K, d + 1)) {
+        return dni_machine_corrupt("its numbers are cut short", err);
+    }
+    const dn_covariance covariance = (dn_covariance)dni_read_u8(r);
+    if (r->failed || covariance > DN_COVARIANCE_DIAGONAL ||
+        (covariance != DN_COVARIANCE_DIAGONAL && !dni_machine_fits(r, d, d)) ||
+        (covariance == DN_COVARIANCE_FULL && !dni_machine_fits(r, K, d * d))) {
+        return dni_machine_corrupt("its densities are none", err);
+    }
+    dn_status status = dni_gaussian_machine_new(K, d, covariance, &m, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_gaussians_read(r, K, d, dni_gaussians_of(m), err);
+    if (status != DN_OK) {
+        dn_machine_free(m);
+        return status;
+    }
+    *out = m;
+    return DN_OK;
+}
+
+static dn_status gaussian_to_raw(const dn_machine *machine, const double *mean, const double *scale,
+                                 dn_machine **out, dn_error *err) {
+    const dn_gaussians *from = dni_gaussians_of(machine);
+    const size_t K = machine->n_classes, d = machine->n_features;
+    dn_machine *to;
+    dn_status status = dni_gaussian_machine_new(K, d, from->covariance, &to, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (!dni_gaussians_to_raw(from, K, d, mean, scale, dni_gaussians_of(to))) {
+        dn_machine_free(to);
+        return dni_machine_not_finite(err);
+    }
+    *out = to;
+    return DN_OK;
+}
+
+/* Two vectors, then the log densities of two classes. */
+static size_t gaussian_work(const dn_machine *machine) {
+    return 2 * machine->n_features + machine->n_classes;
+}
+
+static bool gaussian_joint(const dn_machine *machine, const double *x, double *joint,
+                           double *work) {
+    return dni_gaussians_joint(dni_gaussians_of(machine), machine->n_classes, machine->n_features,
+                               x, joint, work);
+}
+
+static bool gaussian_scores(const dn_machine *machine, const double *x, double *scores,
+                            double *work) {
+    if (machine->n_classes != 2) {
+        return gaussian_joint(machine, x, scores, work);
+    }
+    double *joint = work + 2 * machine->n_features;
+    const bool possible = gaussian_joint(machine, x, joint, work);
+    scores[0] = joint[1] - joint[0];
+    return possible;
+}
+
+static bool gaussian_needs_all(const dn_machine *machine) {
+    (void)machine;
+    return true;
+}
+
+/* out ← AᵀA v = Σ_k⁻¹ v; scratch [d] */
+static void precision_times(const dn_gaussians *g, size_t k, const double *v, size_t d,
+                            double *scratch, double *out) {
+    const double *a = whiten_of(g, k, d);
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        for (size_t j = 0; j < d; j++) {
+            out[j] = a[j] * a[j] * v[j];
+        }
+        return;
+    }
+    for (size_t i = 0; i < d; i++) {
+        scratch[i] = dni_dot(a + i * d, v, i + 1);
+    }
+    memset(out, 0, d * sizeof *out);
+    for (size_t i = 0; i < d; i++) {
+        dni_axpy(scratch[i], a + i * d, out, i + 1);
+    }
+}
+
+/* out_j += sign · x_j (Σ_k⁻¹(m_k − ½x))_j, the part of class k's score that is feature j's. */
+static void add_parts(const dn_gaussians *g, size_t d, size_t k, const double *x, double sign,
+                      double *out, double *work) {
+    double *v = work, *scratch = work + d;
+    for (size_t j = 0; j < d; j++) {
+        v[j] = g->mean[k * d + j] - 0.5 * x[j];
+    }
+    precision_times(g, k, v, d, scratch, v);
+    for (size_t j = 0; j < d; j++) {
+        out[j] += sign * x[j] * v[j];
+    }
+}
+
+static void gaussian_contributions(const dn_machine *machine, const double *x, double *out,
+                                   double *work) {
+    const dn_gaussians *g = dni_gaussians_of(machine);
+    const size_t S = dn_machine_n_scores(machine), d = machine->n_features;
+    memset(out, 0, S * d * sizeof *out);
+    for (size_t k = 0; k < S; k++) {
+        add_parts(g, d, S == 1 ? 1 : k, x, 1, out + k * d, work);
+    }
+    if (S == 1) {
+        add_parts(g, d, 0, x, -1, out, work);
+    }
+}
+
+static void gaussian_intercept(const dn_machine *machine, double *out, double *work) {
+    const dn_gaussians *g = dni_gaussians_of(machine);
+    const size_t S = dn_machine_n_scores(machine), d = machine->n_features;
+    for (size_t k = 0; k < S; k++) {
+        out[k] = S == 1 ? value_at_zero(g, 1, d, work) - value_at_zero(g, 0, d, work)
+                        : value_at_zero(g, k, d, work);
+    }
+}
+
+static double gaussian_cost(dn_machine *const *machines, size_t n) {
+    double cost = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)machines[i]->n_features, K = (double)machines[i]->n_classes;
+        const bool diagonal = dni_gaussians_of(machines[i])->covariance == DN_COVARIANCE_DIAGONAL;
+        cost += K * d * (diagonal ? 1 : d);
+    }
+    return cost;
+}
+
+/* W and the covariances. */
+static double gaussian_matrix_numbers(const dn_machine *machine) {
+    const dn_gaussians *g = dni_gaussians_of(machine);
+    const double d = (double)machine->n_features, K = (double)machine->n_classes;
+    return dni_gaussians_matrix_numbers(g, machine->n_classes, machine->n_features) +
+           (g->covariance == DN_COVARIANCE_DIAGONAL ? 0 : K * d * d);
+}
+
+/* The densities, then the quadratic discriminants g_k(x) = xᵀW x + wᵀx + w0. */
+static dn_status gaussian_describe(const dn_machine *machine, const dn_encoder *encoder,
+                                   const dn_visitor *v, dn_error *err) {
+    const dn_gaussians *g = dni_gaussians_of(machine);
+    const size_t d = machine->n_features, K = machine->n_classes, square = square_size(g, d);
+    const bool matrices = v->matrices || g->covariance == DN_COVARIANCE_DIAGONAL;
+    (void)encoder;
+    dn_status status = dni_gaussians_describe(g, K, d, v, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    double *W = dni_machine_numbers_new(square + 2 * d + K * (d + 1));
+    if (W == NULL) {
+        return dni_machine_no_memory(K, d, err);
+    }
+    double *work = W + square, *w = work + 2 * d, *w0 = w + K * d;
+    if (matrices) {
+        v->begin_array(v->ctx, "W");
+    }
+    for (size_t k = 0; k < K; k++) {
+        dni_gaussians_quadratic(g, d, k, W, w + k * d, w0 + k, work);
+        if (matrices) {
+            visit_square(v, g, d, W);
+        }
+    }
+    if (matrices) {
+        v->end_array(v->ctx);
+    }
+    dn_visit_matrix(v, "w", w, K, d);
+    dn_visit_vector(v, "w0", w0, K);
+    free(W);
+    return DN_OK;
+}
+
+const dni_machine_kind dni_gaussian_kind = {
+    .id = 1,
+    .name = "gaussian",
+    .matrices = "covariances",
+    .flags = DNI_MACHINE_SUMS,
+    .free_parts = gaussian_free,
+    .memory = gaussian_memory,
+    .write = gaussian_write,
+    .read = gaussian_read,
+    .to_raw = gaussian_to_raw,
+    .work = gaussian_work,
+    .scores = gaussian_scores,
+    .joint = gaussian_joint,
+    .needs_all = gaussian_needs_all,
+    .contributions = gaussian_contributions,
+    .intercept = gaussian_intercept,
+    .cost = gaussian_cost,
+    .matrix_numbers = gaussian_matrix_numbers,
+    .describe = gaussian_describe,
+};
