@@ -7,6 +7,7 @@ static const dn_algorithm *const algorithms[] = {
     &dni_algorithm_logistic,   &dni_algorithm_least_squares, &dni_algorithm_fisher,
     &dni_algorithm_perceptron, &dni_algorithm_gaussian,      &dni_algorithm_naive_bayes,
     &dni_algorithm_svm,        &dni_algorithm_one_class_svm, &dni_algorithm_mlp,
+    &dni_algorithm_knn,
 };
 
 size_t dn_algorithm_count(void) {

@@ -13,5 +13,6 @@ extern const dn_algorithm dni_algorithm_naive_bayes;
 extern const dn_algorithm dni_algorithm_svm;
 extern const dn_algorithm dni_algorithm_one_class_svm;
 extern const dn_algorithm dni_algorithm_mlp;
+extern const dn_algorithm dni_algorithm_knn;
 
 #endif

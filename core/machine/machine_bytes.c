@@ -4,9 +4,9 @@
 #include "machine/machine_kind.h"
 
 /* All kinds. A kind's id is its number in model bytes and is never used for another. */
-static const dni_machine_kind *const kinds[] = {&dni_linear_kind, &dni_gaussian_kind,
-                                                &dni_bayes_kind, &dni_kernel_kind,
-                                                &dni_network_kind};
+static const dni_machine_kind *const kinds[] = {&dni_linear_kind,  &dni_gaussian_kind,
+                                                &dni_bayes_kind,   &dni_kernel_kind,
+                                                &dni_network_kind, &dni_neighbours_kind};
 
 /* ---- writing ---- */
 void dni_machine_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {

@@ -116,7 +116,7 @@ struct dni_machine_kind {
 };
 
 extern const dni_machine_kind dni_linear_kind, dni_gaussian_kind, dni_bayes_kind, dni_kernel_kind,
-    dni_network_kind;
+    dni_network_kind, dni_neighbours_kind;
 
 /* ---- for the files of the kinds ---- */
 /* A structure of `size` bytes that begins with a dn_machine, zeroed but for its base. NULL: no

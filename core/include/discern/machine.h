@@ -10,6 +10,7 @@
  *   gaussian     g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
  *   naive_bayes  g_k = ln P(C_k) + Σ_j ln p(x_j | C_k); two classes: g_2 − g_1
  *   kernel       g = Σ_i c_i K(s_i, x) + w0 over support vectors s_i; two classes only
+ *   neighbours   g_k = ln of the share of class k in the votes of the nearest stored rows
  *   network      g = W_Lᵀ z_{L−1} + b_L over layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x
  *
  * Of K scores only the differences have a meaning: those of a linear machine with densities leave out
