@@ -1,6 +1,8 @@
 /* Names of status codes, and dn_error. */
 #include <discern/status.h>
 
+#undef dn_error_set /* the analyser's macro, see status.h */
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

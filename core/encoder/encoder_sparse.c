@@ -287,7 +287,7 @@ dn_status dni_sparse_fit(const dni_selection *rows, size_t column, const dni_ind
         goto cleanup;
     }
     const double entries = self.totals[0] / total_weight;
-    if (self.shape.moments) {
+    if (mean != NULL) {
         status = fit_moments(&self, total_weight, mean, scale, err);
         if (status != DN_OK) {
             goto cleanup;

@@ -12,7 +12,7 @@ static dn_status name_outcomes(dni_labels *l, dn_error *err) {
     const dn_strings *from = &l->outcomes.shown.names;
     size_t n = l->outcomes.shown.n;
     l->names = malloc(from->start[n] + n + 1);
-    l->outcome_name = malloc((n + 1) * sizeof *l->outcome_name);
+    l->outcome_name = calloc(n + 1, sizeof *l->outcome_name);
     l->count = calloc(n + 1, sizeof *l->count);
     if (l->names == NULL || l->outcome_name == NULL || l->count == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the names of %zu classes", n);

@@ -59,6 +59,9 @@ void dn_error_clear(dn_error *err);
 /* Records an error, unless err is NULL or has an error already. A message that is too long is cut
  * between two UTF-8 characters. Returns `code`. */
 dn_status dn_error_set(dn_error *err, dn_status code, const char *format, ...) DN_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* the analyser does not know the value that another file returns */
+#define dn_error_set(err, code, ...) (dn_error_set(err, code, __VA_ARGS__), (code))
+#endif
 
 /* Sets the field or the row of the recorded error. No effect if err is NULL or has no error. */
 void dn_error_set_field(dn_error *err, const char *field);

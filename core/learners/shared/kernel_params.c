@@ -45,8 +45,8 @@ const char *const dni_kernel_metric_meanings[] = {
     ("1 - x'z/(|x| |z|); rows of zeros, and shorter than 1.5e-154, are at 0 from each other and at "
      "1 from all others. Rows longer than "
      "1e150 are refused, those to predict beyond 1e154"),
-    "of two texts of at most 10000 characters, those to be changed, added or left out "
-    "(Levenshtein): not positive semidefinite",
+    ("Levenshtein: characters to change, insert or delete between two texts of at most 10000 "
+     "characters; the kernel is not positive semidefinite"),
     NULL};
 const dn_synonym dni_kernel_metric_synonyms[] = {
     {"l1", "manhattan"},      {"cityblock", "manhattan"},
