@@ -116,8 +116,8 @@ static void unusual(void **state) {
         "GET /ok HTTP/1.1\r\nHost: x\r\nX:   a  \r\nY:\r\nZ:\tb\r\nempty:\r\n\r\n",
         "\r\nGET /ok HTTP/1.1\r\nhOST: x\r\n\r\n",
         "GET http://x/ok HTTP/1.1\r\nHost: y\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\ntransfer-encoding: "
-        "Chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n",
+        ("POST /echo HTTP/1.1\r\nHost: x\r\ntransfer-encoding: "
+         "Chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n"),
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /ok?a=b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",

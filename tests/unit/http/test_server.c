@@ -255,8 +255,8 @@ static void *client(void *arg) {
         "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
         "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
         "GET /wait?seconds=0.01 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
-        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"};
+        ("POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")};
     static const int statuses[] = {200, 200, 200, 201, 404, 200, 200};
     struct raw_in *in = calloc(1, sizeof *in);
     long wrong = 0;

@@ -485,8 +485,8 @@ static void check_cuts(const char *body, size_t n) {
 static void test_cuts(void **state) {
     (void)state;
     static const char *const bodies[] = {
-        "\xEF\xBB\xBF# \xC3\xA9\r\n+1 qid:3 1:0.5 10:1e-3 # x\r\n\r\n-1\r2 "
-        "2:12345678901234567890\n",
+        ("\xEF\xBB\xBF# \xC3\xA9\r\n+1 qid:3 1:0.5 10:1e-3 # x\r\n\r\n-1\r2 "
+         "2:12345678901234567890\n"),
         "1 1:1\r1 2:2\r\r\n\n1 3:3\r\n1 x\r\n2 5:0x\n",
         "1 1:1 2:2\n1 2:1 1:2\n1 \xE2\x82\x41:1\n",
         "1 3:1 17:0.25 123456:7.125 2147483646:-1\n",
@@ -602,7 +602,7 @@ static void test_logical_columns(void **state) {
     struct buf expected = {0};
     buf_printf(&expected,
                "{\"columns\":%s,\"sparse\":{\"first\":\"f0\",\"columns\":20000,\"entries\":3,"
-               "\"density\":7.5e-5}}",
+               "\"density\":0.000075}}",
                wide);
     check_shown(wide, 2, buf_cstr(&expected));
     buf_done(&expected);

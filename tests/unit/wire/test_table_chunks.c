@@ -199,8 +199,8 @@ static void test_small_bodies_cut_everywhere(void **state) {
     static const char *const bodies[] = {"a,b\n1,x\n2,y\n",
                                          "[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]",
                                          "\xEF\xBB\xBF[{\"a\":1}]",
-                                         "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],"
-                                         "\"rows\":[[1,\"x\"],[null,\"y\"]]}",
+                                         ("{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],"
+                                          "\"rows\":[[1,\"x\"],[null,\"y\"]]}"),
                                          "x;\"y;z\"\r\n1;\"2\n\"\r\n",
                                          " \n [ {\"a\":true} ]"};
     (void)state;

@@ -216,12 +216,12 @@ static void misuse_is_a_status(void **state) {
     REFUSED(DN_ERR_ARGUMENT, "columns 0 and 2 are both named \"a\"",
             dn_fit_arrays(&(dn_fit_data){.x = dn_array_doubles(t.x, N, D), .y = t.y, .names = same},
                           "svm", NULL, NULL, &(dn_train_result){0}, &err));
-    t.x[4 * D + 1] = INFINITY;
+    t.x[4 * D + 1] = (double)INFINITY;
     REFUSED(DN_ERR_DATA, "row 4, column \"x1\": a value must be finite",
             dn_fit(t.x, N, D, t.y, "svm", NULL, NULL, &model, &err));
     assert_int_equal(err.row, 4);
     t.x[4 * D + 1] = 0;
-    t.y[7] = INFINITY;
+    t.y[7] = (double)INFINITY;
     REFUSED(DN_ERR_DATA, "row 7", dn_fit(t.x, N, D, t.y, "svm", NULL, NULL, &model, &err));
     t.y[7] = 10;
     REFUSED(DN_ERR_DATA, "", dn_fit(t.x, 0, D, t.y, "svm", NULL, NULL, &model, &err));
@@ -250,10 +250,10 @@ static void misuse_is_a_status(void **state) {
     x.n_rows = 0;
     OK(dn_model_predict_rows(model, &x, &labels, NULL, NULL));
     x = dn_array_doubles(t.x, N, D);
-    t.x[9 * D + 2] = -INFINITY;
+    t.x[9 * D + 2] = -(double)INFINITY;
     REFUSED(DN_ERR_DATA, "row 9, input \"x2\": a value must be finite",
             dn_model_predict_rows(model, &x, &labels, NULL, &err));
-    t.x[9 * D + 2] = NAN; /* missing: the mean */
+    t.x[9 * D + 2] = (double)NAN; /* missing: the mean */
     OK(dn_model_predict_rows(model, &x, &labels, NULL, NULL));
     dn_model_unref(model);
 }
