@@ -1,8 +1,8 @@
-/* The metrics of the task "classes": the numbers of dn_metrics that are listed by name. */
+/* The metrics of the task "classes": the members of dn_metrics that are listed by name. */
 #ifndef DNI_CLASS_METRICS_H
 #define DNI_CLASS_METRICS_H
 
-/* Calls X(member of dn_metrics) for each. */
+/* Expands X(member) for each metric; `member` is a member of dn_metrics. */
 #define DNI_CLASS_METRICS(X)                                                                       \
     X(accuracy)                                                                                    \
     X(error)                                                                                       \

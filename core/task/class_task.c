@@ -1,4 +1,4 @@
-/* The task with a target: each row has one of several classes. */
+/* The task "classes": a target column has the class of each row. */
 #include "task/class_metrics.h"
 #include "task/labels.h"
 #include "task/target.h"

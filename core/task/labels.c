@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the outcomes' names to strings with NUL, and makes the counters. */
+/* Copies the names of the outcomes to NUL-terminated strings and allocates `count`. */
 static dn_status name_outcomes(dni_labels *l, dn_error *err) {
     const dn_strings *from = &l->outcomes.shown.names;
     size_t n = l->outcomes.shown.n;
@@ -46,7 +46,7 @@ static void labels_layout(dni_layout *layout, const void *shape, void *out) {
     l->role = dni_layout_array(layout, s->n_rows, sizeof *l->role);
 }
 
-/* Counts the rows of each stratum. A class whose rows all have weight 0 is refused. */
+/* Counts the rows of each stratum. DN_ERR_DATA: all rows of a class have weight 0. */
 static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *err) {
     for (size_t i = 0; i < r->source->n_rows; i++) {
         if (!isnan(l->stratum[i])) {

@@ -1,5 +1,5 @@
-/* What a training knows of each row of its source: class, weight, and the part the row takes in the
- * present fit. */
+/* Class, weight and role of each row of the training source. Class and weight are read once; the
+ * role and the effective weight are those of the current fit. */
 #ifndef DNI_LABELS_H
 #define DNI_LABELS_H
 
@@ -10,21 +10,29 @@
 struct dni_labels {
     const dni_task *task;
     const dn_run *run;
-    double *stratum; /* [n_rows] the rows of a stratum are split evenly: the class index; 0 without
-                        classes; NaN: the row is ignored (target missing, weight 0) */
-    double *weight;  /* [n_rows] of the weight column; NULL: all 1 */
-    double
-        *value; /* [n_rows] weight × class weight in the present fit; NULL without class weights */
-    uint8_t *role;             /* [n_rows] dn_row_role in the present fit */
-    size_t n_strata;           /* number of classes; 1 without */
-    dni_classes outcomes;      /* what the model answers: the classes, or "inlier" and "outlier" */
-    char *names;               /* of the outcomes, each ending with NUL */
-    const char **outcome_name; /* [n_outcomes] into names */
-    size_t *count;             /* [n_strata] rows of each stratum, at least 1 with a target */
-    void *memory;              /* of stratum, weight, value and role */
+
+    /* [n_rows] class index, or 0 without a target. The holdout and the folds are stratified by it.
+     * NaN: the row is ignored (missing target or weight 0). */
+    double *stratum;
+
+    /* [n_rows] values of the weight column; NULL: all 1 */
+    double *weight;
+
+    /* [n_rows] weight × class weight in the current fit, 0 outside its training rows; NULL without
+     * class weights */
+    double *value;
+
+    uint8_t *role;             /* [n_rows] dn_row_role in the current fit */
+    size_t n_strata;           /* number of classes; 1 without a target */
+    dni_classes outcomes;      /* outputs of the model: the classes, or "inlier" and "outlier" */
+    char *names;               /* names of the outcomes, each NUL-terminated */
+    const char **outcome_name; /* [n_outcomes] pointers into `names` */
+    size_t *count;             /* [n_strata] rows of each stratum; at least 1 with a target */
+    void *memory;              /* holds stratum, weight, value and role */
 };
 
-/* Reads target and weights. Errors: those of dn_train. Call dni_labels_done after a failure too. */
+/* Reads the target and the weights. Errors are those of dn_train. The caller calls dni_labels_done
+ * after a failure too. */
 DN_MUST_USE dn_status dni_labels_read(const dn_train_request *request, const dn_run *run,
                                       dni_labels *labels, dn_error *err);
 void dni_labels_done(dni_labels *labels); /* {0} is allowed */
@@ -33,16 +41,16 @@ static inline size_t dni_labels_n_outcomes(const dni_labels *labels) {
     return labels->outcomes.shown.n;
 }
 
-/* The targets of encoder and learner, [n_rows]; NULL if the task has none. */
+/* Targets [n_rows] for the encoder and the learner; NULL if the task has no target. */
 static inline const double *dni_labels_target(const dni_labels *labels) {
     return labels->task->has_truth ? labels->stratum : NULL;
 }
 
-/* Checks that each stratum has a row for each of n_folds folds. DN_ERR_DATA. */
+/* Checks that each stratum has at least n_folds rows. DN_ERR_DATA: one has fewer. */
 DN_MUST_USE dn_status dni_labels_check_folds(const dni_labels *labels, size_t n_folds,
                                              dn_error *err);
 
-/* Bytes of the arrays above that are as long as the rows. */
+/* Bytes of the arrays above that have n_rows elements. */
 double dni_labels_memory(const dn_train_request *request, size_t n_rows);
 
 #endif

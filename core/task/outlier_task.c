@@ -1,5 +1,5 @@
-/* The task without a target: the model learns what rows are like and finds those that differ. All
- * rows are of one stratum. */
+/* The task "outliers": there is no target. The model describes the training rows and separates
+ * inliers from outliers. All rows form one stratum. */
 #include "task/labels.h"
 
 static dn_status refuse(const char *field, const char *message, dn_error *err) {

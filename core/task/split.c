@@ -1,6 +1,11 @@
-/* Stratified holdout: rows of a class in their order, each drawn with the chance that leaves exactly the wanted number (selection sampling,
- * Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S): one pass, no list of rows. Folds: a list of the rows class by class, shuffled within each (algorithm 3.4.2 P), dealt
- * like cards. */
+/* Stratified holdout and folds.
+ *
+ * The holdout uses selection sampling within each class: a row is selected with probability
+ * (rows still to select) / (rows of the class left), which selects exactly the wanted number in one
+ * pass without a list of rows. Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S.
+ *
+ * The folds use a list of the rows in the order of their classes. Each class is shuffled (algorithm
+ * 3.4.2 P), and fold i mod n_folds gets row i of the list. */
 #include "task/split.h"
 #include "base/random.h"
 
@@ -14,11 +19,8 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     if (status != DN_OK) {
         return status;
     }
-    size_t *
-        left = memory,
-       *wanted =
-           left +
-           n_classes; /* rows of the class not yet met, and how many of them are still to be held out */
+    /* [n_classes] rows of the class that are not visited yet, and how many of them to hold out */
+    size_t *left = memory, *wanted = left + n_classes;
     dni_split split = {0};
     dni_random random;
     dni_random_init(&random, run->seed, 4);
@@ -52,7 +54,8 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     return DN_OK;
 }
 
-/* row[…] ← numbers of the rows that have a class, class after class; ends[k] ← where class k ends. */
+/* Writes the numbers of the rows with a class to `row`, sorted by class. ends[k] is 0 on entry, and
+ * the end of class k in `row` on return. */
 static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends,
                       size_t *row) {
     for (size_t i = 0; i < n_rows; i++) {
@@ -60,7 +63,7 @@ static void sort_rows(const double *target, size_t n_rows, size_t n_classes, siz
             ends[(size_t)target[i]]++;
         }
     }
-    for (size_t k = 0, first = 0; k < n_classes; k++) { /* for the moment: where it begins */
+    for (size_t k = 0, first = 0; k < n_classes; k++) { /* ends[k] ← first element of class k */
         size_t n = ends[k];
         ends[k] = first;
         first += n;

@@ -1,4 +1,4 @@
-/* Which rows are held out, which fold each belongs to: stratified by class, seeded. */
+/* Stratified random splits of the training rows: a validation set, or folds. */
 #ifndef DNI_SPLIT_H
 #define DNI_SPLIT_H
 
@@ -6,22 +6,32 @@
 #include <discern/run.h>
 
 typedef struct dni_split {
-    size_t n_train, n_validation, n_skipped; /* rows by role */
+    size_t n_train, n_validation, n_skipped; /* number of rows of each role */
 } dni_split;
 
-/* role[n_rows] ← DN_ROW_SKIP where target is NaN, otherwise DN_ROW_TRAIN or, for the share `holdout` of each class (to the nearest row), DN_ROW_VALIDATE.
- * Every class keeps at least one training row. Depends on target, holdout and run->seed only. holdout 0: none is held out. */
+/* Assigns a role to each row.
+ *
+ *   target   [n_rows] class index; NaN: the row gets DN_ROW_SKIP
+ *   holdout  share of the rows of each class that get DN_ROW_VALIDATE, rounded to the nearest row.
+ *            The other rows get DN_ROW_TRAIN. Every class keeps at least one training row
+ *   role     [n_rows]
+ *
+ * The result depends on target, holdout and run->seed only. */
 DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes,
                                         double holdout, const dn_run *run, uint8_t *role,
                                         dni_split *out, dn_error *err);
 
-/* fold[n_rows] ← 0 … n_folds − 1, for rows whose target is NaN as well (any). The rows of each class are shuffled and dealt round, class after class: the folds' rows differ by at most one,
- * in each class and in all. Depends on target, n_folds and run->seed only. n_folds <= UINT16_MAX. 8 bytes a row of working memory. */
+/* Assigns a fold to each row: fold[i] = 0 ... n_folds - 1, n_folds <= UINT16_MAX.
+ *
+ * The rows of each class are shuffled and assigned to the folds in turn, one class after the other.
+ * The numbers of rows of two folds differ by at most one, in each class and in total. Rows whose
+ * target is NaN get fold 0. The result depends on target, n_folds and run->seed only. Working
+ * memory: 8 bytes per row. */
 DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
                                       size_t n_folds, const dn_run *run, uint16_t *fold,
                                       dn_error *err);
 
-/* Bytes of `fold` and of the working memory of dni_split_folds; 0 without folds. */
+/* Bytes of `fold` and of the working memory of dni_split_folds; 0 if n_folds is 0. */
 double dni_split_folds_memory(size_t n_rows, size_t n_folds);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reading a target: classes are numbered as they are met, sorted at the end, and renumbered. */
+/* Reads a target column. Classes are numbered in the order of their first rows; at the end the
+ * classes are sorted and the rows are renumbered. */
 #include "task/target.h"
 
 #include <math.h>
@@ -8,12 +9,12 @@
 struct reader {
     const dn_table_column *column;
     size_t max_classes;
-    double *numbers; /* [n] distinct, as met */
+    double *numbers; /* [n] distinct values in the order of their first rows */
     size_t n, room;
-    double *sorted; /* [n] the same ascending, for the search */
-    size_t *rank;   /* [n] index into numbers of sorted[i] */
+    double *sorted; /* [n] the same values in ascending order, for the binary search */
+    size_t *rank;   /* [n] index of sorted[i] in `numbers` */
     dni_string_set strings;
-    double *code_index; /* [room_codes] class of each string of a chunk */
+    double *code_index; /* [room_codes] class number of each string of a chunk; -1: none yet */
     size_t room_codes;
 };
 
@@ -73,7 +74,7 @@ static dn_status grow(struct reader *r, dn_error *err) {
     return DN_OK;
 }
 
-/* The number of a value's class, a new one if need be. */
+/* Finds the class number of a value; adds a class if the value is new. */
 static dn_status number_class(struct reader *r, double value, double *out, dn_error *err) {
     size_t low = 0, high = r->n;
     while (low < high) {
@@ -97,7 +98,7 @@ static dn_status number_class(struct reader *r, double value, double *out, dn_er
     }
     memmove(r->sorted + low + 1, r->sorted + low, (r->n - low) * sizeof *r->sorted);
     memmove(r->rank + low + 1, r->rank + low, (r->n - low) * sizeof *r->rank);
-    r->sorted[low] = value + 0.0; /* −0 is 0 */
+    r->sorted[low] = value + 0.0; /* −0 becomes 0 */
     r->rank[low] = r->n;
     r->numbers[r->n] = value + 0.0;
     *out = (double)r->n++;
@@ -137,7 +138,7 @@ static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
     return DN_OK;
 }
 
-/* The number of a string's class, a new one if need be. */
+/* Finds the class number of a string; adds a class if the string is new. */
 static dn_status string_class(struct reader *r, const char *text, size_t length, double *out,
                               dn_error *err) {
     uint32_t number;
@@ -154,7 +155,7 @@ static dn_status string_class(struct reader *r, const char *text, size_t length,
     return status;
 }
 
-/* Strings of the chunk that no row has are no classes. */
+/* A string of the chunk that no row uses does not become a class. */
 static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index,
                               dn_error *err) {
     const dn_strings *s = &view->strings;
@@ -191,7 +192,8 @@ static int by_bytes(const void *a, const void *b) {
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Sorts the strings met: rank[number] ← place, and the classes in order. */
+/* Sorts the strings by their bytes. place[number] becomes the position of class `number` in the
+ * sorted order; `out` receives the sorted classes. */
 static dn_status sort_strings(struct reader *r, double *place, dni_classes *out, dn_error *err) {
     dn_strings met = dni_string_set_view(&r->strings);
     struct named *order = malloc((met.n + 1) * sizeof *order);

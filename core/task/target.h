@@ -5,13 +5,23 @@
 #include "model/classes.h"
 #include <discern/run.h>
 
-/* One pass over the column: its classes, ascending, and index[source->n_rows], NaN where missing. DN_ERR_DATA (field = the column's name) with more than
- * max_classes classes or fewer than two. */
+/* Reads the classes of the column in one pass.
+ *
+ *   index  [source->n_rows] class index of each row; NaN: the value is missing
+ *   out    the classes in ascending order
+ *
+ * DN_ERR_DATA (field = name of the column): the column has more than max_classes classes or fewer
+ * than two, or class names of more than DN_MAX_LEVEL_BYTES bytes in total. */
 DN_MUST_USE dn_status dni_target_read(const dn_table_source *source, size_t column,
                                       size_t max_classes, const dn_run *run, double *index,
                                       dni_classes *out, dn_error *err);
 
-/* index[source->n_rows] of a column whose classes are known. DN_ERR_DATA: another type, or a class that is not known (row = the first). */
+/* Reads the class index of each row of a column whose classes are known.
+ *
+ *   index  [source->n_rows]; NaN: the value is missing
+ *
+ * DN_ERR_DATA: the column has another type, or a value that is none of the classes (row = the first
+ * such row). */
 DN_MUST_USE dn_status dni_target_match(const dn_table_source *source, size_t column,
                                        const dni_classes *classes, const dn_run *run, double *index,
                                        dn_error *err);

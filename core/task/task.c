@@ -1,4 +1,4 @@
-/* The choice of the task. */
+/* Selects the task of a request. */
 #include "task/task.h"
 
 const dni_task *dni_task_of(const dn_train_request *request) {

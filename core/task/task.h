@@ -1,11 +1,11 @@
-/* Tasks: what a model answers, and what that needs of the training rows.
+/* Tasks: the kind of output of a model, and its requirements on the training rows.
  *
- * A task is separate from the decision rule (decision.h), which computes an answer from scores. The
- * task reads the target, checks that there are enough rows for folds, and names its metrics. A new
+ * A task is separate from the decision rule (decision.h), which computes an output from scores. The
+ * task reads the target, checks that there are enough rows for folds, and lists its metrics. A new
  * task is one file and one line in dni_task_of.
  *
- *   classes    the target column has a class for each row. The answer is one of the classes
- *   outliers   there is no target. The answer is "inlier" or "outlier" */
+ *   classes    the target column has a class for each row. The output is one of the classes
+ *   outliers   there is no target. The output is "inlier" or "outlier" */
 #ifndef DNI_TASK_H
 #define DNI_TASK_H
 
@@ -15,17 +15,17 @@ typedef struct dni_labels dni_labels; /* labels.h */
 
 typedef struct dni_task {
     const char *name;
-    bool has_truth;             /* rows have a true class: encoder and learner get targets */
-    const char *const *metrics; /* names, ending with NULL */
+    bool has_truth;             /* rows have a true class: encoder and learner receive targets */
+    const char *const *metrics; /* names; NULL-terminated */
 
-    /* Checks what the request says of target, class weights and curves. DN_ERR_ARGUMENT, field. */
+    /* Checks target, class weights and curves of a request. DN_ERR_ARGUMENT (field). */
     dn_status (*check)(const dn_train_request *request, dn_error *err);
 
-    /* Fills labels->stratum, n_strata and outcomes. Errors: those of dn_train. */
+    /* Fills labels->stratum, n_strata and outcomes. Errors are those of dn_train. */
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
-    /* Refuses a number of folds that the rows are too few for: DN_ERR_DATA. The smallest stratum,
-     * `least`, has n < n_folds rows. */
+    /* Sets the error for too many folds and returns it: DN_ERR_DATA. `least` is the index of the
+     * smallest stratum, which has n < n_folds rows. */
     dn_status (*refuse_folds)(const dni_labels *labels, size_t least, size_t n, size_t n_folds,
                               dn_error *err);
 } dni_task;

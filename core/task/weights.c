@@ -1,4 +1,4 @@
-/* Reading weights, and what classes count. */
+/* Reads weights and computes class factors. */
 #include "task/weights.h"
 
 #include <math.h>
