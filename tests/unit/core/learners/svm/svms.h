@@ -1,16 +1,18 @@
-/* What the tests of linear support vector machines share: a fit without the catalogue, both objectives by plain loops, problems of several kinds. */
+/* Shared by the tests of support vector machines: problems of several kinds, a fit that bypasses
+ * the algorithm catalogue, and both objectives computed by plain loops. */
 #ifndef TESTS_CORE_LEARNERS_SVMS_H
 #define TESTS_CORE_LEARNERS_SVMS_H
 
 #include "learners/svm/linear/svm_linear.h"
 #include "unit/core/support.h"
 
-/* Two classes in memory: dense for the judge, and what the learner sees. */
+/* Two classes in memory. x: dense rows for the checks; rows: what the learner receives. */
 struct problem {
     size_t n, d;
     double *x, *target, *weight; /* weight NULL: none */
     dn_rows *rows;
-    double *values; /* entries of sparse rows; NULL: dense */
+    /* Entries of sparse rows; NULL: the rows are dense. */
+    double *values;
     uint32_t *cols;
     size_t *start;
 };
@@ -62,7 +64,8 @@ static inline struct problem problem_of(const double *x, const double *target, c
     return t;
 }
 
-/* The first two classes of a file's table, standardised over all of them, or as they are. {0}: the file is not there. */
+/* The first two classes of a data file. standardise: the columns are standardised over all rows of
+ * the file. Returns {0} if the file does not exist. */
 static inline struct problem problem_pair(const char *name, bool standardise, bool sparse) {
     struct csv *csv = csv_named(name);
     struct problem t = {0};
@@ -90,7 +93,8 @@ static inline double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* n rows of d numbers, a share of them 0, whose classes overlap; weights 0 … 2 when asked for. */
+/* n rows of d numbers in two classes, which overlap more with more noise. zeros: fraction of the
+ * values that are 0. weighted: weights 0, 0.75 and 1.5 in turn. */
 static inline struct problem problem_cloud(size_t n, size_t d, double zeros, double noise,
                                            bool weighted, bool sparse) {
     struct problem t = {.n = n, .d = d};
@@ -182,7 +186,7 @@ static inline double weight_of(const struct problem *t, size_t i) {
     return t->weight == NULL ? 1 : t->weight[i];
 }
 
-/* The primal objective at the machine. */
+/* The primal objective at the fitted machine. */
 static inline double primal_of(const struct problem *t, const struct fit *fit,
                                const dni_svm_options *o) {
     double sum = o->intercept == DNI_SVM_PENALISED ? fit->out.w0[0] * fit->out.w0[0] / 2 : 0;
@@ -196,7 +200,9 @@ static inline double primal_of(const struct problem *t, const struct fit *fit,
     return sum;
 }
 
-/* That no other machine is better by more than the gap, without the α: the objective is convex, so where it falls it falls at once. Directions: each weight, the intercept, towards 0, and some at random. */
+/* Checks without α that no other machine improves the objective by more than the relative gap. The
+ * objective is convex, so a decrease would appear in small steps too. Directions: each weight, the
+ * intercept, the scale of the weights, and random ones. */
 static inline void assert_least(const struct problem *t, const struct fit *fit,
                                 const dni_svm_options *o, double gap) {
     const double here = primal_of(t, fit, o);
@@ -235,7 +241,7 @@ static inline void assert_least(const struct problem *t, const struct fit *fit,
     free(other.out.w0);
 }
 
-/* What is reported is what the data say of the machine, and it is the minimum within its own tolerance. */
+/* The reported numbers match the data, and the objective is within o->tolerance of the minimum. */
 static inline void assert_solved(const struct problem *t, const struct fit *fit,
                                  const dni_svm_options *o) {
     double norm = 0, slack = 0, over = 0, primal = primal_of(t, fit, o);

@@ -1,7 +1,8 @@
-/* Linear support vector machines at their edges: threads, memory that runs out, stops, what is told of progress, numbers that overflow. */
+/* Limits of linear support vector machines: threads, failed allocations, cancellation, progress
+ * reports, overflow. */
 #include "unit/core/learners/svm/svms.h"
 
-/* Every solver and every intercept once. */
+/* The combinations of solver, intercept, C and loss that are tested. */
 struct way {
     dni_svm_solver solver;
     dni_svm_intercept intercept;
@@ -26,12 +27,12 @@ static dni_svm_options options_for(size_t way) {
     return o;
 }
 
-/* A hard margin needs classes that can be separated. */
+/* A finite C gets overlapping classes. A hard margin needs separable classes. */
 static struct problem problem_for(size_t way, size_t n, bool sparse) {
     return problem_cloud(n, 4, 0.4, isfinite(ways[way].C) ? 1.5 : 0, isfinite(ways[way].C), sparse);
 }
 
-/* Sums that are computed in other groups and slots give the same bytes. */
+/* Another grouping of the partial sums and other slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
     for (size_t way = 0; way < WAYS; way++) {
@@ -62,7 +63,7 @@ static void threads(void **state) {
     }
 }
 
-/* Allocations with their size in front: how much is in use, and the most there ever was. */
+/* An allocator that stores the size in front of each block. now: bytes in use; most: the peak. */
 struct meter {
     size_t now, most;
 };
@@ -220,7 +221,7 @@ static void overflow(void **state) {
     problem_done(&z);
 }
 
-/* What the C that was given is too much of. */
+/* A C near the limits of double overflows or underflows. The error message names the C. */
 static void extreme_costs(void **state) {
     (void)state;
     struct problem t = problem_cloud(768, 8, 0, 1.5, false, false);

@@ -1,4 +1,4 @@
-/* What the tests of machines with kernels share. */
+/* Shared by the tests of kernel machines. */
 #ifndef TESTS_CORE_LEARNERS_KERNEL_MACHINES_H
 #define TESTS_CORE_LEARNERS_KERNEL_MACHINES_H
 
@@ -25,7 +25,7 @@ static inline void fit_matrix(dn_matrix x, const double *target, const double *w
     dn_rows_free(rows);
 }
 
-/* Overlapping clouds of different rows. */
+/* Overlapping clouds of distinct rows. */
 static inline struct problem clouds(size_t n, size_t d) {
     struct csv *t = csv_clouds(n, d, 2);
     double *z = standardised(t->x, n, d, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Machines with kernels: golden numbers, optimality recomputed from the rows for every kernel, whatever is kept of it, and without slack. */
+/* Kernel machines: golden numbers, optimality recomputed from the rows for every kernel, any cache
+ * size, and the hard margin. */
 #include "unit/core/learners/svm/kernel/kernel_machines.h"
 
 /* ---- golden numbers ---- */
@@ -90,7 +91,9 @@ static void golden_outliers(void **state) {
 }
 
 /* ---- optimality ---- */
-/* By plain loops from what the machine holds: box, Σαt = 0, the conditions of every row to `tolerance`, and where the kernel is positive semidefinite the gap. Rows are different. */
+/* Checks by plain loops over the machine's support vectors: the box, Σαt = 0, the optimality
+ * conditions of every row to `tolerance`, and, if `definite` (positive semidefinite kernel), the
+ * gap. The rows must be distinct. */
 static void check_optimal(const struct problem *p, const double *weight, double C,
                           const struct fit *fit, double tolerance, bool definite) {
     const dn_kernel_machine *m = fit->out.kernel;
@@ -185,7 +188,8 @@ static void every_kernel_is_solved(void **state) {
     problem_done(&p);
 }
 
-/* What is kept of the kernel shows in no bit: a Gram matrix, or a cache that is far too small; with values in double (few rows), and in single precision with shrinking. */
+/* A full Gram matrix and a cache that is far too small give the same bits. 700 rows: kernel values
+ * in double. 2600 rows: values in single precision, with shrinking. */
 static void caches_show_in_no_bit(void **state) {
     static const size_t sizes[] = {700, 2600};
     (void)state;
@@ -235,7 +239,7 @@ static void a_hard_margin(void **state) {
                 0.5 * fit.out.kernel->norm * fit.out.kernel->norm, 1e-5);
     assert_true(detail(&fit.report, "gap") <= 1e-6);
     fit_done(&fit);
-    /* the same row in both classes */
+    /* The same row in both classes. */
     memcpy(p.x, p.x + (p.n - 1) * p.d, p.d * sizeof *p.x);
     dn_rows *rows;
     dn_error err;

@@ -1,4 +1,5 @@
-/* Machines with kernels: what must not depend on how rows come, machines that share their support vectors, memory and stops. */
+/* Kernel machines: invariance to the form of the rows, machines that share support vectors, memory
+ * and cancellation. */
 #include "unit/core/learners/svm/kernel/kernel_machines.h"
 
 /* ---- invariants ---- */
@@ -9,7 +10,7 @@ static void repeated_rows_are_weights(void **state) {
                        *target = xcalloc(3 * p.n, sizeof *target);
     size_t n = 0;
     for (size_t i = 0; i < p.n; i++) {
-        weight[i] = (double)(i % 4); /* 0: none */
+        weight[i] = (double)(i % 4); /* 0: the row is ignored */
         for (size_t k = 0; k < i % 4; k++) {
             memcpy(x + n * p.d, p.x + i * p.d, p.d * sizeof *x);
             target[n++] = p.target[i];
@@ -68,7 +69,8 @@ static void sparse_rows_are_the_same_rows(void **state) {
     free(cols);
 }
 
-/* Kernel values as the table's columns: the same machine as by the kernel itself. */
+/* A precomputed kernel, with the kernel values as the table's columns, gives the same machine as
+ * the kernel itself. */
 static void a_kernel_that_is_given(void **state) {
     (void)state;
     struct problem p = clouds(80, 3);
@@ -92,7 +94,8 @@ static void a_kernel_that_is_given(void **state) {
         assert_near(plain_sum(&given.out, K + i * p.n, NULL),
                     plain_sum(&own.out, p.x + i * p.d, NULL), 1e-6);
     }
-    K[5] += 1e-11; /* rounding beside the diagonal is none of asymmetry */
+    /* An asymmetry of the size of rounding errors is accepted. */
+    K[5] += 1e-11;
     fit_done(&given);
     fit_matrix(dn_matrix_dense(K, p.n, p.n), p.target, NULL, precomputed, &given);
     K[5] += 1e-3;
@@ -138,7 +141,8 @@ static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn
     dn_rows_free(rows);
 }
 
-/* Each machine of a decision is the one of its two classes alone; all share their support vectors; threads change no bit. */
+/* Each machine of a multiclass decision equals the machine fitted to its two classes alone. All
+ * machines share their support vectors. The number of threads changes no bit. */
 static void machines_share_support_vectors(void **state) {
     (void)state;
     struct csv *t = csv_named("wine");

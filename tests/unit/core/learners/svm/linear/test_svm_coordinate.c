@@ -1,4 +1,5 @@
-/* Dual coordinate descent: optimality by plain loops, against the interior point, weights, limits of C, a constant h where the intercept jumps. */
+/* Dual coordinate descent: optimality by plain loops, agreement with the interior point, weights,
+ * limits of C, and an intercept at which Σ α t is discontinuous. */
 #include "unit/core/learners/svm/svms.h"
 
 static void optimum(void **state) {
@@ -34,7 +35,8 @@ static void optimum(void **state) {
     }
 }
 
-/* A smaller tolerance is met as well; squared hinge and free intercept: the gradient vanishes. */
+/* A smaller tolerance is reached too. Squared hinge with a free intercept: the gradient
+ * vanishes. */
 static void tight(void **state) {
     (void)state;
     struct problem t = problem_cloud(150, 4, 0.2, 1.5, true, true);
@@ -71,7 +73,8 @@ static void tight(void **state) {
     problem_done(&t);
 }
 
-/* Σ α t jumps past 0 at the best intercept: no α at any one intercept is feasible, mixtures are. Two rows of each class, all at ±1, three to one in weight. */
+/* Σ α t jumps past 0 at the best intercept: no α at a single intercept is feasible, but mixtures
+ * are. Two rows of each class, all at ±1, with weights 3 : 1. */
 static void jump(void **state) {
     static const double x[] = {-1, -1, 1, 1}, target[] = {0, 1, 0, 1}, weight[] = {3, 1, 1, 3};
     (void)state;
@@ -87,7 +90,7 @@ static void jump(void **state) {
     }
 }
 
-/* Rows without entries, and a class that is all of them. */
+/* Rows without entries. One class consists of such rows only. */
 static void empty_rows(void **state) {
     static const double x[] = {0, 0, 0, 0, 0, 0, 1, 2, 2, 1}, target[] = {0, 0, 0, 1, 1};
     (void)state;
@@ -125,7 +128,7 @@ static void too_few_passes(void **state) {
     problem_done(&t);
 }
 
-/* A C that rounding has eaten up ends it long before its passes are over. */
+/* With C = 1e300 rounding prevents progress. The solver stops long before max_iterations. */
 static void no_progress(void **state) {
     static const double x[] = {-2, 1, -1, 0.5, 1, 0.7, 2, 1.1, 3, 1.3, -3, 0.3},
                         target[] = {0, 0, 1, 1, 1, 0};

@@ -1,4 +1,5 @@
-/* The hard margin: constraints and certificate by plain loops, known margins, data that cannot be separated, and the working set behind it. */
+/* The hard margin: constraints and certificate by plain loops, known margins, inseparable data, and
+ * the working set (corral). */
 #include "learners/svm/linear/svm_corral.h"
 #include "unit/core/learners/svm/svms.h"
 
@@ -12,7 +13,8 @@ static double least_margin(const struct problem *t, const struct fit *fit) {
     return least;
 }
 
-/* Every row is at least 1 away, and a soft margin that costs a lot finds nothing shorter. */
+/* Every row has a functional margin of at least 1, and a soft margin with a large C finds no
+ * shorter w. */
 static void assert_hard(const struct problem *t, const struct fit *fit,
                         dni_svm_intercept intercept) {
     const dni_svm_options hard = options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY);
@@ -51,7 +53,8 @@ static void separable(void **state) {
     }
 }
 
-/* Textbook example 7: two points a side, and others that change nothing when they are taken away. The margin 2/‖w‖ is the distance of (1, 1) and (3, 3). */
+/* Textbook example 7: one point of each class determines the plane, and the other four change
+ * nothing. The margin 2/‖w‖ is the distance between (1, 1) and (3, 3). */
 static void plane(void **state) {
     static const double x[] = {1, 1, 3, 3, 0, 0, 0, 1, 4, 4, 5, 3}, target[] = {0, 1, 0, 0, 1, 1};
     (void)state;
@@ -97,27 +100,29 @@ static void inseparable(void **state) {
     refuses(xor_x, xor_target, NULL, 4, 2, DNI_SVM_PENALISED);
     refuses(xor_x, xor_target, NULL, 4, 2, DNI_SVM_NONE);
     refuses(touch_x, touch_target, NULL, 4, 1, DNI_SVM_FREE);
-    refuses(close_x, touch_target, NULL, 4, 1,
-            DNI_SVM_FREE); /* apart by less than 1e-9 of the longest row */
+    /* The gap between the classes is less than 1e-9 of the longest row. */
+    refuses(close_x, touch_target, NULL, 4, 1, DNI_SVM_FREE);
     refuses(same_x, same_target, NULL, 2, 2, DNI_SVM_FREE);
     struct problem cloud = problem_cloud(500, 5, 0, 3, false, false);
     refuses(cloud.x, cloud.target, NULL, cloud.n, cloud.d, DNI_SVM_FREE);
     problem_done(&cloud);
-    struct problem t = problem_of(near_x, touch_target, NULL, 4, 1, false); /* and by more */
+    /* The gap is larger than 1e-9 of the longest row. */
+    struct problem t = problem_of(near_x, touch_target, NULL, 4, 1, false);
     struct fit fit =
         fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 1e7, 1e-9);
     fit_done(&fit);
     problem_done(&t);
-    t = problem_of(touch_x, touch_target, weight, 4, 1,
-                   false); /* a row of no weight is not in the way */
+    /* A row with weight 0 is ignored. */
+    t = problem_of(touch_x, touch_target, weight, 4, 1, false);
     fit = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 2, 1e-12);
     fit_done(&fit);
     problem_done(&t);
 }
 
-/* More features than rows: nearly every row supports. Far from the origin: nothing changes but the intercept. */
+/* More features than rows: nearly every row is a support vector. Rows far from the origin: only the
+ * intercept changes. */
 static void wide_and_far(void **state) {
     (void)state;
     struct problem t = problem_cloud(60, 150, 0.5, 0, false, true),
@@ -141,7 +146,8 @@ static void wide_and_far(void **state) {
     problem_done(&far);
 }
 
-/* The working set: what it minimises, after points have joined and left, is what plain arithmetic says: equal slopes in each group, sums as asked for. */
+/* The working set after points have joined and left. The minimiser satisfies the optimality
+ * conditions: equal slopes within each group, and the given sums of coefficients. */
 static void corral(void **state) {
     enum { D = 9, M = 8 };
     (void)state;
@@ -177,7 +183,8 @@ static void corral(void **state) {
             for (size_t k = 0; k < c.n; k++) {
                 in_first += c.group[k] == 0;
             }
-            if (in_first == 0 || (n_groups == 2 && in_first == c.n)) { /* no group is empty */
+            /* Every group needs a point. */
+            if (in_first == 0 || (n_groups == 2 && in_first == c.n)) {
                 continue;
             }
             for (size_t k = 0; k < c.n; k++) {
@@ -205,7 +212,8 @@ static void corral(void **state) {
                 assert_near(total[g], sums[g], 1e-9);
             }
         }
-        double again[M]; /* a point that is there already depends on itself */
+        /* A point that is already in the set is linearly dependent on itself. */
+        double again[M];
         for (size_t k = 0; k < c.n; k++) {
             again[k] = 0;
             for (size_t j = 0; j < D; j++) {

@@ -1,4 +1,5 @@
-/* The linear support vector machine by the interior point: golden numbers, optimality by plain loops, weights, order, limits of C, threads, memory, stops. */
+/* The linear support vector machine by the interior point: golden numbers, optimality by plain
+ * loops, weights, row order, small problems, the interval of the intercept, columns. */
 #include "unit/core/learners/svm/svms.h"
 
 static double number(const json_t *entry, const char *name) {
@@ -60,7 +61,8 @@ static void optimum(void **state) {
     }
 }
 
-/* A row of weight 2 is two rows, one of weight 0 none; the order of rows does not matter. */
+/* A row with weight 2 equals two rows. A row with weight 0 is ignored. The order of the rows has no
+ * effect. */
 static void weights_and_order(void **state) {
     (void)state;
     for (size_t sparse = 0; sparse < 2; sparse++) {
@@ -108,7 +110,7 @@ static void weights_and_order(void **state) {
     }
 }
 
-/* Twenty rows on which predictor and corrector lead in a circle. */
+/* Twenty rows on which the predictor-corrector steps can cycle. */
 static void circle(void **state) {
     static const double x[] = {
         -0.6612508213654024, -0.4325324792659601,  -0.3095547853116311,  0.24563686704591448,
@@ -130,12 +132,13 @@ static void circle(void **state) {
     const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1);
     struct fit fit = fit_svm(&t, o);
     assert_solved(&t, &fit, &o);
-    assert_near(fit.report.objective, 10.840321083393, 1e-9); /* LIBSVM's and our own SMO's */
+    /* The objective that LIBSVM and dni_smo find. */
+    assert_near(fit.report.objective, 10.840321083393, 1e-9);
     fit_done(&fit);
     problem_done(&t);
 }
 
-/* n rows of d numbers in two classes, the first column what tells them apart. */
+/* n rows of d numbers in two classes. Only the first column depends on the class. */
 static struct problem small_problem(uint64_t *state, double (*weight)(uint64_t *state, size_t i)) {
     const size_t n = 4 + (size_t)(40 * draw(state)), d = 1 + (size_t)(4 * draw(state));
     const double apart = 2 * draw(state), wide = 0.1 * exp(4 * draw(state) - 2);
@@ -170,7 +173,7 @@ static double heavy_and_light(uint64_t *state, size_t i) {
     return i < 4 ? 1 : 1e-12;
 }
 
-/* Every problem is solved, though its rows weigh from 1e-12 to 1. */
+/* Every problem converges, with weights from 1e-12 to 1. */
 static void any_weights(void **state) {
     static double (*const weights[])(uint64_t *, size_t) = {equal, of_many_orders, heavy_and_light};
     static const double Cs[] = {0.01, 1, 100, 1000};
@@ -192,7 +195,8 @@ static void any_weights(void **state) {
     }
 }
 
-/* No support vector between the borders: the intercept has room, and is in its middle. x = ±1, C = 0.1: α = C, w = 0.2, 1 − w to either side. */
+/* With no support vector strictly between the bounds, an interval of intercepts is optimal. The fit
+ * returns its midpoint. x = ±1, C = 0.1: α = C, w = 0.2, interval ±(1 − w). */
 static void room_of_the_intercept(void **state) {
     static const double x[] = {-1, 1}, target[] = {0, 1};
     (void)state;
@@ -209,8 +213,8 @@ static void room_of_the_intercept(void **state) {
         assert_true(detail(&fit.report, "support_vectors") == 2 &&
                     detail(&fit.report, "bounded_support_vectors") == 2);
         fit_done(&fit);
-        struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE,
-                                                 10)); /* one row each: w = 1, both on the margin */
+        /* One support vector in each class: w = 1, both rows on the margin. */
+        struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 10));
         interval = find_detail(&hard.report, "w0_interval")->list;
         assert_near(hard.out.w[0], 1, 1e-9);
         assert_true(interval[0] == interval[1] && fabs(interval[0]) < 1e-9 &&
@@ -220,7 +224,8 @@ static void room_of_the_intercept(void **state) {
     }
 }
 
-/* A constant column has no weight beside a free intercept; columns far from 0 cost few digits; margin_raw is that of the raw features. */
+/* A constant column has weight 0 if the intercept is free. Columns far from 0 lose few digits.
+ * margin_raw is the margin in raw features. */
 static void columns(void **state) {
     (void)state;
     struct problem t = problem_cloud(250, 4, 0, 1, false, false),
@@ -230,7 +235,8 @@ static void columns(void **state) {
     for (size_t i = 0; i < 250; i++) {
         t.x[i * 4 + 2] = far.x[i * 4 + 2] = 7;
         for (size_t j = 0; j < 4; j++) {
-            far.x[i * 4 + j] += 1048576; /* a power of two: few digits are lost */
+            /* A power of two, so that few digits are lost. */
+            far.x[i * 4 + j] += 1048576;
         }
     }
     struct fit a = fit_svm(&t, o), b = fit_svm(&far, o), c = {0};
@@ -256,7 +262,7 @@ static void columns(void **state) {
     problem_done(&far);
 }
 
-/* Rows that are all alike: the larger class has it, w = 0, and nobody knows a margin. */
+/* All rows are identical: w = 0, the larger class wins, and the margin is NaN. */
 static void nothing_to_tell(void **state) {
     static const double x[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, target[] = {0, 1, 0, 0, 1};
     (void)state;
@@ -285,7 +291,7 @@ static void too_few_iterations(void **state) {
     assert_true(find_detail(&fit.report, "certified")->boolean &&
                 find_detail(&fit.report, "certified")->number == 0);
     assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 2);
-    /* what it says of itself is true all the same */
+    /* The report of an unconverged fit still matches the data. */
     const double primal = primal_of(&t, &fit, &o);
     assert_near(fit.report.objective, primal, 1e-9);
     o.max_iterations = 200;
