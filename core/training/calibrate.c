@@ -1,5 +1,5 @@
-/* Calibration: encoder and machines of the other folds' rows score each fold's rows; all these scores
- * make the calibration. */
+/* Calibration. For each fold, encoder and machines are fitted to the rows of the other folds and
+ * score the rows of the fold. The calibrators are fitted to the scores of all folds. */
 #include "training/calibrate.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_LISTED = 100 }; /* numbers in a list of the details */
+enum { MAX_LISTED = 100 }; /* maximum length of a list in the details */
 
 struct calibration {
     dni_held_scores held;
@@ -54,7 +54,7 @@ static bool is_flat(dn_calibration_method method, const dn_calibrator *c) {
                                           : !(c->probability[c->n - 1] > c->probability[0]);
 }
 
-/* Fits a calibrator for each score. */
+/* Fits one calibrator to each score. */
 static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_calibration *out,
                                  dn_error *err) {
     const dn_calibration_method method = c->result.method;
@@ -87,7 +87,8 @@ static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_ca
     return status;
 }
 
-/* Counts the rows that take part, *out_rows, and chooses the number of folds. */
+/* Counts the training rows, *out_rows, and sets the number of folds: the parameter, or the number
+ * of rows of the smallest class if that is less. */
 static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t *out_rows,
                               dn_error *err) {
     const dni_labels *labels = fit->labels;
@@ -128,7 +129,7 @@ static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t 
     return DN_OK;
 }
 
-/* Scores all training rows by the models of the other folds. */
+/* Scores each training row with the model that was fitted without the fold of the row. */
 static dn_status score_folds(struct calibration *c, const dni_fit *fit, dn_error *err) {
     const size_t n = fit->request->source->n_rows;
     dni_labels *labels = fit->labels;

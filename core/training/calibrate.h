@@ -1,36 +1,39 @@
-/* Calibrated probabilities for algorithms whose scores are not log-odds: the fits on held-out folds
- * (model.h: dn_calibration).
+/* Calibration of probabilities for algorithms whose scores are not log-odds (model.h:
+ * dn_calibration). The calibration is fitted to scores of held-out folds: each row is scored by
+ * machines that were fitted without it.
  *
- * Platt, in: Advances in Large Margin Classifiers, MIT Press 1999. The folds as in Lin, Lin and Weng,
- * Machine Learning 68, 2007, section 3: each row is scored by machines that were fitted without it. */
+ * Platt, in: Advances in Large Margin Classifiers, MIT Press 1999; folds: Lin, Lin and Weng,
+ * Machine Learning 68, 2007, section 3. */
 #ifndef DNI_CALIBRATE_H
 #define DNI_CALIBRATE_H
 
 #include "base/share.h"
 #include "training/fit.h"
 
-/* How a calibration went. {0}: there was none. */
+/* Result of a calibration. {0}: the parameters request none. */
 typedef struct dni_calibrated {
-    dni_share share; /* the model's own part of the run */
+    dni_share share; /* run of the fit of the model, which follows the fits of the folds */
     dn_calibration_method method;
-    size_t folds, wanted; /* number of folds, and what the parameter says */
-    size_t least;         /* rows of the smallest class */
-    size_t n_unconverged; /* fits of folds that did not converge */
-    size_t n_flat;        /* scores that do not rise with their class on the held-out rows */
-    double before, after; /* log loss of the held-out rows without the calibration and with it; NaN:
-                              not computed (pairs) */
+    size_t folds, wanted; /* number of folds, and value of the parameter `calibration_folds` */
+    size_t least;         /* training rows of the smallest class */
+    size_t n_unconverged; /* number of fits of folds that did not converge */
+    size_t n_flat;        /* number of scores that do not increase with their class */
+
+    /* mean log loss of the held-out rows without and with the calibration; NaN: not computed (one
+     * versus one) */
+    double before, after;
 } dni_calibrated;
 
-/* Calibrates on the rows with DN_ROW_TRAIN, if the parameters ask for it.
+/* Fits a calibration to the rows with DN_ROW_TRAIN, if the parameters request one.
  *
- *   fit  before dni_fit_encode. Receives the calibration, and its run becomes the last of the
- *        folds + 1 equal parts of the run. labels->role is unchanged, labels->value is overwritten
- *   out  must outlive `fit` and stay where it is
+ *   fit  before dni_fit_encode. Receives the calibration. fit->run becomes the last of folds + 1
+ *        equal parts of the run. labels->role is unchanged; labels->value is overwritten
+ *   out  must outlive `fit` and must not move
  *
- * DN_ERR_DATA: a class has only one row. */
+ * DN_ERR_DATA: a class has fewer than two training rows. */
 DN_MUST_USE dn_status dni_calibrate(dni_fit *fit, dni_calibrated *out, dn_error *err);
 
-/* Adds details and warnings to the fit's report; called after dni_fit_train. */
+/* Adds details and warnings to fit->report. Call it after dni_fit_train. */
 void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit);
 
 #endif

@@ -1,6 +1,12 @@
-/* Platt's sigmoid, in the standardised score z = (g/c − m)/s:
- *   F(a, b) = Σ v [t ln(1 + e^−u) + (1 − t) ln(1 + e^u)]/Σv,  u = a z + b,   ∇F = Σ v (p − t)(z, 1)/Σv,  H = Σ v p(1 − p)(z, 1)(z, 1)ᵀ/Σv
- * and isotonic regression. */
+/* Platt's sigmoid and isotonic regression.
+ *
+ * The sigmoid is fitted in the standardised score z = (g/c − m)/s, with u = a z + b and p = σ(u):
+ *
+ *   F(a, b) = Σ v [t ln(1 + e^−u) + (1 − t) ln(1 + e^u)]/Σv
+ *   ∇F = Σ v (p − t)(z, 1)/Σv
+ *   H = Σ v p(1 − p)(z, 1)(z, 1)ᵀ/Σv
+ *
+ * c is the greatest |g|, m and s are the weighted mean and deviation of g/c. */
 #include "training/calibrate_fit.h"
 #include "model/calibration.h"
 
@@ -24,7 +30,7 @@ struct platt {
     const dn_run *run;
     double size, mean, deviation; /* c, m, s */
     double total;                 /* Σv */
-    double high, low;             /* targets */
+    double high, low;             /* targets of positive and of negative rows */
     double gradient[2], hessian[3];
 };
 
@@ -51,7 +57,7 @@ static void standardize(struct platt *p) {
     p->low = 1 / (p->total - positive + 2);
 }
 
-/* F with its gradient and Hessian. */
+/* Computes F, its gradient and its Hessian. */
 static dn_status measure(struct platt *p, const double at[2], double *out, dn_error *err) {
     const dni_scored *s = p->scored;
     double sum = 0, g[2] = {0}, h[3] = {0};
@@ -78,7 +84,9 @@ static dn_status measure(struct platt *p, const double at[2], double *out, dn_er
     return DN_OK;
 }
 
-/* Newton's step from `at`, halved until F falls. Where it can fall by next to nothing rounding would be the judge, and the whole step is taken. *done: it was no step any more. */
+/* Takes a Newton step from `at`, halved until F decreases sufficiently (Armijo condition, 1e-4). If
+ * the expected decrease is at most 1e-10 F, rounding would dominate the condition, and the whole
+ * step is taken. *done: the step is within rounding of 0, or no halving of it decreases F. */
 static dn_status step(struct platt *p, double at[2], double *value, bool *done, dn_error *err) {
     const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1],
                  c = p->hessian[2] + RIDGE, det = a * c - b * b;
@@ -114,7 +122,7 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
     for (size_t i = 0; i < scored->n; i++) {
         positive += is_positive(scored, i) ? weight_of(scored, i) : 0;
     }
-    /* without a slope the best intercept is the log-odds of the mean target */
+    /* with slope 0 the optimal intercept is the log-odds of the mean target */
     const double share = (positive * p.high + (p.total - positive) * p.low) / p.total,
                  flat = log(share) - log1p(-share);
     double at[2] = {0, flat};
@@ -127,7 +135,7 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
     if (status != DN_OK) {
         return status;
     }
-    if (!(at[0] > 0)) { /* F is convex: with a >= 0 its minimum is then the one of b alone */
+    if (!(at[0] > 0)) { /* F is convex: its minimum subject to a >= 0 is at a = 0 */
         at[0] = 0;
         at[1] = flat;
     }
@@ -142,13 +150,14 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
 }
 
 /* ---- isotonic ---- */
-/* Neighbouring scores with one value. */
+/* A range of scores with one fitted value, positive / weight. */
 struct dni_pool {
-    double low, high; /* scores */
-    double weight, positive;
+    double low, high;        /* lowest and highest score */
+    double weight, positive; /* sums of weights of all rows, and of positive rows */
 };
 
-/* The last pool and the ones before it that are not below it become one. */
+/* Merges the last pool with the pools before it whose values are not below its value. Returns the
+ * number of pools. */
 static size_t unite(struct dni_pool *pools, size_t n) {
     for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >=
                         pools[n - 1].positive * pools[n - 2].weight;
@@ -160,7 +169,8 @@ static size_t unite(struct dni_pool *pools, size_t n) {
     return n;
 }
 
-/* Of rows in descending order, from the last. */
+/* Makes the pools in ascending order of the score; the rows are in descending order. Returns the
+ * number of pools. */
 static size_t make_pools(const dni_scored *s, struct dni_pool *pools) {
     size_t n = 0;
     for (size_t left = s->n; left > 0;) {

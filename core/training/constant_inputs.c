@@ -1,4 +1,4 @@
-/* Input columns that have nothing to tell. */
+/* Input columns without information. */
 #include "training/constant_inputs.h"
 #include "catalogue/report.h"
 #include "encoder/encoder_impl.h"
@@ -18,7 +18,7 @@ static bool name_input(const void *ctx, size_t i, char out[DN_FIELD_SIZE]) {
     return input->remark == l->wanted;
 }
 
-/* The inputs of which that is to be said; none: "". */
+/* Writes the list of the inputs with the remark `wanted`; "": there are none. */
 static const char *list(const dn_encoder *encoder, dn_input_remark wanted,
                         char names[DNI_NAMES_SIZE]) {
     const struct listing listing = {encoder, wanted};

@@ -1,4 +1,5 @@
-/* Input columns that have nothing to tell: those of one value, those without any, and texts without a word that counts. */
+/* Input columns without information: constant columns, columns without values, and text columns
+ * without a word of the vocabulary. */
 #ifndef DNI_CONSTANT_INPUTS_H
 #define DNI_CONSTANT_INPUTS_H
 
@@ -7,10 +8,13 @@
 #include <discern/machine.h>
 #include <discern/model.h>
 
-/* Warnings that name them. min_rows: that of the encoder's spec. */
+/* Adds warnings with the names of these columns and the number of constant features of the bases.
+ * min_rows: the member of the text options of the encoder. */
 void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_report *report);
-/* Standardised, such a column is 0 in every training row, and so is a place of a sparse column that no training row has: whatever weight its feature was left with (where a descent began) tells
- * nothing, and becomes 0. */
+
+/* Sets the weights of features to 0 that are 0 in every training row: standardised numeric columns
+ * without information, and features of a sparse column that no training row has. An iterative
+ * solver leaves the initial weights of such features unchanged. */
 void dni_clear_constant_weights(const dn_encoder *encoder, dn_machine *const *machines,
                                 size_t n_machines);
 

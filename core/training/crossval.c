@@ -1,7 +1,7 @@
-/* Cross-validation: each fold is evaluated by a model that has not seen its rows.
+/* Cross-validation: a model that was fitted without the rows of a fold is evaluated on the fold.
  *
- * Everything that is learned from data, the encoder and the calibration too, is learned without the
- * fold: Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10. */
+ * Every step that uses the data, including encoder and calibration, is repeated without the fold:
+ * Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, section 7.10. */
 #include "training/crossval.h"
 #include "catalogue/report.h"
 #include "task/split.h"
@@ -13,11 +13,11 @@
 
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
-    dn_report *report;     /* of the model itself */
-    size_t n_model;        /* its warnings before those of folds */
+    dn_report *report;     /* report of the model */
+    size_t n_model;        /* number of warnings of the model */
 };
 
-/* Adds a fold's warnings, except those that the model itself has. */
+/* Adds the warnings of a fold, except those that the model has. */
 static void add_warnings(dn_report *own, size_t fold, size_t n_model, dn_report *report) {
     char prefix[32];
     snprintf(prefix, sizeof prefix, "fold %zu", fold + 1);

@@ -1,15 +1,17 @@
-/* Cross-validation of a training. */
+/* Cross-validation. */
 #ifndef DNI_CROSSVAL_H
 #define DNI_CROSSVAL_H
 
 #include "training/fit.h"
 
-/* Makes request->folds fits, each without one fold, and evaluates each on its fold.
+/* Makes request->folds fits, each without the rows of one fold, and evaluates each on its fold.
  *
  *   labels  `role` and `value` are overwritten
- *   run     the fits are 1 ... folds of folds + 1; fit 0 is that of the model itself
- *   report  that of the model itself. Receives the folds' warnings, except those that it has
- *   out     [folds] allocated by malloc; see dni_crossval_free */
+ *   run     the fits are parts 1 ... folds of folds + 1 equal parts of the run; part 0 is the fit
+ *   of
+ *           the model
+ *   report  report of the model. Receives the warnings of the folds, except those it already has
+ *   out     [folds] evaluations, allocated by malloc; see dni_crossval_free */
 DN_MUST_USE dn_status dni_crossval(const dn_train_request *request, dni_labels *labels,
                                    const dn_run *run, dn_report *report, dni_evaluation **out,
                                    dn_error *err);

@@ -1,4 +1,4 @@
-/* Encoder, rows, machines, model and evaluation of one fit. */
+/* The steps of one fit: encoder, rows, machines, model and evaluation. */
 #include "training/fit.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
@@ -28,7 +28,7 @@ static dn_status refuse_product(size_t row, double weight, const char *class_nam
     return status;
 }
 
-/* Sets labels->value to weight × class weight in the training rows, 0 in others. */
+/* Sets labels->value to weight × class weight in training rows and to 0 in other rows. */
 static dn_status set_values(const dni_fit *fit, dn_error *err) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
@@ -59,7 +59,7 @@ static dn_status set_values(const dni_fit *fit, dn_error *err) {
     return status;
 }
 
-/* Bytes to leave free when rows are kept in memory: what the evaluation will need. */
+/* Bytes to leave free when rows are kept in memory: an estimate of what the evaluation needs. */
 static double evaluation_reserve(const dni_fit *fit, const dni_prepared *prepared) {
     const dn_train_request *r = fit->request;
     const dni_labels *l = fit->labels;
@@ -118,7 +118,8 @@ dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* Makes the model of the machines. Its parameters have numbers where the request has "auto". */
+/* Makes the model from the machines. Its parameters are resolved: "auto" is replaced by a number.
+ * */
 static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";

@@ -1,4 +1,5 @@
-/* Training from arrays of the caller: a table source whose columns are copied in chunks of rows. */
+/* Training from arrays of the caller. The arrays become a table source; columns are copied in
+ * chunks of rows. */
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/string_set.h"
@@ -11,32 +12,32 @@
 #include <string.h>
 
 enum {
-    CHUNK_ROWS = 1024, /* a strided column of so many rows stays in the second-level cache */
-    NAME_ROOM = 24,    /* "x" and a number */
-    EXTRA_COLUMNS = 2  /* target and weight, behind the inputs */
+    CHUNK_ROWS = 1024, /* a chunk of a strided column stays in the L2 cache */
+    NAME_ROOM = 24,    /* bytes of a generated name such as "x12" */
+    EXTRA_COLUMNS = 2  /* target and weight, after the inputs */
 };
 
-/* The arrays as a table: the columns of x, then the target and the weight where there are any. */
+/* The arrays as a table: the columns of x, then the target and the weight if given. */
 struct arrays {
     dn_table_source source; /* ctx is this struct */
     const dn_fit_data *data;
     const dn_run *run;
     size_t n_inputs;
-    size_t target, weight; /* their columns; SIZE_MAX: none */
+    size_t target, weight; /* column numbers; SIZE_MAX: none */
     size_t chunk_rows;
-    void *memory;             /* the arrays that follow */
+    void *memory;             /* holds the arrays columns ... codes */
     dn_table_column *columns; /* [n_inputs + EXTRA_COLUMNS] */
     char *names;              /* [n_inputs + EXTRA_COLUMNS][NAME_ROOM] */
     size_t *inputs;           /* [n_inputs] 0, 1, … */
     size_t *borders;          /* [n_chunks + 1] */
-    double *room;             /* [n_slots × n_inputs × chunk_rows] */
-    uint32_t *codes;          /* [n_rows] of the labels */
+    double *room;             /* [n_slots × n_inputs × chunk_rows] copied columns */
+    uint32_t *codes;          /* [n_rows] codes of the labels; empty without labels */
     dni_string_set classes;   /* the different labels */
 };
 
 struct shape {
     size_t n_inputs, n_chunks, chunk_rows, n_slots;
-    size_t n_labels; /* rows whose class is a string */
+    size_t n_labels; /* number of rows if classes are strings, otherwise 0 */
 };
 
 static dn_status refuse_infinite(const char *name, size_t row, dn_error *err) {
@@ -78,7 +79,7 @@ static dn_status arrays_column(const dn_table_source *source, size_t chunk, size
     return DN_OK;
 }
 
-/* A name of `letter` that no feature has: "y", "y_", "y__", … */
+/* Finds a name for target or weight that no feature has: "y", "y_", "y__", ... */
 static dn_status free_name(const dni_string_set *names, char letter, char out[NAME_ROOM],
                            dn_error *err) {
     out[0] = letter;
@@ -93,7 +94,7 @@ static dn_status free_name(const dni_string_set *names, char letter, char out[NA
                         letter);
 }
 
-/* Names the columns; features have different names. */
+/* Names the columns. DN_ERR_ARGUMENT: a feature has an empty name, or two have the same name. */
 static dn_status name_columns(struct arrays *a, dn_error *err) {
     dni_string_set names = {0};
     dn_status status = DN_OK;
@@ -134,7 +135,7 @@ cleanup:
     return status;
 }
 
-/* Numbers the different labels. */
+/* Assigns a code to each different label. */
 static dn_status read_labels(struct arrays *a, dn_error *err) {
     const char *const *labels = a->data->labels;
     for (size_t i = 0; i < a->source.n_rows; i++) {
@@ -312,7 +313,7 @@ dn_status dn_fit_arrays(const dn_fit_data *data, const char *method, const char 
     return status;
 }
 
-/* The model alone. */
+/* Trains and returns the model without the result. */
 static dn_status fit(const dn_fit_data *data, const char *method, const char *params,
                      const dn_run *run, dn_model **out, dn_error *err) {
     dn_status status = dni_argument_not_null(out, "out", err);

@@ -1,7 +1,7 @@
-/* Machines of a model: one of all classes, one versus rest, or one versus one.
+/* Machines of a model: one for all classes, one versus rest, or one versus one.
  *
- * Each machine of two classes is a fit of the algorithm, in the order of decision.h, with the run's
- * seed. */
+ * The machines with two classes are fitted in the order of decision.h, all with the seed of the
+ * run. */
 #include "training/fit_machines.h"
 #include "base/share.h"
 #include "catalogue/report.h"
@@ -17,15 +17,15 @@ struct fitting {
     const dn_params *params;
     const dn_run *run;
     dn_decision decision;
-    size_t n;              /* machines */
+    size_t n;              /* number of machines */
     dn_machine **machines; /* [n] */
-    dn_report *report;     /* of all machines */
+    dn_report *report;     /* combined report of all machines */
     size_t n_reported, n_unconverged;
 };
 
 /* ---- reports ---- */
-/* Whether a machine is reported by itself. If the report is full, one that did not converge takes the
- * place of the last one that did. */
+/* Whether a machine gets its own part of the report. If the report is full, a machine that did not
+ * converge replaces the last part of a machine that converged. */
 static bool part_wanted(const dn_report *own, dn_report *report) {
     size_t last = report->n_parts;
     if (report->n_parts < DN_MAX_PARTS) {
@@ -51,7 +51,7 @@ static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_r
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
     }
     memcpy(details, own->details, own->n_details * sizeof *details);
-    for (size_t i = 0; i < own->n_details; i++) { /* the part owns the lists */
+    for (size_t i = 0; i < own->n_details; i++) { /* the part owns the lists now */
         own->details[i].list = NULL;
     }
     report->parts[report->n_parts++] =
@@ -60,7 +60,7 @@ static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_r
     return DN_OK;
 }
 
-/* Adds the warnings of machine i under the names of its classes. */
+/* Adds the warnings of machine i, each prefixed with the names of its classes. */
 static void add_warnings(const dni_prepared *p, dn_report *own, size_t i, size_t negative,
                          size_t positive, dn_report *report) {
     char prefix[160];
@@ -87,7 +87,7 @@ static void add_totals(const dn_report *own, bool first, dn_report *report) {
         first ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
 }
 
-/* Adds the report of machine i to that of all. A dn_report_receiver's function. */
+/* Adds the report of machine i to the combined report. Function of a dn_report_receiver. */
 static dn_status receive(void *ctx, size_t i, dn_report *own, dn_error *err) {
     struct fitting *f = ctx;
     size_t negative, positive;
@@ -107,8 +107,8 @@ static void warn_of_params(const struct fitting *f) {
     }
 }
 
-/* Prepares the report of several machines. Warnings of the parameters come first: those of the
- * machines may be more than the report has room for. */
+/* Prepares the report of several machines. Warnings of the parameters are added first, because the
+ * warnings of the machines can fill the report. */
 static dn_status begin_report(const struct fitting *f, dn_error *err) {
     warn_of_params(f);
     f->report->parts = calloc(f->n < DN_MAX_PARTS ? f->n : DN_MAX_PARTS, sizeof *f->report->parts);
@@ -129,8 +129,9 @@ static void end_report(const struct fitting *f) {
 }
 
 /* ---- fits ---- */
-/* Copies the parameters for a machine of two classes. Shares of all classes become shares of two:
- * those of a pair in proportion, or one class and the sum of the others. */
+/* Copies the parameters for a machine with two classes. A distribution over all classes becomes a
+ * distribution over two: a pair keeps the ratio of its shares; with one versus rest, the shares are
+ * that of the class and the sum of the others. */
 static dn_status two_class_params(const struct fitting *f, size_t negative, size_t positive,
                                   dn_params **out, dn_error *err) {
     const dn_algorithm *algorithm = f->params->algorithm;
@@ -166,7 +167,7 @@ static dn_fit_input input_of(const struct fitting *f, const dn_params *params, c
                           .class_names = class_names};
 }
 
-/* The input of a fit to all classes. */
+/* Input of a fit to all classes. */
 static dn_fit_input input_of_all(const struct fitting *f) {
     const dni_prepared *p = f->prepared;
     dn_fit_input input = input_of(f, f->params, p->rows, p->class_names, p->n_classes);
@@ -175,7 +176,7 @@ static dn_fit_input input_of_all(const struct fitting *f) {
     return input;
 }
 
-/* Fits machine i, one of two classes. */
+/* Fits machine i, which has two classes. */
 static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     const dni_prepared *p = f->prepared;
     size_t negative, positive;
@@ -217,7 +218,7 @@ static dn_status fit_each(struct fitting *f, dn_error *err) {
     return status;
 }
 
-/* Fits one machine of all classes. */
+/* Fits the only machine of the model. */
 static dn_status fit_native(struct fitting *f, dn_error *err) {
     const dn_fit_input input = input_of_all(f);
     dn_status status = f->params->algorithm->fit(&input, f->run, f->machines, f->report, err);
@@ -227,7 +228,7 @@ static dn_status fit_native(struct fitting *f, dn_error *err) {
     return status;
 }
 
-/* Fits all machines by one call. */
+/* Fits all machines with one call of the algorithm. */
 static dn_status fit_together(struct fitting *f, dn_error *err) {
     const dn_fit_input input = input_of_all(f);
     const dn_report_receiver receiver = {receive, f};

@@ -1,4 +1,4 @@
-/* Fits all machines that a decision rule needs. */
+/* Fits the machines of a decision rule. */
 #ifndef DNI_FIT_MACHINES_H
 #define DNI_FIT_MACHINES_H
 
@@ -6,9 +6,9 @@
 
 /* Fits the machines to prepared rows.
  *
- *   out     [*out_n] allocated by malloc; dni_machines_free
- *   report  of the one machine. Of several: converged if all are; iterations and objectives are
- *           summed up; the machines' warnings begin with their classes' names */
+ *   out     [*out_n] allocated by malloc; free with dni_machines_free
+ *   report  with one machine its report. With several: converged if all converged; iterations and
+ *           objectives are sums; each warning of a machine begins with the names of its classes */
 DN_MUST_USE dn_status dni_fit_machines(const dni_prepared *prepared, const dn_params *params,
                                        const dn_run *run, dn_machine ***out, size_t *out_n,
                                        dn_report *report, dn_error *err);

@@ -45,12 +45,12 @@ dn_status dni_held_scores_init(dni_held_scores *held, dn_decision decision, size
                            &held->memory, err);
 }
 
-/* Index among the kept scores of a row of class `own` of the pair with class `other`. */
+/* Index of the pair with class `other` among the kept scores of a row of class `own`. */
 static size_t kept_index(size_t own, size_t other) {
     return other < own ? other : other - 1;
 }
 
-/* Index of the machine of classes i and j among those of K classes. */
+/* Index of the machine of classes i and j among the machines of K classes. */
 static size_t pair_index(size_t K, size_t i, size_t j) {
     const size_t low = i < j ? i : j, high = i < j ? j : i;
     return low * (2 * K - low - 1) / 2 + (high - low - 1);
@@ -79,7 +79,7 @@ dni_scored dni_held_scores_select(dni_held_scores *h, size_t s) {
     const bool one = h->n_classes == 2 || h->decision == DN_DECISION_NATIVE; /* a single machine */
     size_t negative = SIZE_MAX, positive = SIZE_MAX;
     dn_decision_machine(h->decision, h->n_classes, one ? 0 : s, &negative, &positive);
-    if (positive == SIZE_MAX) { /* one machine of all classes */
+    if (positive == SIZE_MAX) { /* one machine for all classes */
         positive = h->n_classes == 2 ? 1 : s;
     }
     dni_scored scored = {.rows = h->selected,
@@ -145,6 +145,7 @@ double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_c
     if (method == DN_CALIBRATION_ISOTONIC) {
         isotonic = dni_layout_bytes(dni_isotonic_layout, &n_rows, &work);
     }
+    /* The list of rows of dni_split_folds is freed before the isotonic work is allocated. */
     return dni_layout_bytes(held_layout, &shape, &held) +
-           fmax(isotonic, (double)n_rows * sizeof(size_t)); /* or the list of dni_split_folds */
+           fmax(isotonic, (double)n_rows * sizeof(size_t));
 }

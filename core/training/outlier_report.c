@@ -1,4 +1,4 @@
-/* The numbers of outliers as details of a report. */
+/* Numbers of outliers as details of a report. */
 #include "training/outlier_report.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double share(double outliers, double rows) {
     return rows > 0 ? outliers / rows : (double)NAN;
 }
 
-/* Without memory for the shares they are left out. */
+/* Adds the shares of the folds. If memory is exhausted, the detail is omitted. */
 static void report_folds(const dni_evaluation *folds, size_t n_folds, dn_report *report) {
     double *shares = malloc(n_folds * sizeof *shares);
     if (shares == NULL) {

@@ -1,7 +1,8 @@
 /* Prepared problems, and the rows of machines with two classes.
  *
- * Blocks are cut at the row numbers of the machine's own rows, whether these are copied, encoded again
- * or streamed, so that results do not depend on the way. */
+ * Block borders depend on the row numbers within the rows of the machine only. They are the same
+ * for rows that are copied, encoded again or streamed, so that results do not depend on the memory.
+ * */
 #include "training/prepared_rows.h"
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
@@ -39,8 +40,8 @@ void dni_prepared_release_rows(dni_prepared *prepared) {
     prepared->rows = NULL;
 }
 
-/* Allocates the memory that learner and evaluation will need, so that rows do not use it: a budget
- * does not say how much of it is left. false: there is not enough. */
+/* Allocates as much memory as the learner or the evaluation will need, so that rows do not use it.
+ * The remaining budget cannot be queried. Returns false if there is not enough memory. */
 static bool reserve_memory(const dni_prepared *p, const dn_params *params, const dn_run *run,
                            size_t n_rows, size_t n_classes, void **out) {
     const dn_allocator *allocator = run->allocator;
@@ -74,7 +75,7 @@ static bool is_refusal(dn_status status) {
     return status == DN_ERR_BUDGET || status == DN_ERR_MEMORY;
 }
 
-/* Encodes the source's rows with these roles and targets, in memory or streamed. */
+/* Encodes the rows of the source that have role DN_ROW_TRAIN, in memory or streamed. */
 static dn_status encode_rows(const dni_prepared *p, const dn_params *params, const uint8_t *role,
                              const double *target, size_t n_rows, size_t n_classes,
                              const dn_run *run, dn_rows **out, bool *out_streamed, dn_error *err) {
@@ -108,12 +109,16 @@ dn_status dni_prepared_rows(dni_prepared *p, const dn_params *params, const dn_r
 /* ---- rows of a machine ---- */
 struct machine_rows {
     dn_rows rows;        /* first: a dn_rows * is a struct machine_rows * */
-    const dn_rows *base; /* what the calls are passed on to */
-    dn_rows *owned;      /* base, if it belongs to this object */
-    dn_run run;          /* its allocator is needed until the end */
-    double positive;     /* rest: the class */
-    double *target; /* rest: [slots × DN_BLOCK_ROWS]; pair: of the rows or the source's rows */
-    void *memory;   /* of the target and of copied rows or roles */
+    const dn_rows *base; /* the rows that provide the blocks */
+    dn_rows *owned;      /* base if this object owns it; NULL: base is borrowed */
+    dn_run run;          /* copy; its allocator releases `memory` */
+    double positive;     /* one versus rest: the class with target 1 */
+
+    /* one versus rest: [n_slots × DN_BLOCK_ROWS]; pair from the source: [source->n_rows]; copied
+     * pair: not used */
+    double *target;
+
+    void *memory; /* holds `target`, and copied rows or roles */
 };
 
 static void machine_rows_free(dn_rows *rows) {
@@ -158,7 +163,7 @@ static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block
 static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
                             dn_block *out, dn_error *err) {
     const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* both are cut alike */
+    (void)n; /* the pieces of both have the same borders */
     return rest_targets(self, slot,
                         dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err),
                         out);
@@ -201,7 +206,7 @@ static dn_status pair_block(const dn_rows *rows, size_t i, size_t slot, dn_block
 static dn_status pair_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
                             dn_block *out, dn_error *err) {
     const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* both are cut alike */
+    (void)n; /* the pieces of both have the same borders */
     return dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
 }
 
@@ -213,7 +218,7 @@ static void pass_on(struct machine_rows *self) {
     self->rows.free = machine_rows_free;
 }
 
-/* The rows of a pair, encoded from the source. */
+/* Encodes the rows of a pair from the source. */
 static dn_status pair_from_source(const dni_prepared *p, const dn_params *params, size_t negative,
                                   size_t positive, struct machine_rows *self, dn_error *err) {
     const size_t n = p->source->n_rows;
@@ -263,7 +268,8 @@ static void copy_layout(dni_layout *layout, const void *shape, void *out) {
     c->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
 }
 
-/* Calls for each row of the two classes: counts it in the shape, or copies it if there is a copy. */
+/* Counts the rows and entries of the two classes in `shape`. Copies the rows if `copy` is not NULL.
+ * */
 static dn_status walk_pair(const dn_rows *base, double negative, double positive,
                            struct copy_shape *shape, struct copy *copy, dn_error *err) {
     *shape = (struct copy_shape){.n_cols = base->n_cols};
@@ -300,8 +306,8 @@ static dn_status walk_pair(const dn_rows *base, double negative, double positive
     return DN_OK;
 }
 
-/* The rows of a pair, copied from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: there is no memory
- * for them beside the learner's. */
+/* Copies the rows of a pair from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: there is no memory
+ * for the copy in addition to the memory of the learner. */
 static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, size_t negative,
                                 size_t positive, struct machine_rows *self, dn_error *err) {
     struct copy_shape shape;

@@ -2,14 +2,15 @@
  *
  * A prepared problem is encoded once and shared by
  *
- *   - the machines of one versus rest, which see the same rows with other targets;
- *   - the machines of one versus one, which select the rows of their two classes (dni_prepared_pair);
- *   - fits with other values of parameters that do not change the encoding (lambda, C): a caller sets
- *     dni_fit.prepared of the next fit to dni_prepared_ref of this one.
+ *   - the machines of one versus rest, which use the same rows with different targets;
+ *   - the machines of one versus one, which select the rows of their two classes
+ *   (dni_prepared_pair); - fits with different values of parameters that do not affect the encoding
+ *   (lambda, C): the caller
+ *     sets dni_fit.prepared of the next fit to dni_prepared_ref of this object.
  *
- * Folds do not share: the encoder of a fold learns means, scales, levels, vocabularies and bases
- * without the rows of the fold, so that its features differ. Fits with other class weights do not
- * share either, because the rows carry weights and some encoders use them. */
+ * Folds cannot share: the encoder of a fold computes means, scales, levels, vocabularies and bases
+ * without the rows of the fold, so that its features differ. Fits with different class weights
+ * cannot share, because the rows include weights and some encoders use them. */
 #ifndef DNI_PREPARED_ROWS_H
 #define DNI_PREPARED_ROWS_H
 
@@ -20,17 +21,19 @@ typedef struct dni_prepared {
     /* set by the caller of dni_prepared_rows */
     const dn_table_source *source;
     dn_encoder *encoder;  /* owned */
-    const uint8_t *role;  /* [source->n_rows] dn_row_role; borrowed, as are the next two */
+    const uint8_t *role;  /* [source->n_rows] dn_row_role; borrowed, like index and weight */
     const double *index;  /* [source->n_rows] class index; NULL: the task has no target */
     const double *weight; /* [source->n_rows]; NULL: all 1 */
-    size_t n_rows;        /* with role DN_ROW_TRAIN */
+    size_t n_rows;        /* number of rows with role DN_ROW_TRAIN */
     size_t n_classes;
     const char *const *class_names; /* [n_classes] */
-    double reserve; /* bytes of the run's budget to leave free if the rows are kept in memory: the
-                       evaluation needs them after the fit */
+
+    /* bytes of the budget to leave free if the rows are kept in memory; the evaluation needs them
+     * after the fit */
+    double reserve;
 
     dn_rows *rows; /* the training rows, encoded; NULL after dni_prepared_release_rows */
-    bool streamed; /* rows are encoded from the source whenever they are read */
+    bool streamed; /* rows are encoded from the source each time they are read */
     size_t n_refs;
 } dni_prepared;
 
@@ -39,21 +42,23 @@ DN_MUST_USE dn_status dni_prepared_new(dni_prepared **out, dn_error *err);
 dni_prepared *dni_prepared_ref(dni_prepared *prepared);
 void dni_prepared_unref(dni_prepared *prepared); /* NULL is allowed */
 
-/* Encodes the training rows. They are kept in memory if they fit beside what the learner needs;
- * otherwise they are streamed, if the learner can (DN_ALGORITHM_STREAMS). */
+/* Encodes the training rows. They are kept in memory if they fit in addition to the memory that the
+ * learner and the evaluation need. Otherwise they are streamed, if the algorithm supports it
+ * (DN_ALGORITHM_STREAMS). */
 DN_MUST_USE dn_status dni_prepared_rows(dni_prepared *prepared, const dn_params *params,
                                         const dn_run *run, dn_error *err);
 void dni_prepared_release_rows(dni_prepared *prepared);
 
-/* The training rows of two classes, numbered from 0, with target 0 for `negative` and 1 for
- * `positive`. They are copied from the rows in memory; if those are streamed, or if there is no
- * memory for a copy, they are encoded from the source. The blocks are the same either way. *out must
- * not outlive the prepared problem. */
+/* Returns the training rows of two classes, numbered from 0, with target 0 for `negative` and 1 for
+ * `positive`. The rows are copied from the rows in memory. If those are streamed, or if there is no
+ * memory for a copy, the rows are encoded from the source. The blocks are the same in all cases.
+ * *out must not outlive the prepared problem. */
 DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dn_params *params,
                                         size_t negative, size_t positive, const dn_run *run,
                                         dn_rows **out, dn_error *err);
 
-/* The training rows with target 1 for class `positive` and 0 for all others: a view. */
+/* Returns a view of the training rows with target 1 for class `positive` and 0 for all others. *out
+ * must not outlive the prepared problem. */
 DN_MUST_USE dn_status dni_prepared_rest(const dni_prepared *prepared, size_t positive,
                                         const dn_run *run, dn_rows **out, dn_error *err);
 

@@ -1,5 +1,5 @@
-/* Training from a table: target and weights, split, one fit, evaluation, and the fits of a
- * cross-validation. */
+/* Training from a table: reads target and weights, splits the rows, makes one fit, evaluates it,
+ * and cross-validates. */
 #include "base/argument.h"
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
@@ -14,16 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With more classes than this, most of them of one row, the target is probably the wrong column. */
+/* If there are more classes than this, and more than half as many as training rows, the target is
+ * probably the wrong column. */
 enum { FEW_CLASSES = 10 };
 
 struct training {
-    const dn_train_request *request; /* its features as the method wants them encoded */
+    const dn_train_request *request; /* with the encoding that the algorithm requires */
     const dn_run *run;
     dni_labels labels;
     dni_split split;
     dni_fit fit;
-    dni_share share; /* the model's part of the run if there are folds */
+    dni_share share; /* run of the fit of the model if there are folds */
     dni_calibrated calibrated;
     dni_evaluation train, validation;
     bool has_validation;
@@ -31,7 +32,7 @@ struct training {
     dn_train_result result;
 };
 
-/* ---- checks before anything is read ---- */
+/* ---- checks of the request, before the source is read ---- */
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
     dn_error_set_field(err, field);
@@ -200,7 +201,7 @@ static void add_metrics_warning(struct training *t, const char *rows,
     }
 }
 
-/* Whether the validation table has the column of weights; warns if not. */
+/* Whether the validation table has the weight column. Adds a warning if it does not. */
 static bool has_weights(struct training *t, const char *weight) {
     const dn_table_source *table = t->request->validation;
     for (size_t j = 0; j < table->n_cols; j++) {
@@ -291,7 +292,7 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     return DN_OK;
 }
 
-/* Runs a step and measures its time. */
+/* Runs a step and adds its duration to *seconds. */
 static dn_status timed(struct training *t, dn_status (*step)(struct training *, dn_error *),
                        double *seconds, dn_error *err) {
     const double start = dn_run_elapsed(t->run);

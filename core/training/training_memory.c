@@ -1,4 +1,5 @@
-/* The estimate of dn_train_memory, rounded up. */
+/* Estimates of the memory of dn_train. Where a size is not known in advance, the larger one is
+ * used. */
 #include "training/training_memory.h"
 #include "encoder/encoder_fit.h"
 #include "encoder/encoder_tile.h"
@@ -10,14 +11,14 @@
 
 #include <math.h>
 
-/* What is known of the encoded rows before there are any. */
+/* Properties of the encoded rows that are known before the encoder is fitted. */
 struct shape {
-    double plain;    /* most entries of a row that are not of text or sparse columns, bases apart */
-    double listed;   /* features of sparse columns */
-    double scaled;   /* … that are standardised: entries of every row */
-    bool has_lists;  /* some column is text or sparse */
-    bool sparse;     /* rows are never dense: characters */
-    double features; /* all */
+    double plain;    /* most entries of a row, without text columns, sparse columns and bases */
+    double listed;   /* number of features of sparse columns */
+    double scaled;   /* number of standardised ones among `listed`; nonzero in every row */
+    bool has_lists;  /* there is a text or sparse column */
+    bool sparse;     /* rows are never dense, because a text is encoded by its characters */
+    double features; /* number of all features */
 };
 
 static struct shape shape_of(const dn_train_request *request, size_t n_features) {
@@ -42,12 +43,12 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     return shape;
 }
 
-/* How many rows are meant, should they be sparse or dense. */
+/* Number of rows in memory if rows are sparse, and if they are dense. */
 struct held {
     double sparse, dense;
 };
 
-/* How rows will be held, as far as one can tell. */
+/* Format of encoded rows. FORM_EITHER: not known before the encoder is fitted. */
 enum form { FORM_SPARSE, FORM_DENSE, FORM_EITHER };
 
 static bool is_never_dense(const struct shape *shape) {
@@ -55,7 +56,8 @@ static bool is_never_dense(const struct shape *shape) {
            (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_FEATURES);
 }
 
-/* Entries of a sparse row with `entries` of text and sparse columns. Bases have no zeros. */
+/* Number of entries of a sparse row with `entries` entries of text and sparse columns. Features of
+ * bases have no zeros. */
 static double row_entries(const dn_train_request *request, const struct shape *shape,
                           double entries) {
     const bool bases = request->features.n_bases > 0 && is_never_dense(shape);
@@ -74,10 +76,11 @@ static enum form form_of(const dn_train_request *request, const struct shape *sh
     }
     return 5 * few < shape->features
                ? FORM_SPARSE
-               : FORM_EITHER; /* the training rows may have some more than the mean */
+               : FORM_EITHER; /* training rows may have more entries than the mean */
 }
 
-/* Bytes of encoded rows with `entries` of text and sparse columns each: sparse, or dense. A sparse row is never larger than a dense one would be. */
+/* Bytes of encoded rows with `entries` entries of text and sparse columns each. FORM_EITHER: the
+ * greater of the sparse and the dense size. */
 static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          struct held n) {
     const enum form form = form_of(request, shape, entries);
@@ -86,7 +89,7 @@ static double rows_bytes(const dn_train_request *request, const struct shape *sh
     return form == FORM_SPARSE ? sparse : form == FORM_DENSE ? dense : fmax(sparse, dense);
 }
 
-/* What the learner is told of the rows. */
+/* dn_fit_shape.n_entries of n_rows rows. */
 static double stored_entries(const dn_train_request *request, const struct shape *shape,
                              double entries, double n_rows) {
     return form_of(request, shape, entries) == FORM_SPARSE
@@ -94,7 +97,8 @@ static double stored_entries(const dn_train_request *request, const struct shape
                : (double)INFINITY;
 }
 
-/* A block of so many rows in one slot: of dense rows a piece. There may be fewer features than are reckoned with, and then more rows in a piece, but no more bytes. */
+/* Bytes of a block of n_rows rows in one slot; of dense rows only a piece is in memory. If there
+ * are fewer features than estimated, a piece has more rows, but not more bytes. */
 static double block_bytes(const dn_train_request *request, const struct shape *shape,
                           double entries, double n_rows) {
     const double row = 8 * shape->features + 16,
@@ -103,7 +107,8 @@ static double block_bytes(const dn_train_request *request, const struct shape *s
     return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
 }
 
-/* The encoding workspace of one slot. A chunk's strings have a level each, of 4 bytes. */
+/* Bytes of the encoding workspace of one slot, with the level (4 bytes) of each string of a chunk.
+ * */
 static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
     const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
                                          .n_base = (size_t)shape->features,
@@ -121,8 +126,8 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
     double slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
     bool validated = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
-    double block =
-        block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
+    /* 2 × entries: the arrays of a sparse block grow while its rows are encoded */
+    double block = block_bytes(request, &shape, 2 * entries, most);
     double blocks = (slots + (validated ? 1 : 0)) * (block + encoding_bytes(request, &shape));
     double columns = dni_encoder_fit_memory(&request->features, request->source->columns, n_rows,
                                             (size_t)(shape.features - shape.listed), n_slots);
@@ -136,8 +141,10 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
     return bytes;
 }
 
-/* What counting the words of a text takes beyond what dni_rows_memory reckons for words as levels. A thread meets no more different words than there are words in its rows; where they are united,
- * those of one are there twice. */
+/* Bytes for counting the words of a text column, in excess of the bytes that dni_rows_memory
+ * includes for the same words as levels. A thread counts at most as many different words as its
+ * rows have words. While the counts of two threads are merged, the words of one are in memory
+ * twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
     const double different = request->different_words;
@@ -149,24 +156,24 @@ static double words_memory(const dn_train_request *request, const struct shape *
                        dni_encoder_levels_memory((size_t)chosen, n_slots));
 }
 
-/* As the algorithm wants it encoded. */
+/* Copies the request, with the encoding that the algorithm requires. */
 static dn_train_request encoded_request(const dn_train_request *asked, size_t n_rows) {
     dn_train_request own = *asked;
     if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) !=
         DN_OK) {
-        own.features = asked->features; /* dn_train will refuse it, whatever it weighs */
+        own.features = asked->features; /* dn_train returns the same error */
     }
     return own;
 }
 
-/* The classes are told apart by machines of two. */
+/* Whether the model has several machines with two classes that are fitted one after the other. */
 static bool is_several(const dn_params *params, size_t n_classes) {
     const dn_algorithm *algorithm = params->algorithm;
     const bool together = algorithm->together != NULL && algorithm->together(params);
     return n_classes > 2 && dn_params_decision(params) != DN_DECISION_NATIVE && !together;
 }
 
-/* What the learner takes of so many rows with `entries` of text and sparse columns each. */
+/* Bytes of the learner for n_rows rows with `entries` entries of text and sparse columns each. */
 static double method_memory(const dn_train_request *request, const struct shape *shape,
                             double entries, size_t n_rows, size_t n_classes, size_t n_slots) {
     const dn_fit_shape fitted = {.n_rows = n_rows,
@@ -185,7 +192,7 @@ double dn_train_method_memory(const dn_train_request *asked, size_t n_features, 
     const bool native = dn_params_decision(asked->params) == DN_DECISION_NATIVE;
     dn_train_request request = encoded_request(asked, n_rows);
     const struct shape shape = shape_of(&request, n_features);
-    dn_params *settled = NULL; /* by all rows, not by the one */
+    dn_params *settled = NULL; /* "auto" is resolved for all rows, not for one */
     if (dn_params_copy(request.params, &settled, NULL) == DN_OK &&
         dn_params_resolve(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
         request.params = settled;
@@ -208,8 +215,7 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS)) {
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
     }
-    if (is_several(request->params,
-                   n_classes)) { /* their weights, and the rows of a pair or other targets */
+    if (is_several(request->params, n_classes)) { /* weights of the machines; targets and roles */
         later +=
             16 * (double)dn_decision_n_machines(dn_params_decision(request->params), n_classes) *
                 ((double)n_features + 64) +
@@ -217,7 +223,7 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     }
     const double fit = method_memory(request, &shape, entries, n_rows, n_classes, n_slots);
     later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
-    /* words are counted, and forgotten, before there are rows */
+    /* the counts of words are freed before rows are encoded */
     return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +
            fmax(later, words_memory(request, &shape, n_slots));
 }

@@ -1,11 +1,14 @@
-/* What a training takes of its run's allocator. */
+/* Estimates of the memory that a training takes from the allocator of its run. */
 #ifndef DNI_TRAINING_MEMORY_H
 #define DNI_TRAINING_MEMORY_H
 
 #include <discern/model.h>
 
-/* What the rows cost beside the learner: the scan for the encoder, a block of encoded rows for each slot (held out rows are judged in one slot, while the training rows still have their blocks),
- * and what judging the model takes. Rows that are kept in memory take what is left of a budget, never more. `entries`: of a row's text and sparse columns, in the mean. */
+/* Estimates the bytes for the rows without those of the learner: the fit of the encoder, one block
+ * of encoded rows and one encoding workspace per slot, one more of each for validation rows, and
+ * the evaluation. Rows kept in memory are not included: they use only what remains of the budget.
+ *
+ *   entries  mean number of entries of the text and sparse columns of a row */
 double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
                        double entries, size_t n_classes, size_t n_slots);
 
