@@ -1,37 +1,41 @@
-/* The naive Bayes kind: g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), one factor for each feature; of two
- * classes g = g_2 − g_1. */
+/* Naive Bayes machines: g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), with one factor per feature.
+ * For two classes g = g_2 − g_1. */
 #ifndef DNI_BAYES_H
 #define DNI_BAYES_H
 
 #include "machine/machine_impl.h"
 #include <stdint.h>
 
-/* How feature j enters. */
+/* The distribution of feature j given the class. a and b are the parameters of class C. */
 typedef enum dn_factor {
-    DN_FACTOR_GAUSSIAN, /* a = mean, b = variance > 0: ln N(x; a, b) */
-    DN_FACTOR_BERNOULLI, /* a = ln P(1 | C), b = ln P(0 | C): x·a + (1 − x)·b, with 0·(−∞) = 0 */
-    DN_FACTOR_COUNT, /* a = ln θ: x·a, 0 where x <= 0: a feature of a 1-of-K code, a word count */
-    DN_FACTOR_PRESENCE /* a = ln P(x > 0 | C), b = ln P(x <= 0 | C) */
+    /* ln N(x; a, b), with a = mean and b = variance > 0 */
+    DN_FACTOR_GAUSSIAN,
+    /* x·a + (1 − x)·b, with a = ln P(1 | C), b = ln P(0 | C) and 0·(−∞) = 0 */
+    DN_FACTOR_BERNOULLI,
+    /* x·a with a = ln θ, and 0 for x <= 0: a feature of a 1-of-K code, a word count */
+    DN_FACTOR_COUNT,
+    /* a for x > 0, b for x <= 0, with a = ln P(x > 0 | C) and b = ln P(x <= 0 | C) */
+    DN_FACTOR_PRESENCE
 } dn_factor;
 
 typedef struct dn_naive_bayes {
     double *prior;         /* [K] > 0, sum 1 */
     unsigned char *factor; /* [d] dn_factor */
-    double *a, *b;         /* [d × K], feature after feature */
-    double *at_zero;       /* [3 × K] sums over all features at x = 0: dni_bayes_settle */
+    double *a, *b;         /* [d × K] */
+    double *at_zero;       /* [K × 3] sums at x = 0, computed by dni_bayes_settle */
 } dn_naive_bayes;
 
-/* All numbers 0, for the learner to fill in through dni_bayes_of; then dni_bayes_settle.
- * DN_ERR_MEMORY. */
+/* Creates a machine with all numbers 0. The learner sets them through dni_bayes_of and then calls
+ * dni_bayes_settle. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
                                             dn_error *err);
-/* The factors of a machine that dni_bayes_machine_new made. */
+/* Returns the parameters of a naive Bayes machine. The machine must be of this kind. */
 dn_naive_bayes *dni_bayes_of(const dn_machine *machine);
 
-/* ln p(x_j | C_k) */
+/* Returns ln p(x_j | C_k) for x_j = x. */
 double dni_bayes_factor(const dn_naive_bayes *bayes, size_t j, size_t k, size_t K, double x);
-/* Precomputes the log densities at x = 0, from which those of an x with few entries are computed.
- * Needs prior, factor, a and b. O(K·d). */
+/* Computes at_zero from prior, factor, a and b. The functions for sparse x start from these sums.
+ * O(K·d). */
 void dni_bayes_settle(dn_naive_bayes *bayes, size_t K, size_t d);
 
 #endif

@@ -3,8 +3,11 @@
  *   minimise ½ Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)²  subject to Σ p_i = 1,   r_ij = P(i | i or j, x)
  *   Q_ii = Σ_{j≠i} r_ji²,  Q_ij = −r_ji r_ij;   at the optimum (Qp)_i = pᵀQp for all i.
  *
- * Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise coupling, JMLR 5 (2004), section 4.2; the fixed-point iteration of
- * algorithm 2: for i = 1, 2, … p_i ← (pᵀQp − Σ_{j≠i} Q_ij p_j)/Q_ii, then p is divided by its sum. r is kept within [1e-7, 1 − 1e-7], as the paper's authors do. */
+ * Fixed-point iteration (algorithm 2): for i = 1, 2, … p_i ← (pᵀQp − Σ_{j≠i} Q_ij p_j)/Q_ii, then
+ * p is divided by its sum. r is clamped to [1e-7, 1 − 1e-7], as in the authors' implementation.
+ *
+ * Source: Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise
+ * coupling, JMLR 5 (2004), section 4.2. */
 #include "machine/coupling.h"
 #include "machine/probability.h"
 
@@ -22,7 +25,7 @@ static void fill(const double *scores, size_t K, double *q) {
     }
     for (size_t i = 0; i < K; i++) {
         for (size_t j = i + 1; j < K; j++) {
-            double r[2]; /* r[0] for i against j, r[1] for j against i */
+            double r[2]; /* r_ij, r_ji */
             dni_sigmoid(*scores++, r);
             for (int s = 0; s < 2; s++) {
                 r[s] = r[s] < LEAST ? LEAST : r[s] > 1 - LEAST ? 1 - LEAST : r[s];
@@ -34,7 +37,7 @@ static void fill(const double *scores, size_t K, double *q) {
     }
 }
 
-/* qp ← Qp, returns pᵀQp */
+/* qp ← Qp. Returns pᵀQp. */
 static double product(const double *q, size_t K, const double *p, double *qp) {
     double sum = 0;
     for (size_t i = 0; i < K; i++) {

@@ -45,7 +45,7 @@ void dn_decision_machine(dn_decision decision, size_t K, size_t i, size_t *out_n
         return;
     }
     size_t first = 0;
-    while (i >= K - 1 - first) { /* the pairs of `first` */
+    while (i >= K - 1 - first) { /* skips the pairs (first, j) */
         i -= K - 1 - first;
         first++;
     }
@@ -63,7 +63,8 @@ static size_t greatest(const double *scores, size_t n) {
     return best;
 }
 
-/* Pairs that class k wins and the sum of its scores g_kj. scores are in the order of the pairs; g > 0 chooses the second class, at 0 the first. */
+/* Returns the number of pairs that class k wins and sets *out_sum to Σ_j g_kj. The scores are in
+ * the order of the pairs. g > 0 chooses the second class of a pair, g <= 0 the first. */
 static size_t votes(const double *scores, size_t K, size_t k, double *out_sum) {
     size_t won = 0;
     double sum = 0;
@@ -97,7 +98,7 @@ static size_t most_votes(const double *scores, size_t K) {
     return best;
 }
 
-/* Wins every pair strictly: g_kj > 0 for all j. */
+/* Returns whether class k wins every pair strictly: g_kj > 0 for all j. */
 static bool wins_all(const double *scores, size_t K, size_t k) {
     for (size_t i = 0; i < k; i++) {
         if (!(scores[i * (2 * K - i - 1) / 2 + (k - i - 1)] > 0)) {
@@ -182,7 +183,8 @@ size_t dn_decision_work(dn_decision decision, size_t K) {
     return pairwise(decision, K) ? dni_coupling_work(K) : 0;
 }
 
-/* σ(g_i)/Σσ(g_j); all claims next to nothing: by their logarithms, which are then the scores. */
+/* p_i ← σ(g_i)/Σσ(g_j). If all scores are below −30, ln σ(g) ≈ g, and the softmax of the scores
+ * avoids a sum near 0. */
 static void rest_probabilities(const double *scores, size_t K, double *p) {
     double best = scores[greatest(scores, K)], sum = 0;
     if (best < -30) {
@@ -221,7 +223,7 @@ bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scor
         return true;
     }
     if (dn_decision_n_scores(decision, K) != K ||
-        pairwise(decision, K)) { /* three pairs are three scores too */
+        pairwise(decision, K)) { /* for K = 3 there are also three pairs */
         return false;
     }
     memcpy(m, scores, K * sizeof *m);

@@ -1,5 +1,5 @@
-/* The kernel kind: g = Σ_i c_i K(s_i, x) + w0 over support vectors s_i, of two classes. The machines of
- * a model share the support vectors and, in prediction, the kernel values of a row.
+/* Kernel machines of two classes: g = Σ_i c_i K(s_i, x) + w0 over support vectors s_i. The machines
+ * of a model share the support vectors and, in prediction, the kernel values of a row.
  *
  * Source: Schölkopf and Smola, Learning with Kernels, section 7.4. */
 #ifndef DNI_KERNEL_MACHINE_H
@@ -11,21 +11,23 @@
 typedef struct dn_kernel_machine {
     dn_machine base;
     dn_support *support;
-    size_t n;        /* support vectors of this machine */
-    uint32_t *index; /* [n] ascending: rows of support->x */
-    double *coef;    /* [n] c_i = α_i t_i, t_i = ±1; of one class α_i */
+    size_t n;        /* number of support vectors of this machine */
+    uint32_t *index; /* [n] row numbers in support->x, ascending */
+    double *coef;    /* [n] c_i = α_i t_i, t_i = ±1; one-class machines: α_i */
     double w0;
-    double norm; /* √(Σ_ij c_i c_j K(s_i, s_j)), the length of w in the kernel's space; NaN when the
-                  * kernel is not positive semidefinite and the sum is below 0 */
+    /* √(Σ_ij c_i c_j K(s_i, s_j)), the length of w in the feature space of the kernel. NaN if the
+     * sum is negative, which a kernel that is not positive semidefinite allows. */
+    double norm;
 } dn_kernel_machine;
 
-/* A machine over n rows of the support, of which it takes a reference; index, coef, w0 and norm are 0,
- * for the learner to fill in. DN_ERR_MEMORY, DN_ERR_BUDGET. */
+/* Creates a machine over n rows of the support and takes a reference to the support. index, coef,
+ * w0 and norm are 0; the learner sets them. Fails with DN_ERR_MEMORY or DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out,
                                              dn_error *err);
-/* A machine that dni_kernel_machine_new made. */
+/* Converts a machine of this kind to its structure. */
 dn_kernel_machine *dni_kernel_machine_of(const dn_machine *machine);
-/* Bytes of n_machines machines that have n_rows support vectors together. */
+/* Estimates the bytes of n_machines machines with n_rows support vectors in total, without the
+ * support. */
 double dni_kernel_machines_foretold(size_t n_machines, double n_rows);
 
 #endif

@@ -1,4 +1,5 @@
-/* The linear kind: g = W x + w0, with or without Gaussian class densities of one covariance. */
+/* Linear machines: g = W x + w0, with or without Gaussian class densities of one shared
+ * covariance. */
 #ifndef DNI_LINEAR_H
 #define DNI_LINEAR_H
 
@@ -9,21 +10,21 @@ typedef struct dni_linear_machine {
     dn_machine base;
     double *w;               /* [n_scores × n_features] */
     double *w0;              /* [n_scores] */
-    dn_gaussians *gaussians; /* the densities behind the scores; NULL: none */
+    dn_gaussians *gaussians; /* densities from which the scores derive; NULL: none */
 } dni_linear_machine;
 
-/* All numbers 0, for the learner to fill in. densities: with Gaussians of one shared covariance.
- * DN_ERR_MEMORY. */
+/* Creates a machine with all numbers 0; the learner sets them. If `densities` is true, the machine
+ * has Gaussian densities of one shared covariance. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densities,
                                              dn_machine **out, dn_error *err);
-/* A machine that dni_linear_machine_new made. */
+/* Converts a machine of this kind to its structure. */
 dni_linear_machine *dni_linear_machine_of(const dn_machine *machine);
 
-/* Weights of standardised features as weights of raw ones: w_j / scale_j and w0 − Σ_j w_j mean_j /
- * scale_j. mean, scale: NULL for 0 and 1.
+/* Converts weights of standardised features to weights of raw features: w_j / scale_j and
+ * w0 − Σ_j w_j mean_j / scale_j. mean and scale may be NULL for 0 and 1.
  *
- *   w       row k begins at w + k * stride
- *   w0      number k is at w0 + k * w0_stride
+ *   w       row k starts at w + k * stride
+ *   w0      intercept k is at w0 + k * w0_stride
  *   w_raw   [n_scores × n_features]
  *   w0_raw  [n_scores] */
 void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t w0_stride,

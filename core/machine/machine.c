@@ -1,4 +1,4 @@
-/* Machines of any kind: life, the calls of a kind's functions, and what all kinds have in common. */
+/* Machines of any kind: dispatch to the functions of the kind, and code that all kinds share. */
 #include "linalg/tile.h"
 #include "machine/machine_kind.h"
 
@@ -45,7 +45,7 @@ bool dni_machine_fits(const dni_reader *reader, size_t a, size_t b) {
     return !reader->failed && (b == 0 || a <= reader->left / 8 / b);
 }
 
-/* ---- life ---- */
+/* ---- memory ---- */
 void dn_machine_free(dn_machine *machine) {
     if (machine == NULL) {
         return;
@@ -108,7 +108,7 @@ void dni_machines_finish(dn_machine *const *machines, size_t n) {
     }
 }
 
-/* ---- what a machine can do ---- */
+/* ---- properties ---- */
 bool dni_machine_is_linear(const dn_machine *machine) {
     return machine->kind->linear != NULL;
 }
@@ -211,7 +211,7 @@ double dni_log_sum(const double *joint, size_t n) {
 }
 
 /* ---- raw features ---- */
-/* The projection of raw features, into `to`. */
+/* Converts the projection to raw features and stores it in `to`. */
 static dn_status convert_projection(const dn_machine *from, const double *scale, dn_machine *to,
                                     dn_error *err) {
     const size_t d = from->n_features;
@@ -250,7 +250,7 @@ dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const d
 }
 
 /* ---- tiles of encoded rows ---- */
-/* Without score_tile: an expanded row, then the work of the machine that needs most. */
+/* Layout without score_tile: an expanded row, then the largest `work` of all machines. */
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     const dni_machine_kind *kind = machines[0]->kind;
     if (kind->score_tile != NULL) {
@@ -270,7 +270,7 @@ void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, do
     }
 }
 
-/* Scores of one row, dense or CSR, which is expanded only if a machine needs all of it. */
+/* Scores one row, dense or CSR. A CSR row is expanded only if the kind has no scores_entries. */
 static void score_row(dn_machine *const *machines, size_t n, dn_matrix x, double *scores,
                       double *work) {
     double *row = work, *own = work + machines[0]->n_features + 1;

@@ -1,9 +1,9 @@
-/* Machines of any kind as bytes, and the table of kinds. */
+/* Reads and writes machines of any kind as bytes. Contains the table of kinds. */
 #include "machine/machine_bytes.h"
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
 
-/* All kinds. A kind's id is its number in model bytes and is never used for another. */
+/* All kinds. The id of a kind appears in model bytes and is never reused for another kind. */
 static const dni_machine_kind *const kinds[] = {&dni_linear_kind,  &dni_gaussian_kind,
                                                 &dni_bayes_kind,   &dni_kernel_kind,
                                                 &dni_network_kind, &dni_neighbours_kind};

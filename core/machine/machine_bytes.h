@@ -1,13 +1,16 @@
-/* A machine as bytes and back.
+/* Reads and writes machines as bytes.
  *
  *   u8    the kind: 0 linear, 1 gaussian, 2 naive Bayes, 3 kernel, 4 network, 5 neighbours
  *   u64   number of classes
- *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 when class densities follow as below (one covariance for all), else 0
- *   gaussian:     u8 dn_covariance; f64 prior [K], mean [K × d], whiten, log_det as in gaussians.h
- *   naive bayes:  f64 prior [K]; d bytes dn_factor; f64 a [d × K], b [d × K]
- *   network:      u8 dn_activation; u64 number of layers, and so many u64 units; f64 w
- *   kernel:       the support vectors (support_bytes.h) when the machine is the model's first, whose others share them; u64 n, u32 index [n], f64 coef [n], w0, norm
- *   neighbours:   the rows (support_bytes.h); u64 k; u8 dni_votes; u32 class of each row, f64 weight of each
+ *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 if class densities follow in
+ *                 the format of `gaussian` (with one shared covariance), otherwise 0
+ *   gaussian:     u8 dn_covariance; f64 prior [K], mean [K × d], whiten, log_det (gaussians.h)
+ *   naive bayes:  f64 prior [K]; u8 dn_factor [d]; f64 a [d × K], b [d × K]
+ *   network:      u8 dn_activation; u64 number of layers; u64 units of each layer; f64 w
+ *   kernel:       first machine of the model: the support vectors (support_bytes.h), which the
+ *                 other machines share; u64 n, u32 index [n], f64 coef [n], w0, norm
+ *   neighbours:   the rows (support_bytes.h); u64 k; u8 dni_votes; u32 class_of [n rows];
+ *                 f64 weight [n rows]
  *   u64   number of components; f64 projection [n_components × d] */
 #ifndef DNI_MACHINE_BYTES_H
 #define DNI_MACHINE_BYTES_H
@@ -15,9 +18,13 @@
 #include "base/bytes.h"
 #include <discern/machine.h>
 
-/* first: the model's first machine; NULL: it is this one. */
+/* first: the model's first machine; NULL: `machine` is the first. */
 void dni_machine_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer);
-/* For n_classes and n_features, which what is read must have; `first` as it was written. Machines of a model are all kernel machines, or none is. DN_ERR_CORRUPT, DN_ERR_MEMORY; never allocates more than the bytes left could fill. */
+/* Reads a machine of n_classes and n_features. Any other number of classes is an error.
+ *
+ * `first` must correspond to the argument of dni_machine_write. A machine whose kind differs from
+ * that of `first` is refused. Allocates at most a small multiple of the bytes left. Fails with
+ * DN_ERR_CORRUPT or DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_read(dni_reader *reader, size_t n_classes, size_t n_features,
                                        const dn_machine *first, dn_machine **out, dn_error *err);
 

@@ -1,5 +1,5 @@
-/* The machine as the rest of the library sees it: scores, densities, bytes, description. What a
- * function does for each kind is in machine_kind.h. */
+/* Internal functions of machines of any kind: scores, densities, description. machine_kind.h
+ * specifies the functions that each kind implements. */
 #ifndef DNI_MACHINE_IMPL_H
 #define DNI_MACHINE_IMPL_H
 
@@ -14,12 +14,12 @@ typedef struct dni_machine_kind dni_machine_kind;
 struct dn_machine {
     const dni_machine_kind *kind;
     size_t n_classes, n_features;
-    double *projection; /* [n_components × n_features] directions to project x on; NULL: none */
+    double *projection; /* [n_components × n_features] projection directions; NULL: none */
     size_t n_components;
-    double threshold; /* DN_DECISION_OUTLIER: scores below −threshold are outliers' */
+    double threshold; /* DN_DECISION_OUTLIER: a row with a score below −threshold is an outlier */
 };
 
-/* Some of the entries of an x: n different features, in any order. */
+/* Some of the entries of a sparse x: n distinct feature indices, in any order. */
 typedef struct dni_entry_part {
     const uint32_t *feature;
     const double *value;
@@ -27,99 +27,112 @@ typedef struct dni_entry_part {
 } dni_entry_part;
 
 /* ---- for learners ---- */
-/* *out [n_components × n_features] ← the machine's projection, zeroed. DN_ERR_MEMORY. */
+/* Allocates the machine's projection, zeroed, and sets *out [n_components × n_features] to it. The
+ * machine owns it. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components,
                                                  double **out, dn_error *err);
-/* The threshold >= 0 of DN_DECISION_OUTLIER: scores below −threshold are outliers'. */
+/* Sets the threshold >= 0 of DN_DECISION_OUTLIER. A row with a score below −threshold is an
+ * outlier. */
 void dni_machine_set_threshold(dn_machine *machine, double threshold);
-/* Sets a feature's weights to 0 where scores are linear; does nothing to other machines. */
+/* Sets the weights of a feature to 0 in a linear machine. Does nothing to machines of other
+ * kinds. */
 void dni_machine_clear_feature(dn_machine *machine, size_t feature);
 
 /* ---- memory ---- */
-/* Bytes of the machine, without what machines share; and of what they share. */
+/* Return the bytes of the machine without shared data, and the bytes of the data that the machines
+ * of a model share. */
 double dni_machine_memory(const dn_machine *machine);
 double dni_machine_shared_memory(const dn_machine *machine);
-/* Ends the accounting of its memory in the run that trained it. */
+/* Discharges the machine's memory from the run that trained it (dn_run_discharge). */
 void dni_machine_leave_run(dn_machine *machine);
-/* To be called once with all machines of a model, before they score. */
+/* Precomputes data for prediction. Call once with all machines of a model, before they score. */
 void dni_machines_finish(dn_machine *const *machines, size_t n);
 
-/* ---- what a machine can do ---- */
+/* ---- properties ---- */
 bool dni_machine_is_linear(const dn_machine *machine);
-/* The machine's weights and intercepts; false, outputs untouched: it is not linear. */
+/* Returns the weights and intercepts, which the machine owns. Returns false and leaves the outputs
+ * untouched if the machine is not linear. */
 bool dni_machine_linear(const dn_machine *machine, const double **out_w, const double **out_w0);
-/* Machines of this kind see encoded rows in prediction too (dni_machines_score). */
+/* Returns whether prediction passes encoded rows to machines of this kind (dni_machines_score). */
 bool dni_machine_stays_encoded(const dn_machine *machine);
-/* Whether, without standardisation, it is a machine of raw features as it is. */
+/* Returns whether the machine can score raw features without conversion if the features are not
+ * standardised. */
 bool dni_machine_is_raw(const dn_machine *machine);
 bool dni_machine_has_densities(const dn_machine *machine);
 bool dni_machine_has_contributions(const dn_machine *machine);
-/* Scores must be finite; else an infinity is an answer, and rows may be impossible. */
+/* Returns whether valid scores are always finite. If not, −∞ and +∞ are valid scores, and a row may
+ * have no likelihood under any class. */
 bool dni_machine_finite_scores(const dn_machine *machine);
-/* Whether densities need all of x, 0 or not. */
+/* Returns whether the machine has a projection, or densities that depend on zero features too. If
+ * so, x must be expanded to all features. */
 bool dni_machine_needs_all(const dn_machine *machine);
-/* Whether the functions of entries can be used. */
+/* Returns whether the `_entries` functions may be called. */
 bool dni_machine_takes_entries(const dn_machine *machine);
 bool dni_machine_is_precomputed(const dn_machine *machine);
-/* A score of two classes divided by this is a distance; NaN: there is none. */
+/* Returns the number by which a score of a two-class machine is divided to give the distance from
+ * the decision surface. NaN: there is none. */
 double dni_machine_norm(const dn_machine *machine);
 
 /* ---- one row ---- */
-/* Doubles of `work` that the functions below need. */
+/* Returns the number of doubles in `work` for the functions below. */
 size_t dni_machine_work(const dn_machine *machine);
-/* joint[K] ← ln P(C_k) + ln p(x | C_k) of a machine with densities. False: every class says −∞;
- * joint is then the log priors. */
+/* joint [K] ← ln P(C_k) + ln p(x | C_k). The machine must have densities. If this is −∞ for every
+ * class, sets joint to the log priors and returns false. */
 bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work);
 bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
                                size_t n_parts, double *joint);
-/* scores [n_scores] of x [n_features]. False as above. Not for machines that stay encoded. */
+/* scores [n_scores] ← the scores of x [n_features]. Returns false if no class gives x a likelihood.
+ * Not for machines with dni_machine_stays_encoded. */
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);
-/* The same of an x that is 0 but for its entries, in O(n_entries). Equal up to the last bits. */
+/* The same for a sparse x, given by its entries, without a pass over all features. The scores equal
+ * those of dni_machine_scores up to rounding. */
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *scores, double *work);
-/* out [n_scores × n_features] ← the part of each score that is feature j's; with the intercept it
- * adds up to the score. x may be the first n_features numbers of `out`, but for machines that need
- * all of x. Needs dni_machine_has_contributions. */
+/* out [n_scores × n_features] ← the contribution of each feature to each score. The contributions
+ * and the intercept add up to the score. x may be the first n_features numbers of `out`, unless
+ * dni_machine_needs_all. Requires dni_machine_has_contributions. */
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out,
                                double *work);
-/* intercept [n_scores]; NaN where there is none. */
+/* intercept [n_scores] ← the intercept of each score, or NaN if the machine has none. */
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
-/* ln p(x) of joint[n]: ln Σ exp(joint_k). −∞ is allowed. */
+/* Returns ln Σ_k exp(joint_k) over joint [n], which is ln p(x). Values of −∞ are allowed. */
 double dni_log_sum(const double *joint, size_t n);
-/* The machine of raw features of one of x = (raw − mean)/scale; NULL pointers: 0 and 1. Not for
- * machines that stay encoded. DN_ERR_NUMERIC: a weight is not finite. DN_ERR_MEMORY. */
+/* Creates a machine of raw features from a machine of x = (raw − mean)/scale. mean and scale may be
+ * NULL for 0 and 1. Not for machines with dni_machine_stays_encoded. Fails with DN_ERR_NUMERIC if a
+ * weight is not finite, or with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean,
                                          const double *scale, dn_machine **out, dn_error *err);
 
 /* ---- tiles of encoded rows ---- */
-/* Doubles of work that dni_machines_score needs with so many threads. */
+/* Returns the number of doubles in `work` for dni_machines_score with n_slots threads. */
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots);
-/* Fills in the part of the work that all tiles share. `sparse`: the tiles are CSR. */
+/* Computes the part of `work` that all tiles share. `sparse`: the tiles are CSR. */
 void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, double *work);
-/* scores [x.n_rows × n_scores of all machines] of at most DNI_TILE_ROWS rows. A row's scores do not
- * depend on the other rows. Polls the run's stop and may use its threads; run == NULL: one thread,
- * and it cannot fail. */
+/* Computes the scores [x.n_rows × n_scores of all machines] of at most DNI_TILE_ROWS rows. The
+ * scores of a row do not depend on the other rows. Kinds with long computations poll the run for
+ * cancellation and use its threads. run == NULL: one thread, and the call cannot fail. */
 DN_MUST_USE dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x,
                                          const dn_run *run, double *scores, double *work,
                                          dn_error *err);
-/* Rows, at most DNI_TILE_ROWS, to score between two polls of a stop by the caller. */
+/* Returns the number of rows, at most DNI_TILE_ROWS, that a caller scores between two checks for
+ * cancellation. */
 size_t dni_machines_tile_rows(const dn_machine *machine);
-/* Multiplications for one row by all machines, about. */
+/* Returns the approximate number of multiplications that all machines need for one row. */
 double dni_machines_cost(dn_machine *const *machines, size_t n);
 
 /* ---- description ---- */
 const char *dni_machine_kind_name(const dn_machine *machine);
-/* Passes the machine's parameters to the visitor, those that all machines share apart. The weights
- * of linear machines are not passed. DN_ERR_MEMORY. */
+/* Pass the machine's parameters to the visitor; the second function passes those that all machines
+ * of a model share. Neither passes the weights of linear machines. Fail with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_describe(const dn_machine *machine, const dn_encoder *encoder,
                                            const dn_visitor *visitor, dn_error *err);
 DN_MUST_USE dn_status dni_machine_describe_shared(const dn_machine *machine,
                                                   const dn_encoder *encoder,
                                                   const dn_visitor *visitor, dn_error *err);
-/* Whether dni_machine_describe passes anything. */
+/* Returns whether dni_machine_describe passes any member. */
 bool dni_machine_describes(const dn_machine *machine);
-/* Numbers that are passed with visitor->matrices only, of one machine and of what all share, and
- * what these arrays are called: "layers". */
+/* Return how many numbers are passed only if visitor->matrices is set, for one machine and for the
+ * shared parameters, and the name of these arrays, for example "layers". */
 double dni_machine_matrix_numbers(const dn_machine *machine);
 double dni_machine_shared_matrix_numbers(const dn_machine *machine, const dn_encoder *encoder);
 const char *dni_machine_matrices_name(const dn_machine *machine);

@@ -1,115 +1,128 @@
 /* Machine kinds as tables of functions.
  *
- * A kind is one file with a structure that begins with `dn_machine base`, and one row in the table
- * of machine_bytes.c. Code outside the kind's file calls the functions of machine_impl.h, which look them
- * up here. Learners include the header of the kind that they make, and no one else does.
+ * A kind is one file with a structure whose first member is `dn_machine base`, and one entry in the
+ * table of machine_bytes.c. Code outside the kind's file calls the functions of machine_impl.h,
+ * which call the functions of the table. Learners include the header of the kind that they create.
  *
- * All machines of a model have one kind. Functions that take `machines` and `n` get all of them,
- * since machines may share what they compute (kernel machines share kernel values).
+ * All machines of a model have the same kind. Functions with the parameters `machines` and `n`
+ * receive all machines of a model, because machines may share results (kernel machines share kernel
+ * values).
  *
- * A machine is defined over encoded rows. Kinds with `to_raw` also exist as machines of the raw
- * features, the encoded ones before standardisation, and prediction scores single rows with `scores`
- * or `scores_entries`. Kinds without it see encoded rows in prediction too, in tiles. */
+ * A machine is defined over encoded rows. A machine of a kind with `to_raw` can be converted to a
+ * machine of the raw features, which are the encoded features before standardisation. Prediction
+ * then scores single rows with `scores` or `scores_entries`. For kinds without `to_raw`, prediction
+ * scores tiles of encoded rows. */
 #ifndef DNI_MACHINE_KIND_H
 #define DNI_MACHINE_KIND_H
 
 #include "machine/machine_impl.h"
 
 enum {
-    DNI_MACHINE_FINITE = 1, /* scores are finite numbers; else −∞ and +∞ are answers */
-    DNI_MACHINE_SUMS = 2,   /* a score is a sum of parts of one feature each: contributions */
-    DNI_MACHINE_TWO = 4,    /* machines are of two classes only */
+    DNI_MACHINE_FINITE = 1, /* valid scores are finite; without it −∞ and +∞ are valid */
+    DNI_MACHINE_SUMS = 2,   /* a score is a sum of one contribution per feature */
+    DNI_MACHINE_TWO = 4,    /* machines have exactly two classes */
 };
 
 struct dni_machine_kind {
-    uint8_t id;           /* in model bytes */
-    const char *name;     /* in descriptions: "naive_bayes" */
-    const char *matrices; /* the arrays that describe leaves out without `matrices`: "layers" */
+    uint8_t id;       /* in model bytes */
+    const char *name; /* in descriptions, for example "naive_bayes" */
+    /* Name of the arrays that `describe` omits if visitor->matrices is false, for example
+     * "layers". */
+    const char *matrices;
     unsigned flags;
 
-    /* ---- life ---- */
-    /* Frees what the structure points to. Half-made machines are allowed. */
+    /* ---- memory ---- */
+    /* Frees the members of the structure. Accepts partly constructed machines. */
     void (*free_parts)(dn_machine *machine);
-    /* Bytes of the parts, without what machines share. */
+    /* Returns the bytes of the structure and its members, without shared data. */
     double (*memory)(const dn_machine *machine);
-    /* Bytes that the machines share. NULL: none. */
+    /* Returns the bytes of the data that the machines of a model share. NULL: none. */
     double (*shared_memory)(const dn_machine *machine);
-    /* Ends the accounting of the shared memory in the run that trained the machine. NULL: none. */
+    /* Discharges the shared memory from the run that trained the machine. NULL: none. */
     void (*leave_run)(dn_machine *machine);
-    /* Computes what prediction needs beside the model's bytes, once all machines are complete.
-     * NULL: nothing. */
+    /* Precomputes data for prediction that the model's bytes do not contain. Called when all
+     * machines are complete. NULL: nothing. */
     void (*finish)(dn_machine *const *machines, size_t n);
 
     /* ---- bytes ---- */
-    /* `first`: the model's first machine; NULL: it is this one. */
+    /* `first`: the model's first machine; NULL: `machine` is the first. */
     void (*write)(const dn_machine *machine, const dn_machine *first, dni_writer *writer);
-    /* Reads and checks. Never allocates more than a small multiple of the bytes left. */
+    /* Reads and validates a machine. Allocates at most a small multiple of the bytes left. */
     dn_status (*read)(dni_reader *reader, size_t n_classes, size_t n_features,
                       const dn_machine *first, dn_machine **out, dn_error *err);
 
     /* ---- raw features ---- */
-    /* A new machine of raw features from one of x = (raw − mean)/scale; NULL pointers: 0 and 1.
-     * NULL: machines of this kind stay in the encoded space. DN_ERR_NUMERIC: numbers overflow. */
+    /* Creates a machine of raw features from a machine of x = (raw − mean)/scale. mean and scale
+     * may be NULL for 0 and 1. Fails with DN_ERR_NUMERIC if a number overflows, or with
+     * DN_ERR_MEMORY. NULL: prediction uses encoded rows. */
     dn_status (*to_raw)(const dn_machine *machine, const double *mean, const double *scale,
                         dn_machine **out, dn_error *err);
-    /* Whether, without standardisation, the machine serves as its own raw machine. NULL: never. */
+    /* Returns whether the machine can score raw features without conversion if the features are not
+     * standardised. NULL: no. */
     bool (*is_raw)(const dn_machine *machine);
 
     /* ---- one row ---- */
-    /* Doubles of `work` for the functions of one row. NULL: none. */
+    /* Returns the number of doubles in `work` for the functions of one row. NULL: 0. */
     size_t (*work)(const dn_machine *machine);
-    /* scores [n_scores] of x [n_features]. False: no class gives x a likelihood. NULL for kinds that
-     * score tiles only. */
+    /* scores [n_scores] ← the scores of x [n_features]. Returns false if no class gives x a
+     * likelihood. NULL for kinds that score tiles only. */
     bool (*scores)(const dn_machine *machine, const double *x, double *scores, double *work);
-    /* The same of an x that is 0 but for its entries. NULL: all of x is needed. */
+    /* The same for a sparse x, given by its entries. NULL: x must be expanded. */
     bool (*scores_entries)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
                            double *scores, double *work);
-    /* joint [n_classes] ← ln P(C_k) + ln p(x | C_k). NULL: no class densities. False as above. */
+    /* joint [n_classes] ← ln P(C_k) + ln p(x | C_k). If this is −∞ for every class, sets joint to
+     * the log priors and returns false. NULL: the kind has no class densities. */
     bool (*joint)(const dn_machine *machine, const double *x, double *joint, double *work);
     bool (*joint_entries)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
                           double *joint);
-    /* Whether this machine has the densities that `joint` computes. NULL: all machines have. */
+    /* Returns whether this machine has the densities for `joint`. NULL: every machine has them if
+     * `joint` is set. */
     bool (*has_densities)(const dn_machine *machine);
-    /* Whether densities need all of x, 0 or not. NULL: no. */
+    /* Returns whether the densities depend on zero features too, so that x must be expanded.
+     * NULL: no. */
     bool (*needs_all)(const dn_machine *machine);
-    /* out [n_scores × n_features]; x may be the first n_features numbers of `out`. NULL: none. */
+    /* out [n_scores × n_features] ← the contribution of each feature to each score. x may be the
+     * first n_features numbers of `out`, unless `needs_all` returns true. NULL: none. */
     void (*contributions)(const dn_machine *machine, const double *x, double *out, double *work);
-    /* out [n_scores] ← the parts of the scores that are no feature's; NaN where there are none. */
+    /* out [n_scores] ← the parts of the scores that do not depend on a feature, or NaN if the
+     * machine has none. */
     void (*intercept)(const dn_machine *machine, double *out, double *work);
-    /* The weights [n_scores × n_features] and intercepts [n_scores] of scores that are linear in x.
-     * NULL: scores are not linear. */
+    /* Returns the weights [n_scores × n_features] and intercepts [n_scores]. NULL: the scores are
+     * not linear in x. */
     void (*linear)(const dn_machine *machine, double **out_w, double **out_w0);
-    /* A score divided by this is a distance from the decision surface; NaN: there is none.
-     * NULL: none, unless the machine is linear. */
+    /* Returns the number by which a score is divided to give the distance from the decision
+     * surface. NaN: there is none. NULL: NaN. */
     double (*norm)(const dn_machine *machine);
 
     /* ---- tiles of encoded rows ---- */
-    /* Doubles of work for score_tile; n_slots: threads of the run. */
+    /* Returns the number of doubles in `work` for score_tile. n_slots: threads of the run. */
     size_t (*tile_work)(dn_machine *const *machines, size_t n, size_t n_slots);
-    /* Writes to the work what all tiles need. NULL: nothing. `sparse`: tiles are CSR. */
+    /* Computes the part of `work` that all tiles share. `sparse`: tiles are CSR. NULL: nothing. */
     void (*tile_prepare)(dn_machine *const *machines, size_t n, bool sparse, double *work);
-    /* scores [x.n_rows × n_scores of all machines]. A row's scores do not depend on the other rows.
-     * Polls the run's stop and may use its threads; run == NULL: neither, and it cannot fail.
-     * NULL: rows are scored one by one. */
+    /* Computes the scores [x.n_rows × n_scores of all machines]. The scores of a row do not depend
+     * on the other rows. May poll the run for cancellation and use its threads. run == NULL: one
+     * thread, no cancellation, and the call cannot fail. NULL: rows are scored one by one. */
     dn_status (*score_tile)(dn_machine *const *machines, size_t n, dn_matrix x, const dn_run *run,
                             double *scores, double *work, dn_error *err);
-    /* Rows to score between two polls of a stop by the caller. NULL: DNI_TILE_ROWS. */
+    /* Returns the number of rows that a caller scores between two checks for cancellation.
+     * NULL: DNI_TILE_ROWS. */
     size_t (*tile_rows)(const dn_machine *machine);
-    /* Whether inputs must not be missing: they are values of a precomputed kernel. NULL: no. */
+    /* Returns whether the inputs are values of a precomputed kernel, which must not be missing.
+     * NULL: no. */
     bool (*is_precomputed)(const dn_machine *machine);
 
-    /* ---- for readers ---- */
-    /* Multiplications for one row by all machines, about. */
+    /* ---- description ---- */
+    /* Returns the approximate number of multiplications that all machines need for one row. */
     double (*cost)(dn_machine *const *machines, size_t n);
-    /* Numbers that `describe` and `describe_shared` pass only with visitor->matrices: of one
-     * machine, and of what all machines share (NULL: nothing). */
+    /* Return how many numbers `describe` and `describe_shared` pass only if visitor->matrices is
+     * set. shared_matrix_numbers NULL: 0. */
     double (*matrix_numbers)(const dn_machine *machine);
     double (*shared_matrix_numbers)(const dn_machine *machine, const dn_encoder *encoder);
-    /* Passes the machine's parameters to the visitor; DN_ERR_MEMORY. NULL: there are none beside
-     * those of `linear`. */
+    /* Passes the machine's parameters, except those of `linear`, to the visitor. Fails with
+     * DN_ERR_MEMORY. NULL: there are none. */
     dn_status (*describe)(const dn_machine *machine, const dn_encoder *encoder,
                           const dn_visitor *visitor, dn_error *err);
-    /* Whether `describe` passes anything. NULL: always. */
+    /* Returns whether `describe` passes any member. NULL: always. */
     bool (*describes)(const dn_machine *machine);
     dn_status (*describe_shared)(const dn_machine *machine, const dn_encoder *encoder,
                                  const dn_visitor *visitor, dn_error *err);
@@ -119,20 +132,21 @@ extern const dni_machine_kind dni_linear_kind, dni_gaussian_kind, dni_bayes_kind
     dni_network_kind, dni_neighbours_kind;
 
 /* ---- for the files of the kinds ---- */
-/* A structure of `size` bytes that begins with a dn_machine, zeroed but for its base. NULL: no
- * memory. */
+/* Allocates a structure of `size` bytes whose first member is a dn_machine. Initialises the base
+ * and zeroes the rest. Returns NULL if memory is exhausted. */
 void *dni_machine_alloc(const dni_machine_kind *kind, size_t size, size_t n_classes,
                         size_t n_features);
-/* DN_ERR_MEMORY, with the usual message. */
+/* Sets the out-of-memory message for a machine and returns DN_ERR_MEMORY. */
 dn_status dni_machine_no_memory(size_t n_classes, size_t n_features, dn_error *err);
-/* DN_ERR_CORRUPT: "the model is damaged: " and what. */
+/* Sets the message "the model is damaged: <what>" and returns DN_ERR_CORRUPT. */
 dn_status dni_machine_corrupt(const char *what, dn_error *err);
-/* n numbers, zeroed; NULL: no memory, or n is SIZE_MAX. Products of sizes: SIZE_MAX on overflow. */
+/* Allocates n zeroed doubles. Returns NULL if memory is exhausted or n is SIZE_MAX. */
 double *dni_machine_numbers_new(size_t n);
+/* Returns a × b, or SIZE_MAX on overflow. */
 size_t dni_machine_product(size_t a, size_t b);
-/* Whether a × b doubles may still follow in the bytes. */
+/* Returns whether at least a × b doubles are left in the bytes. */
 bool dni_machine_fits(const dni_reader *reader, size_t a, size_t b);
-/* DN_ERR_NUMERIC: weights of raw columns overflow. */
+/* Sets the message for overflowing weights of raw columns and returns DN_ERR_NUMERIC. */
 dn_status dni_machine_not_finite(dn_error *err);
 
 #endif

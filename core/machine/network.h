@@ -1,5 +1,7 @@
-/* The network kind: layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x; the last layer gives the
- * scores, without h. Source: Bishop, PRML, section 5.1. */
+/* Network machines: layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x. The outputs of the last
+ * layer, which does not apply h, are the scores.
+ *
+ * Source: Bishop, PRML, section 5.1. */
 #ifndef DNI_NETWORK_H
 #define DNI_NETWORK_H
 
@@ -11,14 +13,15 @@ typedef enum dn_activation {
     DN_ACTIVATION_RELU
 } dn_activation;
 
-#define DN_MAX_LAYERS 17 /* 16 of units and that of the scores */
+#define DN_MAX_LAYERS 17 /* 16 hidden layers and the output layer */
 
 typedef struct dn_network {
     dn_activation activation;    /* h */
-    size_t n_layers;             /* 2 … DN_MAX_LAYERS, the layer of the scores included */
+    size_t n_layers;             /* 2 … DN_MAX_LAYERS, including the output layer */
     size_t units[DN_MAX_LAYERS]; /* [n_layers] >= 1; the last is n_scores */
-    double *w; /* layer after layer: the weights [inputs × units], input after input, and the biases
-                * [units]; inputs: n_features, then the units of the layer before */
+    /* For each layer the weights [inputs × units], then the biases [units]. The inputs of the first
+     * layer are the features; those of any other layer are the units of the previous one. */
+    double *w;
 } dn_network;
 
 /* The shape of a network. */
@@ -32,30 +35,33 @@ static inline dni_layers dni_network_layers(const dn_network *network, size_t n_
     return (dni_layers){network->activation, n_features, network->n_layers, network->units};
 }
 
-/* Weights and biases of all layers; SIZE_MAX: more than can be addressed. Units of all layers, and
- * of the widest one. */
+/* Returns the number of weights and biases of all layers, or SIZE_MAX on overflow. */
 size_t dni_layers_numbers(const dni_layers *layers);
+/* Returns the number of units of all layers. */
 size_t dni_layers_units(const dni_layers *layers);
+/* Returns the number of units of the widest layer. */
 size_t dni_layers_widest(const dni_layers *layers);
-/* Inputs of layer l. */
+/* Returns the number of inputs of layer l. */
 static inline size_t dni_layers_inputs(const dni_layers *layers, size_t l) {
     return l == 0 ? layers->n_inputs : layers->units[l - 1];
 }
 
 /* z [n] ← h(z) */
 void dni_activate(dn_activation activation, double *z, size_t n);
-/* delta_i ← delta_i·h′ for units whose outputs h are z [n] */
+/* delta_i ← delta_i · h′ for units with the outputs z [n]. h′ is computed from the output. */
 void dni_activation_slopes(dn_activation activation, const double *z, double *delta, size_t n);
 
-/* All numbers 0, for the learner to fill in through dni_network_of. DN_ERR_MEMORY. */
+/* Creates a machine with all numbers 0. The learner sets them through dni_network_of. Fails with
+ * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers,
                                               dn_machine **out, dn_error *err);
-/* The layers of a machine that dni_network_machine_new made. */
+/* Returns the network of a machine. The machine must be of this kind. */
 dn_network *dni_network_of(const dn_machine *machine);
 
-/* out ← the outputs of every layer for a tile of rows, layer after layer, [x.n_rows × units] each; the
- * last are the scores. w: as in dn_network. Polls the run's stop before each layer, if there is a
- * run, and fails only then. */
+/* out ← the outputs of every layer for a tile of rows, [x.n_rows × units] for each layer. The
+ * outputs of the last layer are the scores. w has the layout of dn_network.w. Checks for
+ * cancellation before each layer and fails only if the run was cancelled. run == NULL: never
+ * cancelled. */
 DN_MUST_USE dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matrix x,
                                          const dn_run *run, double *out, dn_error *err);
 

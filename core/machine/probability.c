@@ -1,4 +1,5 @@
-/* Sigmoid and softmax. The largest exponent is always 0: nothing overflows, and small probabilities keep their relative precision. */
+/* Sigmoid and softmax. The argument of exp is never above 0, so that exp does not overflow and
+ * small probabilities keep their relative precision. */
 #include "machine/probability.h"
 
 #include <math.h>

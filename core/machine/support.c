@@ -1,4 +1,4 @@
-/* Support vectors and the machines over them. */
+/* Support vectors that the machines of a model share. */
 #include "machine/support.h"
 #include "kernels/points.h"
 #include "linalg/vector.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A support with the arrays that its views show. */
+/* A support with the arrays that its matrix and kernel refer to. */
 struct holder {
-    dn_support shown; /* first: a support is its holder */
+    dn_support shown; /* must be the first member (holder_of) */
     double *values, *factor;
     size_t *row_start;
     uint32_t *cols;
-    size_t room, entry_room; /* rows and entries there is room for */
-    dn_run run;              /* whose allocator counts it; without one nobody does */
-    size_t held;             /* bytes that were counted */
+    size_t room, entry_room; /* capacity in rows and in entries */
+    dn_run run;              /* its allocator is charged; NULL allocator: no charges */
+    size_t held;             /* bytes charged */
 };
 
 static struct holder *holder_of(dn_support *support) {
@@ -35,7 +35,7 @@ static dn_status hold(struct holder *h, double bytes, dn_error *err) {
     return status;
 }
 
-/* calloc of a × b things, and one more. */
+/* Allocates a × b + 1 zeroed elements of `size` bytes. Returns NULL on overflow. */
 static void *zeroes(size_t a, size_t b, size_t size) {
     return b != 0 && a > SIZE_MAX / 32 / b ? NULL : calloc(a * b + 1, size);
 }
@@ -60,9 +60,8 @@ static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
 
 dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run,
                           dn_support **out, dn_error *err) {
-    const bool dense =
-        n_entries == SIZE_MAX ||
-        kernel->type == DN_KERNEL_MAHALANOBIS; /* which multiplies rows by a matrix */
+    const bool dense = n_entries == SIZE_MAX ||
+                       kernel->type == DN_KERNEL_MAHALANOBIS; /* multiplies rows by a matrix */
     struct holder *h = calloc(1, sizeof *h);
     if (h == NULL) {
         return no_memory(n, err);
@@ -88,7 +87,7 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, c
     return DN_OK;
 }
 
-/* Sparse rows behind the `first` that are there. */
+/* Appends sparse rows to the `first` rows that the support has. */
 static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
     const size_t from = x.n_rows == 0 ? 0 : x.row_start[0],
                  n = x.n_rows == 0 ? 0 : x.row_start[x.n_rows] - from;
@@ -173,7 +172,7 @@ void dni_support_settle(dn_support *support) {
     h->run.allocator = NULL;
 }
 
-/* The arrays that the views show. */
+/* Bytes of the holder and its arrays. */
 static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries) {
     const double rows = (double)n, d = (double)kernel->n_features,
                  factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d : 0;

@@ -1,8 +1,15 @@
-/* The support vectors that the machines of a model share, and the machines over them. A learner fills a support, makes its machines over it, and lets go of it:
+/* Support vectors that the machines of a model share.
  *
- *   dni_support_new → dni_support_add … → dni_support_end → dni_kernel_machine_new for each machine (index, coef, w0 and norm are the caller's to fill in) → dni_support_unref
+ * A learner fills a support, creates its machines over it and releases its reference:
  *
- * All memory is malloc'ed: it becomes the model's. Until then it counts as the run's, whose allocator must outlive it. */
+ *   dni_support_new
+ *   dni_support_add, repeatedly
+ *   dni_support_end
+ *   dni_kernel_machine_new for each machine; the learner sets index, coef, w0 and norm
+ *   dni_support_unref
+ *
+ * All memory comes from malloc, because it becomes part of the model. It is charged to the run
+ * until dni_support_settle. The run's allocator must live until then. */
 #ifndef DNI_SUPPORT_H
 #define DNI_SUPPORT_H
 
@@ -11,36 +18,48 @@
 #include <discern/run.h>
 #include <discern/status.h>
 
-/* Support vectors: encoded rows, standardised where the encoder standardises. */
+/* Support vectors: encoded rows, standardised if the encoder standardises. */
 typedef struct dn_support {
-    size_t references; /* machines that have it; changed by one thread at a time */
-    dn_kernel kernel;  /* its factor is the support's */
-    dn_matrix
-        x; /* [n × d] dense or CSR; the arrays are the support's. precomputed: the entry 1 in the
-                  * column of the training table's row */
-    struct dni_points *points; /* x prepared for prediction; NULL: no rows */
-    bool single;               /* kernel values of prediction may be computed in float */
+    size_t references; /* not atomic: one thread at a time may change it */
+    dn_kernel kernel;  /* the support owns kernel.factor */
+    /* [n × d] dense or CSR; the support owns the arrays. Precomputed kernels: a row has the single
+     * entry 1, in the column of its row of the training table. */
+    dn_matrix x;
+    struct dni_points *points; /* x preprocessed for prediction; NULL: no rows */
+    bool single;               /* prediction may compute kernel values in float */
 } dn_support;
 
-/* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense, as a mahalanobis kernel's always are). The kernel is copied, with its factor. One
- * reference, the caller's. The run's allocator counts it, and its machines (dn_run_charge); NULL: nobody does. DN_ERR_MEMORY, DN_ERR_BUDGET. */
+/* Creates an empty support and returns one reference to it.
+ *
+ *   kernel     copied, including its factor; kernel->n_features is the number of columns
+ *   n          capacity in rows; 0: the score of every machine is w0
+ *   n_entries  capacity in entries of sparse rows; SIZE_MAX: rows are dense. Rows of a Mahalanobis
+ *              kernel are always dense.
+ *   run        the run to which the support and its machines are charged (dn_run_charge); NULL: no
+ *              charges
+ *
+ * Fails with DN_ERR_MEMORY or DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries,
                                       const dn_run *run, dn_support **out, dn_error *err);
-/* Copies the rows of x, encoded and standardised where the encoder standardises, behind those that are there, and no more of them than there is room for (asserted); sparse rows
- * may become dense ones, not the other way round. */
+/* Appends copies of the rows of x, which are encoded, and standardised if the encoder standardises.
+ * The capacity must suffice (asserted). A dense support accepts dense and sparse rows, a sparse
+ * support only sparse rows. */
 void dni_support_add(dn_support *support, dn_matrix x);
-/* When all rows are there: prepares what prediction walks through. DN_ERR_MEMORY, DN_ERR_NUMERIC: a row has no finite K(x, x). */
+/* Preprocesses the rows for prediction. Call after the last dni_support_add. Fails with
+ * DN_ERR_MEMORY, or with DN_ERR_NUMERIC if K(x, x) of a row is not finite. */
 DN_MUST_USE dn_status dni_support_end(dn_support *support, dn_error *err);
 
-/* Counted without a lock: by one thread at a time. */
+/* Take and release a reference. The count is not atomic: only one thread at a time may call these
+ * functions. dni_support_unref accepts NULL. */
 dn_support *dni_support_ref(dn_support *support);
-void dni_support_unref(dn_support *support); /* NULL is allowed */
-/* It is no run's any more. */
+void dni_support_unref(dn_support *support);
+/* Discharges all memory from the run. The support does not use the run's allocator afterwards. */
 void dni_support_settle(dn_support *support);
-/* Charges the run for more bytes that belong to the support's machines. DN_ERR_BUDGET. */
+/* Charges further bytes, of the machines over the support, to the run. Fails with DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_support_charge(dn_support *support, double bytes, dn_error *err);
-/* Bytes it holds, about; and what one with n rows and so many entries (INFINITY: dense) will. */
+/* Returns the approximate size in bytes. */
 double dni_support_memory(const dn_support *support);
+/* Estimates the bytes of a support with n rows and n_entries entries (INFINITY: dense). */
 double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries);
 
 #endif

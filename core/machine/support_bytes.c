@@ -1,4 +1,5 @@
-/* Support vectors as bytes. Reading checks counts against the bytes left before it allocates, and the rules of kernel.h and machine.h afterwards. */
+/* Reads and writes support vectors as bytes. The reader checks counts against the bytes left before
+ * it allocates. It then checks the rules of kernel.h and machine.h. */
 #include "machine/support_bytes.h"
 #include "linalg/vector.h"
 #include "machine/support.h"
@@ -61,7 +62,7 @@ static dn_status no_memory(size_t n, dn_error *err) {
     return DN_ERR_MEMORY;
 }
 
-/* Whether a × b doubles may still follow. */
+/* Returns whether at least a × b doubles are left. */
 static bool room_for(const dni_reader *r, size_t a, size_t b) {
     return !r->failed && (b == 0 || a <= r->left / 8 / b);
 }
@@ -77,7 +78,7 @@ static bool factor_good(const double *factor, size_t d) {
     return dni_all_finite(factor, d * d);
 }
 
-/* Everything but the factor. */
+/* Reads all parameters of the kernel except the factor. */
 static bool read_kernel(dni_reader *r, size_t d, dn_kernel *out) {
     const uint8_t type = dni_read_u8(r), metric = dni_read_u8(r);
     double numbers[4] = {0};
@@ -121,7 +122,8 @@ static dn_status read_factor(dni_reader *r, dn_kernel *kernel, double **out, dn_
                : corrupt("the factor of its kernel is none", err);
 }
 
-/* What rows must be like for the kernel: characters of a sequence, or one row of the training table. */
+/* Checks the values of a row. Edit distance: 0 or code points. Precomputed kernel: a single 1 and
+ * otherwise 0. Other kernels: finite numbers. */
 static bool row_good(const dn_kernel *kernel, const double *values, size_t n) {
     size_t ones = 0, others = 0;
     for (size_t j = 0; j < n; j++) {
@@ -163,7 +165,7 @@ static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dn
     return status;
 }
 
-/* Rows that were read as they are. */
+/* CSR rows as read, before validation. */
 struct sparse {
     uint32_t *length; /* [n] */
     uint32_t *cols;   /* [n_entries] */
@@ -196,7 +198,7 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dn_s
     struct sparse s = {.n = n};
     dn_status status = DN_OK;
     if (n > r->left / sizeof(uint32_t) ||
-        kernel->type == DN_KERNEL_MAHALANOBIS) { /* its rows are dense */
+        kernel->type == DN_KERNEL_MAHALANOBIS) { /* requires dense rows */
         return corrupt("its support vectors are cut short", err);
     }
     s.length = calloc(n + 1, sizeof *s.length);
@@ -268,7 +270,7 @@ dn_status dni_support_read(dni_reader *r, size_t n_features, dn_support **out, d
         return DN_OK;
     }
     dni_support_unref(support);
-    if (status == DN_ERR_NUMERIC) { /* a row without a length */
+    if (status == DN_ERR_NUMERIC) { /* K(x, x) of a row is not finite */
         return corrupt("a support vector is not finite in the kernel's space", err);
     }
     return dn_error_set(err, status, "%s", own.message);
