@@ -16,13 +16,6 @@ void *dni_machine_alloc(const dni_machine_kind *kind, size_t size, size_t n_clas
     return m;
 }
 
-dn_status dni_machine_no_memory(size_t n_classes, size_t n_features, dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY,
-                        "a machine for %zu classes and %zu features needs memory which the "
-                        "system does not have",
-                        n_classes, n_features);
-}
-
 dn_status dni_machine_corrupt(const char *what, dn_error *err) {
     return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
 }

@@ -137,7 +137,12 @@ extern const dni_machine_kind dni_linear_kind, dni_gaussian_kind, dni_bayes_kind
 void *dni_machine_alloc(const dni_machine_kind *kind, size_t size, size_t n_classes,
                         size_t n_features);
 /* Sets the out-of-memory message for a machine and returns DN_ERR_MEMORY. */
-dn_status dni_machine_no_memory(size_t n_classes, size_t n_features, dn_error *err);
+static inline dn_status dni_machine_no_memory(size_t n_classes, size_t n_features, dn_error *err) {
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "a machine for %zu classes and %zu features needs memory which the "
+                        "system does not have",
+                        n_classes, n_features);
+}
 /* Sets the message "the model is damaged: <what>" and returns DN_ERR_CORRUPT. */
 dn_status dni_machine_corrupt(const char *what, dn_error *err);
 /* Allocates n zeroed doubles. Returns NULL if memory is exhausted or n is SIZE_MAX. */
