@@ -1,4 +1,5 @@
-/* For the tests of class densities: fits to arrays, posteriors, and the plainest linear algebra as a judge. */
+/* For the tests of class densities: fits to arrays, posteriors, and reference linear algebra by
+ * plain loops. */
 #ifndef TESTS_DENSITIES_H
 #define TESTS_DENSITIES_H
 
@@ -22,7 +23,7 @@ static inline dn_status fit_arrays(const double *x, const double *y, const doubl
     return status;
 }
 
-/* p[K] of one x; returns ln p(x). */
+/* p [K] ← the posteriors of one x. Returns ln p(x). */
 static inline double posterior(const struct machine_view *m, const double *x, double *p) {
     size_t K = m->n_classes;
     double *work = xcalloc(dni_machine_work(m->machine), sizeof *work), scores[64], joint[64],
@@ -46,7 +47,8 @@ static inline double detail(const dn_report *report, const char *name) {
     return 0;
 }
 
-/* out [d × n] ← a⁻¹ b for a [d × d], b [d × n] by Gauss's elimination with pivots; returns ln|det a|. */
+/* out [d × n] ← a⁻¹ b for a [d × d], b [d × n] by Gaussian elimination with pivoting. Returns
+ * ln|det a|. */
 static inline double eliminate(const double *a, const double *b, size_t d, size_t n, double *out) {
     size_t width = d + n;
     double *m = xcalloc(d * width, sizeof *m), log_det = 0;
@@ -81,7 +83,7 @@ static inline double eliminate(const double *a, const double *b, size_t d, size_
     return log_det;
 }
 
-/* Weighted mean [d] and scatter [d × d] of the rows of class k, by the plainest loops; returns Σv. */
+/* Weighted mean [d] and scatter [d × d] of the rows of class k by plain loops. Returns Σv. */
 static inline double class_scatter(const double *x, const double *y, const double *v, size_t n,
                                    size_t d, size_t k, double *mean, double *s) {
     double weight = 0;
@@ -106,7 +108,8 @@ static inline double class_scatter(const double *x, const double *y, const doubl
     return weight;
 }
 
-/* posterior_rows and train_accuracy of golden[set][entry], of a model of raw columns. */
+/* Compares the posteriors of `rows` and the training accuracy with the golden `entry`. The model is
+ * of raw columns. */
 static inline void compare_golden(const json_t *entry, const json_t *rows, const struct csv *t,
                                   const struct machine_view *m) {
     double tolerance = json_number_value(json_object_get(entry, "tol")), p[16], want[16];
@@ -135,7 +138,7 @@ static inline void compare_golden(const json_t *entry, const json_t *rows, const
                 json_number_value(json_object_get(entry, "train_accuracy")));
 }
 
-/* Two machines of one shape: all numbers the same within the tolerance (0: bit for bit). */
+/* Two machines of the same shape have the same numbers within the tolerance (0: the same bits). */
 static inline void assert_same_numbers(const double *a, const double *b, size_t n,
                                        double tolerance) {
     assert_true((a == NULL) == (b == NULL));
@@ -176,8 +179,9 @@ static inline void assert_same_machine(const struct machine_view *a, const struc
     }
 }
 
-/* ---- invariants of any closed form ---- */
-/* Doubled rows = weight 2, rows of weight 0 count as none, other orders, sparse = dense: the same machine but for rounding. */
+/* ---- invariants of every closed form ---- */
+/* The machine is the same up to rounding if every row is repeated instead of weighted by 2, if rows
+ * with weight 0 are added, if the rows are permuted, and if the rows are sparse. */
 static inline void check_invariants(const struct csv *t, const dn_params *p) {
     size_t n = t->n, d = t->d;
     double *x = xcalloc(2 * n * d, sizeof *x), *y = xcalloc(2 * n, sizeof *y),
@@ -194,7 +198,8 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     OK(fit_arrays(x, y, v, n, d, t->K, p, &weighted, NULL));
     assert_same_machine(&twice.out, &weighted.out, 1e-9);
     assert_near(twice.report.objective, weighted.report.objective, 1e-9);
-    for (size_t i = n; i < 2 * n; i++) { /* behind them rows that would spoil everything */
+    /* Appends rows with weight 0. They would change the machine if they were counted. */
+    for (size_t i = n; i < 2 * n; i++) {
         v[i] = 0;
         for (size_t j = 0; j < d; j++) {
             x[i * d + j] = 1e6 * (double)(i + j);
@@ -241,7 +246,7 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     free(v);
 }
 
-/* Sums in parallel ranges with other slots: the same bytes. */
+/* Parallel partial sums in other slots give the same bytes. */
 static inline void check_threads(const struct csv *t, const dn_params *p) {
     struct fit one, many;
     dn_rows *rows;
@@ -261,7 +266,8 @@ static inline void check_threads(const struct csv *t, const dn_params *p) {
     fit_done(&many);
 }
 
-/* Every allocation fails once, every look at the flag finds it set once: an error, nothing leaks, nothing is left behind. */
+/* Every allocation fails once, and every poll of the cancel flag finds it set once. Each time the
+ * fit returns an error, leaks nothing and leaves the outputs untouched. */
 static inline void check_failures(const struct csv *t, const dn_params *p) {
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
@@ -295,9 +301,10 @@ static inline void check_failures(const struct csv *t, const dn_params *p) {
     dn_rows_free(rows);
 }
 
-/* The estimate of a fit's memory is at least its peak with the machine, and at most 1.5 times that. */
+/* The estimated memory of a fit is at least its peak including the machine, and at most 1.5 times
+ * that. */
 static inline void *peak_allocate(void *ctx, size_t size) {
-    double *peak = ctx; /* now, most */
+    double *peak = ctx; /* bytes in use, peak */
     double *p = malloc(size + 16);
     if (p == NULL) {
         return NULL;
@@ -330,7 +337,7 @@ static inline void check_memory(const struct csv *t, const dn_params *p) {
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
     double estimated = foretold_memory(p, t->n, t->d, t->K, 1);
-    /* estimates count the arrays of the machine, not its structures of some 100 bytes */
+    /* Estimates count the arrays of the machine, not its structs of about 100 bytes. */
     const double machine = fmax(0, dni_machine_memory(fit.out.machine) - 128);
     const double used = peak[1] + machine;
     if (!(used <= estimated && estimated <= 1.5 * used)) {

@@ -1,4 +1,5 @@
-/* For tests: small tables for every kind of points: numbers, bits, sparse columns, words, graphs, sequences of characters, a kernel that is given; in classes that take turns. */
+/* For tests: small tables for every kind of points: numbers, bits, sparse columns, words, graphs,
+ * character sequences, a precomputed kernel. The classes alternate. */
 #ifndef TESTS_KERNEL_TABLES_H
 #define TESTS_KERNEL_TABLES_H
 
@@ -22,8 +23,9 @@ struct kt_table {
     size_t n, n_inputs, n_features, n_classes;
     double entries, words; /* of dn_train_request */
     size_t *inputs;        /* [n_inputs] */
-    double *numbers;       /* [n_inputs × n], of a sparse column its entries */
-    char *room;            /* texts and names */
+    /* [n_inputs × n]; the entries of a sparse column. */
+    double *numbers;
+    char *room; /* storage of texts and names */
     const char **text, **class;
     size_t *row_start;
     uint32_t *place;
@@ -37,7 +39,8 @@ static inline unsigned kt_next(unsigned *state) {
     return *state >> 8;
 }
 
-/* Inputs that are numbers: of classes around places of their own, of bits, of a kernel of the row numbers. */
+/* Numeric inputs: clouds around one centre for each class, bits, or a precomputed kernel of the row
+ * numbers. */
 static inline void kt_numbers(struct kt_table *t, unsigned *s) {
     for (size_t j = 0; j < t->n_inputs; j++) {
         char *name = t->room + 24 * j;
@@ -60,7 +63,7 @@ static inline void kt_numbers(struct kt_table *t, unsigned *s) {
     t->n_features = t->n_inputs;
 }
 
-/* `width` places, some `each` of them in a row. */
+/* `width` feature indices, `each` of them in a row. */
 static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsigned *s) {
     t->place = xcalloc(t->n * each, sizeof *t->place);
     t->row_start = xcalloc(t->n + 1, sizeof *t->row_start);
@@ -82,7 +85,7 @@ static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsi
     t->n_features = width;
 }
 
-/* Texts of words, edges or letters: `each` a row of `different` ones. */
+/* Texts of words, edges or characters: `each` per row, out of `different` ones. */
 static inline void kt_texts(struct kt_table *t, size_t different, size_t each, unsigned *s) {
     char *at = t->room;
     for (size_t i = 0; i < t->n; i++) {
@@ -164,7 +167,8 @@ static inline dn_train_request kt_request(const struct kt_table *t, const dn_par
                               .different_words = t->words};
 }
 
-/* "name=value name=value": words where it has one, numbers otherwise. */
+/* settings: "name=value name=value". Sets a number if the value is one (a list of one number for
+ * `layers`), else a word. */
 static inline dn_params *kt_params(const char *algorithm, const char *settings) {
     dn_params *p;
     char copy[256];

@@ -1,4 +1,5 @@
-/* Rows that are delivered as a stream delivers them: each block copied to memory of the slot, which the next block of that slot overwrites. */
+/* Rows delivered as a stream delivers them: each block is copied to memory of its slot, and the
+ * next block of that slot overwrites it. */
 #ifndef TESTS_CORE_STREAMS_H
 #define TESTS_CORE_STREAMS_H
 
@@ -7,7 +8,7 @@
 enum { STREAM_SLOTS = 3 };
 
 struct stream {
-    dn_rows rows; /* first: a dn_rows * is a struct stream * */
+    dn_rows rows; /* first member: a dn_rows * is a struct stream * */
     const dn_rows *base;
     struct {
         double *values, *target, *weight;
@@ -28,10 +29,9 @@ static inline dn_status stream_block(const dn_rows *rows, size_t i, size_t slot,
     size_t entries = block.x.kind == DN_CSR ? block.x.row_start[n] - first : n * block.x.n_cols;
     free(s->slot[slot].values);
     free(s->slot[slot].cols);
-    s->slot[slot].values = xcalloc(
-        entries,
-        sizeof(
-            double)); /* of its own length: what reads beyond it or an older block is seen by the sanitisers */
+    /* A new allocation of the exact size, so that the sanitisers detect reads past the block's end
+     * and reads of an older block. */
+    s->slot[slot].values = xcalloc(entries, sizeof(double));
     s->slot[slot].cols = xcalloc(entries, sizeof(uint32_t));
     for (size_t t = 0; t < n; t++) {
         s->slot[slot].target[t] = block.target[t];
@@ -72,7 +72,7 @@ static inline void stream_free(dn_rows *rows) {
     free(s);
 }
 
-/* `base` as a stream; it must live longer. */
+/* `base` as a stream. `base` must outlive it. */
 static inline dn_rows *stream_of(const dn_rows *base) {
     struct stream *s = xcalloc(1, sizeof *s);
     s->rows = *base;

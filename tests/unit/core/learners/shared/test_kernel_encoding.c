@@ -1,4 +1,5 @@
-/* What kernels ask of the encoder: one text and how it is seen; which columns they refuse. */
+/* Encodings that kernels require: one text column and its weighting, and the columns that kernels
+ * refuse. */
 #include "learners/shared/kernel_params.h"
 #include "unit/core/support.h"
 
@@ -16,7 +17,7 @@ static const dn_table_column columns[] = {{.name = "age", .type = DN_NUMERIC},
                                           {.name = "f", .type = DN_SPARSE, .width = 5},
                                           {.name = "other", .type = DN_TEXT}};
 
-/* Asks with the inputs [n]; text: what is asked of texts beforehand. */
+/* Requests the encoding of n inputs. text: the text options that were set before. */
 static dn_status ask(const char *kernel, const char *metric, const size_t *inputs, size_t n,
                      dn_text_spec text, dn_encoder_spec *out, dn_error *err) {
     dn_params *p = NULL;
@@ -53,8 +54,8 @@ static void one_text(void **state) {
         assert_int_equal(spec.text.length, of_text[k].want.length);
         assert_true(spec.text.buckets == 0 && !spec.text.keep_case);
         OK(dn_encoder_check(columns, 5, &spec, NULL));
-        OK(ask(of_text[k].kernel, of_text[k].metric, note, 1, spec.text, &spec,
-               &err)); /* once more, with its own answer */
+        /* Again, with the text options that the first call returned. */
+        OK(ask(of_text[k].kernel, of_text[k].metric, note, 1, spec.text, &spec, &err));
         const dn_text_spec others[] = {{.weighting = DN_TEXT_TFIDF},
                                        {.buckets = 10},
                                        {.keep_case = true},

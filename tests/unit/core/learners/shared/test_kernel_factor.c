@@ -1,4 +1,4 @@
-/* The factor of a covariance's inverse: A S A' = I for the S of plain loops. */
+/* The factor of an inverse covariance: A S A' = I, with S computed by plain loops. */
 #include "unit/core/support.h"
 
 #include "learners/shared/kernel_factor.h"
@@ -52,15 +52,15 @@ static void estimated(void **state) {
                     (x[i * D + j % D] - mean[j % D]) / total;
         }
     }
-    OK(dn_rows_from_matrix(dn_matrix_dense(x, N, D), NULL, weight, &rows,
-                           NULL)); /* no targets: an outlier's detector has none */
+    /* No targets, as for an outlier detector. */
+    OK(dn_rows_from_matrix(dn_matrix_dense(x, N, D), NULL, weight, &rows, NULL));
     dn_fit_input input = {.rows = rows, .n_classes = 2};
     OK(dni_kernel_factor(&input, NULL, &plain, factor, NULL));
     assert_whitens(factor, s, 1e-9);
     dn_rows_free(rows);
 }
 
-/* In the units of the raw columns, where the encoded ones are (raw − mean)/scale. */
+/* The covariance is in units of the raw columns. The encoded columns are (raw − mean)/scale. */
 static void given(void **state) {
     (void)state;
     const double s[D * D] = {4, 1, 0, 0, 1, 9, 2, 0, 0, 2, 5, 1, 0, 0, 1, 3},
@@ -112,7 +112,7 @@ static void singular(void **state) {
     refuse(NULL, "every column is constant");
 }
 
-/* A column of one value counts nothing. */
+/* A constant column contributes nothing. */
 static void constant(void **state) {
     (void)state;
     double factor[D * D];

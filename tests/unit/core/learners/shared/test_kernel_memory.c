@@ -1,9 +1,10 @@
-/* The memory of kernel machines, and of everything that takes its turn with them: foretold near the truth, taken from the run's budget, and given back wherever the budget ends. */
+/* Memory of kernel machines and of other algorithms: the estimate is close, the memory is charged
+ * to the run's budget, and it is released wherever the budget runs out. */
 #include "unit/core/learners/shared/kernel_tables.h"
 
 #include "machine/support.h"
 
-/* Bytes in use and counted, and the most there ever were. */
+/* Bytes in use, their peak, and the limit. */
 struct meter {
     size_t now, most, limit;
 };
@@ -58,7 +59,7 @@ struct row {
     const char *algorithm, *settings;
 };
 
-/* ---- foretold ---- */
+/* ---- estimates ---- */
 static void what_is_foretold_is_taken(void **state) {
     (void)state;
     static const struct row rows[] = {
@@ -109,10 +110,11 @@ static void what_is_foretold_is_taken(void **state) {
             if (dn_train(&request, &run, &result, &err) != DN_OK) {
                 fail_msg("%s %s: %s", r->algorithm, r->settings, err.message);
             }
-            assert_int_equal(meter.now, 0); /* the model is no longer the run's */
+            assert_int_equal(meter.now, 0); /* the model is not charged to the run */
             assert_true(dn_model_memory(result.model) > 0);
             dn_train_result_done(&result);
-            /* threads have blocks of rows, and work, that small tables do not fill */
+            /* With more threads the estimate includes blocks of rows and work arrays that small
+             * tables do not fill. */
             if ((double)meter.most > bytes || bytes > (slots == 1 ? 2.4 : 4) * (double)meter.most) {
                 fail_msg("%s %s, %zu rows, %zu threads: %.0f bytes were foretold, %zu taken",
                          r->algorithm, r->settings, r->n, slots, bytes, meter.most);
@@ -123,7 +125,7 @@ static void what_is_foretold_is_taken(void **state) {
     }
 }
 
-/* Support vectors become the model's, and are the run's until then. */
+/* Support vectors are charged to the run until the model owns them. */
 static void support_vectors_are_counted(void **state) {
     (void)state;
     struct kt_table *t = kt_new(KT_NUMBERS, 200, 400, 0, 2);
@@ -137,15 +139,17 @@ static void support_vectors_are_counted(void **state) {
     OK(dn_train(&request, &run, &result, NULL));
     const dn_support *support = dni_kernel_machine_of(dn_model_machine(result.model, 0))->support;
     assert_int_equal(support->x.n_rows, t->n);
-    assert_true((double)meter.most > sizeof(double) * (double)(t->n * t->n_inputs) +
-                                         dni_support_memory(support)); /* rows are held too */
+    /* The rows are charged as well. */
+    assert_true((double)meter.most >
+                sizeof(double) * (double)(t->n * t->n_inputs) + dni_support_memory(support));
     dn_train_result_done(&result);
     dn_params_free(p);
     kt_free(t);
 }
 
-/* ---- the budget ends ---- */
-/* One training within what the allocator gives. */
+/* ---- exhausted budgets ---- */
+/* One training run with the given allocator. It succeeds or fails with DN_ERR_BUDGET and a
+ * message. */
 static dn_status attempt(const struct kt_table *t, const dn_params *p, bool folds,
                          const dn_allocator *allocator) {
     dn_train_request request = kt_request(t, p);
@@ -163,7 +167,8 @@ static dn_status attempt(const struct kt_table *t, const dn_params *p, bool fold
     return status;
 }
 
-/* Refused at the k-th thing that is asked for, for every k; then with every share of what it takes. Nothing is left behind. */
+/* Refuses the k-th request for every k, then limits the memory to every share of the peak. Nothing
+ * leaks. */
 static void starve(const struct kt_table *t, const dn_params *p, bool folds) {
     enum { SHARES = 40 };
     struct memory all = {.left = SIZE_MAX};
@@ -172,8 +177,8 @@ static void starve(const struct kt_table *t, const dn_params *p, bool folds) {
     for (size_t k = 1; k <= all.count; k++) {
         struct memory memory = {.fail_at = k, .left = SIZE_MAX};
         const dn_allocator allocator = memory_allocator(&memory, true);
-        (void)attempt(t, p, folds,
-                      &allocator); /* a ranking of the scores is left out where it does not fit */
+        /* Succeeds if only the optional ranking of the scores was refused. */
+        (void)attempt(t, p, folds, &allocator);
         assert_int_equal(memory.live, 0);
         assert_int_equal(memory.held, 0);
         assert_true(memory.count >= k);

@@ -1,4 +1,5 @@
-/* Parameters of kernels, on an algorithm that has nothing else: which of them belongs to which kernel, what a covariance must be, what the columns of a precomputed kernel must be. */
+/* Kernel parameters, on an algorithm that has no others: which parameter belongs to which kernel,
+ * the requirements on a covariance, and those on the columns of a precomputed kernel. */
 #include "learners/shared/kernel_params.h"
 #include "unit/core/support.h"
 
@@ -57,7 +58,8 @@ static void a_covariance_is_square_symmetric_and_definite(void **state) {
                  nothing[] = {0, 0, 0, 0}, one[] = {4};
     dn_params *p = with_kernel("mahalanobis");
     dn_error err;
-    OK(dni_kernel_params_shape(p, 7, NULL)); /* estimated */
+    /* The covariance is estimated. */
+    OK(dni_kernel_params_shape(p, 7, NULL));
     OK(dn_params_set_list(p, "kernel.covariance", good, 4, NULL));
     OK(dni_kernel_params_shape(p, 2, NULL));
     dn_error_clear(&err);
@@ -76,7 +78,8 @@ static void a_covariance_is_square_symmetric_and_definite(void **state) {
     }
     OK(dn_params_set_list(p, "kernel.covariance", one, 1, NULL));
     OK(dni_kernel_params_shape(p, 1, NULL));
-    OK(dn_params_set_word(p, "kernel", "rbf", NULL)); /* it does not matter any more */
+    /* A kernel without a covariance ignores the list. */
+    OK(dn_params_set_word(p, "kernel", "rbf", NULL));
     OK(dni_kernel_params_shape(p, 5, NULL));
     dn_params_free(p);
 }
@@ -116,7 +119,7 @@ static void a_precomputed_kernel_has_a_column_for_each_row(void **state) {
     OK(dni_precomputed_encoding(columns, 2, &spec, NULL));
     assert_false(spec.standardize || spec.standardize_sparse || spec.missing_indicator);
     assert_int_equal(spec.missing_number, DN_MISSING_NONE);
-    OK(dni_precomputed_encoding(columns, 2, &spec, NULL)); /* what it has set it takes */
+    OK(dni_precomputed_encoding(columns, 2, &spec, NULL)); /* accepts its own result */
     dn_error_clear(&err);
     refused(dni_precomputed_encoding(columns, 3, &spec, &err), &err, "kernel",
             "a precomputed kernel needs as many columns as rows: 3 rows, 2 columns");

@@ -1,11 +1,12 @@
-/* Scatter within classes against plain loops in long double; what a time stamp, weights, sparse rows, threads and full memory do to it. */
+/* Scatter within classes against plain loops in long double: large offsets such as time stamps,
+ * weights, sparse rows, threads, exhausted memory. */
 #include "unit/core/support.h"
 
 #include "learners/shared/scatter.h"
 
 enum { N = 9000, D = 5, K = 3 };
 
-/* Rows in three blocks, some sparse values, weights with zeros. */
+/* Rows in three blocks, some zeros among the values, some weights 0. */
 static void make(double *x, double *target, double *weight) {
     uint64_t state = 4711;
     for (size_t i = 0; i < N; i++) {
@@ -19,7 +20,7 @@ static void make(double *x, double *target, double *weight) {
     }
 }
 
-/* Means and scatter of class k, or pooled, by the plainest loops. */
+/* Mean and scatter of class k, or pooled, by plain loops. */
 static void plain(const double *x, const double *target, const double *weight, size_t k,
                   long double *mean, long double *scatter) {
     long double total = 0;
@@ -146,7 +147,8 @@ static void plain_loops(void **state) {
     sparse_free(sparse);
 }
 
-/* The same columns far from 0, where sums of them are rounded: means and scatter keep their digits. */
+/* The same columns far from 0, where their sums are rounded: means and scatter keep their
+ * precision. */
 static void time_stamps(void **state) {
     (void)state;
     dn_run run = dn_run_default();
@@ -172,7 +174,7 @@ static void time_stamps(void **state) {
     free(far);
 }
 
-/* A column of one value, though its mean is rounded, scatters exactly 0. */
+/* A constant column has a scatter of exactly 0, although its mean is rounded. */
 static void constants(void **state) {
     (void)state;
     dn_run run = dn_run_default();
@@ -254,7 +256,7 @@ static void refusals(void **state) {
     assert_int_equal(memory.live, 0);
 }
 
-/* Neither kind takes more than it says. */
+/* Neither kind allocates more than its estimate. */
 static void stays_in_its_estimate(void **state) {
     (void)state;
     struct memory memory = {.left = SIZE_MAX};
@@ -264,8 +266,8 @@ static void stays_in_its_estimate(void **state) {
     for (size_t i = 0; i < 3; i++) {
         dni_scatter s;
         memory = (struct memory){.left = (size_t)dni_scatter_memory(kinds[i], N, D, K, 1)};
-        OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s,
-                   NULL)); /* no single allocation above the whole */
+        /* No single allocation exceeds the estimate. */
+        OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s, NULL));
         dni_scatter_done(&s, &run);
     }
 }

@@ -1,9 +1,10 @@
-/* Ledoit and Wolf's shrinkage against their formula taken literally, one matrix for each row; what it does to a matrix; its limits. */
+/* Ledoit and Wolf's shrinkage: against a literal evaluation of the formula with one matrix per row,
+ * its effect on a matrix, its limits. */
 #include "learners/shared/shrinkage.h"
 #include "unit/core/learners/shared/densities.h"
 
-/* s = b²/d² of section 3.2 on rows within classes, centred and scaled: d² = ‖S − mI‖², b² = min(d², Σ_t v‖z_t z_tᵀ − S‖²/n²), norms ‖A‖² = tr(AAᵀ)/p.
- * only: SIZE_MAX or a class. */
+/* s = b²/d² of section 3.2 on rows centred within their classes and scaled: d² = ‖S − mI‖², b² =
+ * min(d², Σ_t v‖z_t z_tᵀ − S‖²/n²), norms ‖A‖² = tr(AAᵀ)/p. only: a class, or SIZE_MAX for all. */
 static double literally(const struct csv *t, const double *v, size_t only) {
     size_t d = t->d, n = t->n;
     double *z = xcalloc(n * d, sizeof *z), *s = xcalloc(d * d, sizeof *s),
@@ -88,21 +89,22 @@ static void the_published_formula(void **state) {
         double v[75];
         for (size_t i = 0; i < t->n; i++) {
             v[i] = 0.5 * (double)(i % 4);
-            t->x[i * d + 1] += 1.5 * t->x[i * d]; /* something to be kept */
+            t->x[i * d + 1] += 1.5 * t->x[i * d]; /* a correlation to be preserved */
         }
         double s = chosen(t, NULL, SIZE_MAX);
         assert_true(s > 0 && s < 1);
         assert_near(s, literally(t, NULL, SIZE_MAX), 1e-10);
         assert_near(chosen(t, v, SIZE_MAX), literally(t, v, SIZE_MAX), 1e-10);
         for (size_t k = 0; k < 3; k++) {
-            assert_near(chosen(t, v, k), literally(t, v, k),
-                        1e-8); /* nine digits of a detail that is a list */
+            /* Elements of a list detail have nine digits. */
+            assert_near(chosen(t, v, k), literally(t, v, k), 1e-8);
         }
         csv_free(t);
     }
 }
 
-/* Fewer rows, more shrinkage; a strong correlation and many rows, next to none; none of the columns' units. */
+/* Fewer rows give more shrinkage. A strong correlation and many rows give almost none. The units of
+ * the columns have no effect. */
 static void directions(void **state) {
     (void)state;
     struct csv *few = csv_clouds(30, 6, 2), *many = csv_clouds(3000, 6, 2);
@@ -123,7 +125,7 @@ static void directions(void **state) {
     csv_free(many);
 }
 
-/* The first n rows of a larger weight: below one row's worth there is nothing to be learnt about correlations. */
+/* A total weight below one row carries no information on correlations: the shrinkage is 1. */
 static void without_weight(void **state) {
     (void)state;
     struct csv *t = csv_clouds(40, 3, 2);
@@ -139,7 +141,8 @@ static void entries_off_the_diagonal(void **state) {
     (void)state;
     double m[] = {4, 99, 99, 2, 9, 99, -1, 6, 25};
     dni_shrinkage_apply(m, 3, 0.25);
-    const double want[] = {4, 99, 99, 1.5, 9, 99, -0.75, 4.5, 25}; /* what is above is nobody's */
+    /* The entries above the diagonal are not accessed. */
+    const double want[] = {4, 99, 99, 1.5, 9, 99, -0.75, 4.5, 25};
     assert_memory_equal(m, want, sizeof m);
     dni_shrinkage_apply(m, 3, 1);
     assert_true(m[3] == 0 && m[6] == 0 && m[7] == 0 && m[0] == 4 && m[8] == 25);

@@ -1,5 +1,5 @@
 /* Shared by the tests of support vector machines: problems of several kinds, a fit that bypasses
- * the algorithm catalogue, and both objectives computed by plain loops. */
+ * the algorithm catalogue, and the primal objective computed by plain loops. */
 #ifndef TESTS_CORE_LEARNERS_SVMS_H
 #define TESTS_CORE_LEARNERS_SVMS_H
 

@@ -1,11 +1,13 @@
-/* The loop of sequential minimal optimisation: a finer solution than was asked for, and how long it is waited for. */
+/* The loop of sequential minimal optimisation: steps beyond the tolerance towards a finer one, and
+ * their budget. */
 #include "base/random.h"
 #include "learners/shared/smo/smo.h"
 #include "unit/core/support.h"
 
 enum { N = 120, D = 3 };
 
-/* Two overlapping classes and the values of a kernel: (x'z)^3, whose eigenvalues are far apart, or exp(−‖x − z‖²). */
+/* Two overlapping classes and their Gram matrix: (x'z)^3, whose eigenvalues differ widely, or
+ * exp(−‖x − z‖²). */
 struct dual {
     signed char t[N];
     double upper[N], linear[N], gram[N * N];
@@ -62,7 +64,8 @@ static dni_smo solve(const struct dual *p, double tolerance, double fine) {
     return smo;
 }
 
-/* Where the way to the tolerance was long, the rest would be as well: it is left after three times that way, or after 200 steps for each variable, beside 20 for each. */
+/* The steps past `tolerance` end after 20 N + min(3 × the steps to `tolerance`, 200 N), even if the
+ * finer tolerance is not reached. Tolerance 1 tests the first limit, 0.1 the second. */
 static void a_long_way_is_not_gone_to_the_end(void **state) {
     (void)state;
     static const double tolerances[] = {1, 0.1};
@@ -83,7 +86,7 @@ static void a_long_way_is_not_gone_to_the_end(void **state) {
     }
 }
 
-/* A short way is. */
+/* Within the budget the finer tolerance is reached. */
 static void a_short_way_is(void **state) {
     (void)state;
     static struct dual p;

@@ -1,4 +1,5 @@
-/* The passes of sequential minimal optimisation against the plainest loops, for every length around the vectors' and the chunks'. */
+/* The passes of sequential minimal optimisation against plain loops, for every length around the
+ * sizes of vectors and chunks. */
 #include "base/random.h"
 #include "learners/shared/smo/smo_passes.h"
 #include "unit/core/support.h"
@@ -9,7 +10,7 @@ struct problem {
     double up[MOST], low[MOST], self[MOST], row_i[MOST], row_j[MOST];
 };
 
-/* Some may not rise, some not fall; numbers come twice. */
+/* Some variables may not increase, some may not decrease. Values occur twice. */
 static void fill(struct problem *p, uint64_t seed) {
     dni_random random;
     dni_random_init(&random, seed, 1);

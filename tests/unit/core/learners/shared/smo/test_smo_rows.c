@@ -1,4 +1,5 @@
-/* Rows of a kernel for the solver: the same whatever is kept of them, which is never more than was allowed. */
+/* Kernel rows for the solver: the same values for any cache size, and never more memory than
+ * allowed. */
 #include "base/layout.h"
 #include "base/random.h"
 #include "learners/shared/smo/smo_rows.h"
@@ -6,7 +7,7 @@
 
 enum { N = 300, D = 3, LOOKS = 2000 };
 
-/* Bytes asked for. */
+/* Bytes requested: now in use, and the peak. */
 struct asked {
     size_t now, most;
 };
@@ -48,7 +49,7 @@ static dni_points *points_new(void) {
     return points;
 }
 
-/* Rows in any order while variables come and go, against all values of the kernel. */
+/* Rows in any order with a varying active set, compared with all kernel values. */
 static void walk(const dni_points *points, const float *gram, double cache_bytes,
                  struct asked *asked) {
     const dn_allocator allocator = {.allocate = ask, .release = give_back, .ctx = asked};
@@ -64,10 +65,11 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
         list[i] = active[i] = i;
     }
     OK(dni_smo_rows_new(points, &none, list, N, cache_bytes, &run, &rows, NULL));
-    assert_true((double)asked->now <=
-                dni_smo_rows_memory(N, cache_bytes) + 65536); /* and the work of a row */
+    /* 65536: the work arrays of a row. */
+    assert_true((double)asked->now <= dni_smo_rows_memory(N, cache_bytes) + 65536);
     for (size_t look = 0; look < LOOKS; look++) {
-        if (look % 200 == 199) { /* fewer, until all are looked at again */
+        /* Shrink the active set, and restore it when few variables are left. */
+        if (look % 200 == 199) {
             size_t left = 0;
             for (size_t k = 0; k < n && n > 40; k++) {
                 if (k % 3 != 0) {
