@@ -1,4 +1,4 @@
-/* The parameters of calibrated probabilities. */
+/* Parameters of the calibration of probabilities. */
 #include "catalogue/calibration_params.h"
 #include <discern/decision.h>
 #include <discern/model.h>

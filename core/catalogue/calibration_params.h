@@ -1,4 +1,4 @@
-/* The parameters `calibrate` and `calibration_folds` of algorithms whose scores are not log-odds. */
+/* Parameters `calibrate` and `calibration_folds` of algorithms whose scores are not log-odds. */
 #ifndef DNI_CALIBRATION_PARAMS_H
 #define DNI_CALIBRATION_PARAMS_H
 
@@ -22,11 +22,12 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
         .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
 
-/* An algorithm's `applies` for these rows; true for all others. */
+/* dn_algorithm.applies for these parameters; returns true for all others. */
 bool dni_calibrate_applies(const dn_params *params, size_t i);
-/* What the parameters ask for; DN_CALIBRATION_NONE for an algorithm without them. */
+/* Calibration method of the parameters; DN_CALIBRATION_NONE if the algorithm has no `calibrate`. */
 dn_calibration_method dni_calibration_method(const dn_params *params);
-/* DN_ERR_ARGUMENT: it is asked for, and so many classes have no probabilities with this decision. */
+/* DN_ERR_ARGUMENT: a calibration is requested, but the decision rule has no probabilities for
+ * n_classes classes. */
 DN_MUST_USE dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes,
                                                     dn_error *err);
 

@@ -1,4 +1,4 @@
-/* The parameters by which an algorithm of two classes handles more of them. */
+/* Parameters that select how an algorithm handles more than two classes. */
 #include "catalogue/multiclass_params.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
     return status;
 }
 
-/* "softmax or one_vs_rest": what the algorithm has beside the pairs of one versus one. */
+/* Lists the alternatives to one versus one for a message, such as "softmax or one_vs_rest". */
 static const char *others(const dn_params *params, char out[96]) {
     const char *const *choices = dn_algorithm_param(params->algorithm, "multiclass")->choices;
     const bool whole = strcmp(choices[0], "one_vs_rest") != 0;

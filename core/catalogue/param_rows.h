@@ -1,4 +1,5 @@
-/* Rows that parameter tables have in common, so that the same parameter has one default and one range, and looking at parameters by name. */
+/* Rows that several parameter tables share, so that a parameter has the same range in every
+ * algorithm; and a comparison of parameters with a word. */
 #ifndef DNI_PARAM_ROWS_H
 #define DNI_PARAM_ROWS_H
 
@@ -7,28 +8,28 @@
 #include <math.h>
 #include <string.h>
 
-/* One of the words of a NULL-terminated list; `meanings` is as long. */
+/* A choice between words. `words` is NULL-terminated; `meanings` has the same length. */
 #define DNI_PARAM_CHOICE(id, text, standard, words, meanings)                                      \
     {                                                                                              \
         .name = id, .type = DN_PARAM_CHOICE, .meaning = text, .default_choice = standard,          \
         .choices = words, .choice_meanings = meanings                                              \
     }
 
-/* Strength of a penalty. */
+/* Strength of a penalty, >= 0. */
 #define DNI_PARAM_LAMBDA(text)                                                                     \
     {                                                                                              \
         .name = "lambda", .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 1e-3,        \
         .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true                            \
     }
 
-/* auto, or a number; `number` is what auto most often means. */
+/* "auto" or a number > 0. `number` is the most frequent value of "auto". */
 #define DNI_PARAM_LEARNING_RATE(text, number)                                                      \
     {                                                                                              \
         .name = "learning_rate", .type = DN_PARAM_NUMBER, .meaning = text,                         \
         .default_choice = "auto", .default_number = number, .minimum = 0,                          \
         .maximum = (double)INFINITY, .open_minimum = true, .open_maximum = true, .word = "auto"    \
     }
-/* 0 is allowed: to the end of the iterations. */
+/* "auto" or a number >= 0. With 0 the solver uses all iterations. */
 #define DNI_PARAM_TOLERANCE(text, number)                                                          \
     {                                                                                              \
         .name = "tolerance", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",   \
@@ -42,14 +43,14 @@
         .word = "auto"                                                                             \
     }
 
-/* Memory for rows of a kernel matrix. */
+/* Memory for rows of a kernel matrix, in MiB. */
 #define DNI_PARAM_CACHE_MIB(text)                                                                  \
     {                                                                                              \
         .name = "cache_mib", .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 512,      \
         .minimum = 1, .maximum = 1048576                                                           \
     }
 
-/* Whether the parameter is this word; false where it is a number or a list. */
+/* Whether the value of a parameter is `word`; false if the value is a number or a list. */
 static inline bool dni_params_is(const dn_params *params, const char *name, const char *word) {
     const char *own = dn_params_word(params, name);
     return own != NULL && strcmp(own, word) == 0;

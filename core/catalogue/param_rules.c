@@ -1,4 +1,5 @@
-/* Rules between the parameters of an algorithm, and the functions of its row in the catalogue. */
+/* Checks of the parameters of an algorithm against each other, and calls of the functions of its
+ * dn_algorithm. */
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
 

@@ -1,4 +1,5 @@
-/* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
+/* Parameters of an algorithm: sets defaults, sets values by name with the checks of the parameter
+ * table, and reads values. */
 #include "base/argument.h"
 #include "catalogue/suggest.h"
 
@@ -75,7 +76,7 @@ dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err
     return status;
 }
 
-/* Appends a quoted name to a list being written; what does not fit is left out. */
+/* Appends a name to a comma-separated list. The list is cut at `size` bytes. */
 static void append_name(char *list, size_t size, const char *name) {
     size_t length = strlen(list);
     snprintf(list + length, size - length, "%s%s", length == 0 ? "" : ", ", name);
@@ -93,7 +94,7 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
     return status;
 }
 
-/* Writes "a finite number >= 0 and < 1", returns its length. */
+/* Writes the range, such as "a finite number >= 0 and < 1". Returns the length of the text. */
 static size_t describe_range(const dn_param *param, const char *what, char *rule, size_t size) {
     size_t n = (size_t)snprintf(rule, size, "%s", what);
     if (!isinf(param->minimum)) {
@@ -107,7 +108,7 @@ static size_t describe_range(const dn_param *param, const char *what, char *rule
     return n;
 }
 
-/* What the value must be. */
+/* Writes the rule for values of a parameter, for a message. */
 static void describe_rule(const dn_param *param, char *rule, size_t size) {
     char list[200] = "";
     size_t n = 0;
@@ -153,7 +154,7 @@ static bool in_range(const dn_param *param, double value) {
     return isfinite(value) && above && below && (!whole || value == floor(value));
 }
 
-/* The value in its shortest spelling. */
+/* Writes a number in its shortest form that is read as the same value. */
 static void spell(double value, char got[DN_NUMBER_SIZE]) {
     snprintf(got, DN_NUMBER_SIZE, "%.17g", value);
     if (isfinite(value)) {

@@ -1,4 +1,4 @@
-/* Parameters as words: "C=10 kernel=rbf layers=8,4". */
+/* Parses parameters from a string such as "C=10 kernel=rbf layers=8,4". */
 #include "base/argument.h"
 #include "catalogue/suggest.h"
 #include <discern/simple.h>
@@ -11,10 +11,10 @@
 
 /* The parameters being set. */
 struct words {
-    dn_params *params;  /* a copy of the caller's */
-    bool *given;        /* [n_params] */
-    const char **names; /* [n_params + 1] for suggestions, the last is NULL */
-    double *list;       /* room for the numbers of the longest list */
+    dn_params *params;  /* a copy of the parameters of the caller */
+    bool *given;        /* [n_params] the parameter was set */
+    const char **names; /* [n_params + 1] for suggestions; NULL-terminated */
+    double *list;       /* the numbers of a list; large enough for the longest */
 };
 
 static dn_status refuse(const char *name, dn_error *err) {
@@ -22,7 +22,7 @@ static dn_status refuse(const char *name, dn_error *err) {
     return DN_ERR_ARGUMENT;
 }
 
-/* The parameter of that name; "kernel.type" is "kernel". NULL: the algorithm has none. */
+/* Finds a parameter by name; "kernel.type" finds "kernel". NULL: not found. */
 static const dn_param *find(const dn_algorithm *algorithm, const char *name) {
     static const char type[] = ".type";
     const size_t length = strlen(name), end = sizeof type - 1;
@@ -40,7 +40,7 @@ static const dn_param *find(const dn_algorithm *algorithm, const char *name) {
     return NULL;
 }
 
-/* The parameter that the name of a member alone stands for: "width" for "kernel.width". */
+/* Finds a parameter by the part of its name after the dot: "width" finds "kernel.width". */
 static const char *find_member(const dn_algorithm *algorithm, const char *name) {
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const char *dot = strchr(algorithm->params[i].name, '.');
@@ -58,7 +58,7 @@ static dn_status refuse_name(const struct words *w, const char *name, dn_error *
         meant = dni_suggest(w->names, NULL, name);
     }
     if (meant == NULL) {
-        /* the list of all parameters */
+        /* sets the error for an unknown name, with the list of all parameters */
         return dn_params_set_number(w->params, name, 0, err);
     }
     dn_error_set(err, DN_ERR_ARGUMENT,
@@ -71,7 +71,7 @@ static bool is_number(const char *text, double *out) {
     return dn_number_parse(text, strlen(text), out);
 }
 
-/* "8,4": a list of one number too. A word is one of the choices. */
+/* Sets a list such as "8,4". A single number is a list with one element; a word is a choice. */
 static dn_status set_list(struct words *w, const dn_param *param, char *value, dn_error *err) {
     if (strchr(value, ',') == NULL && !is_number(value, w->list)) {
         return dn_params_set_word(w->params, param->name, value, err);
@@ -181,7 +181,8 @@ dn_status dn_params_set_words(dn_params *params, const char *words, dn_error *er
     char *text = malloc(length + 1);
     w.given = calloc(n + 1, sizeof *w.given);
     w.names = calloc(n + 1, sizeof *w.names);
-    w.list = malloc((length / 2 + 1) * sizeof *w.list); /* a number and a comma: two bytes */
+    /* a number and its comma have at least two bytes */
+    w.list = malloc((length / 2 + 1) * sizeof *w.list);
     if (text == NULL || w.given == NULL || w.names == NULL || w.list == NULL) {
         status =
             dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);

@@ -1,4 +1,4 @@
-/* The catalogue, in the order in which it is shown. */
+/* The catalogue of algorithms, in the order of dn_algorithm_at. */
 #include "catalogue/registry.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The algorithms by name: one line each here, one in registry.c. */
+/* The algorithms of the catalogue. A new algorithm has one line here and one in registry.c. */
 #ifndef DNI_REGISTRY_H
 #define DNI_REGISTRY_H
 

@@ -1,30 +1,31 @@
-/* Words for reports: the name of a feature, a list of names. */
+/* Reports of fits: parts, warnings, and names of features and classes for messages. */
 #ifndef DNI_REPORT_H
 #define DNI_REPORT_H
 
 #include <discern/algorithm.h>
 
-/* Removes part i; those behind it move up. */
+/* Removes part i. The parts after it move down by one index. */
 void dni_report_drop_part(dn_report *report, size_t i);
 
-/* Adds a copy of a warning; its text begins with "PREFIX: ". */
+/* Adds a copy of a warning; "prefix: " is put before its text. No effect if the report is full. */
 void dni_report_add_warning(dn_report *report, const dn_warning *from, const char *prefix);
-/* Whether one of the first n warnings has the same code and machine. */
+/* Whether one of the first n warnings has the code and the machine of `like`. */
 bool dni_report_has_warning(const dn_report *report, size_t n, const dn_warning *like);
 
-/* A name cut to the room, between characters of UTF-8. */
+/* Copies a name. A name that is too long is cut at the border of a UTF-8 character. */
 void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]);
-/* Name of encoded feature j ("sex=female"; "#3" without an encoder), cut to the room. */
+/* Name of encoded feature j, such as "sex=female"; "#3" without an encoder. Cut like any name. */
 void dni_feature_name(const dn_fit_input *input, size_t j, char out[DN_FIELD_SIZE]);
-/* Name of class k ("setosa"; "#2" without names), cut to the room. */
+/* Name of class k, such as "setosa"; "#2" without names. Cut like any name. */
 void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]);
 #define DNI_NAMES_SIZE 384
-/* The name of thing j, cut to the room; false: it is not one of those to name. */
+/* Writes the name of item j. Returns false if the item is not part of the list. */
 typedef bool dni_namer(const void *ctx, size_t j, char out[DN_FIELD_SIZE]);
-/* `"a", "b" and 3 more`: of n things those that have a name, at most `most` of them by it. */
+/* Writes a list such as `"a", "b" and 3 more` of those of n items for which `name` returns true. At
+ * most `most` names are written; the other items are counted. "": no item. */
 void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
                    char out[DNI_NAMES_SIZE]);
-/* The same of the features marked. */
+/* Writes such a list of the marked features. */
 void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most,
                       char out[DNI_NAMES_SIZE]);
 

@@ -1,4 +1,4 @@
-/* Words that are nearly choices. */
+/* Suggestions for misspelled words. */
 #include "catalogue/suggest.h"
 
 #include <stdbool.h>
@@ -6,16 +6,16 @@
 #include <string.h>
 
 enum {
-    LONGEST = 32,
-    SHORTEST = 3
-}; /* letters that are compared; of a beginning that tells which word it is */
+    LONGEST = 32, /* number of letters that are compared */
+    SHORTEST = 3  /* minimum length of a beginning, and of a word with a typing error */
+};
 
 struct letters {
     char text[LONGEST + 1];
     size_t n;
 };
 
-/* Letters and digits alone, small ones; of long words the beginning. */
+/* Returns the first LONGEST ASCII letters and digits of a word, in lower case. */
 static struct letters letters_of(const char *word) {
     struct letters out = {.n = 0};
     for (; *word != '\0' && out.n < LONGEST; word++) {
@@ -33,7 +33,8 @@ static bool begins(const struct letters *whole, const struct letters *beginning)
            memcmp(whole->text, beginning->text, beginning->n) == 0;
 }
 
-/* One letter changed, added, left out, or two that are exchanged. */
+/* Whether the words differ by one letter changed, added or omitted, or by two adjacent letters
+ * exchanged. */
 static bool is_slip(const struct letters *a, const struct letters *b) {
     size_t same = 0, end = 0;
     if (a->n > b->n) {
@@ -48,12 +49,13 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
     while (end < a->n - same && a->text[a->n - 1 - end] == b->text[b->n - 1 - end]) {
         end++;
     }
-    const size_t left = b->n - same - end; /* letters of the longer one that differ */
+    const size_t left = b->n - same - end; /* differing letters of the longer word */
     return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] &&
                          a->text[same + 1] == b->text[same]);
 }
 
-/* 0: not at all; of a beginning its letters, more of a slip, most of the same letters. */
+/* Similarity: 3 × LONGEST for the same letters, 2 × LONGEST for one typing error, the length of the
+ * beginning if one word begins with the other, otherwise 0. */
 static size_t nearness(const struct letters *choice, const struct letters *given) {
     if (strcmp(choice->text, given->text) == 0) {
         return 3 * LONGEST;

@@ -4,7 +4,7 @@
 
 #include <discern/model.h>
 
-/* Whether a weight is in the allowed range, in which sums of squares neither overflow nor
+/* Whether a weight is in the allowed range. Sums of squares of such weights neither overflow nor
  * underflow. */
 static inline bool dni_weight_counts(double weight) {
     return weight >= DN_MIN_WEIGHT && weight <= DN_MAX_WEIGHT;

@@ -118,8 +118,7 @@ dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* Makes the model from the machines. Its parameters are resolved: "auto" is replaced by a number.
- * */
+/* Makes the model from the machines. Its parameters are resolved: "auto" becomes a number. */
 static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";

@@ -1,8 +1,7 @@
 /* Prepared problems, and the rows of machines with two classes.
  *
  * Block borders depend on the row numbers within the rows of the machine only. They are the same
- * for rows that are copied, encoded again or streamed, so that results do not depend on the memory.
- * */
+ * for rows that are copied, encoded again or streamed, so that results do not depend on memory. */
 #include "training/prepared_rows.h"
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
@@ -268,8 +267,7 @@ static void copy_layout(dni_layout *layout, const void *shape, void *out) {
     c->weight = s->weighted ? dni_layout_doubles(layout, s->n_rows) : NULL;
 }
 
-/* Counts the rows and entries of the two classes in `shape`. Copies the rows if `copy` is not NULL.
- * */
+/* Counts rows and entries of the two classes in `shape`. Copies the rows if `copy` is not NULL. */
 static dn_status walk_pair(const dn_rows *base, double negative, double positive,
                            struct copy_shape *shape, struct copy *copy, dn_error *err) {
     *shape = (struct copy_shape){.n_cols = base->n_cols};

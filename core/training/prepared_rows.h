@@ -3,10 +3,9 @@
  * A prepared problem is encoded once and shared by
  *
  *   - the machines of one versus rest, which use the same rows with different targets;
- *   - the machines of one versus one, which select the rows of their two classes
- *   (dni_prepared_pair); - fits with different values of parameters that do not affect the encoding
- *   (lambda, C): the caller
- *     sets dni_fit.prepared of the next fit to dni_prepared_ref of this object.
+ *   - the machines of one versus one, which select the rows of their classes (dni_prepared_pair);
+ *   - fits with different values of parameters that do not affect the encoding (lambda, C): the
+ *     caller sets dni_fit.prepared of the next fit to dni_prepared_ref of this object.
  *
  * Folds cannot share: the encoder of a fold computes means, scales, levels, vocabularies and bases
  * without the rows of the fold, so that its features differ. Fits with different class weights

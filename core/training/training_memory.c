@@ -107,8 +107,7 @@ static double block_bytes(const dn_train_request *request, const struct shape *s
     return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
 }
 
-/* Bytes of the encoding workspace of one slot, with the level (4 bytes) of each string of a chunk.
- * */
+/* Bytes of the encoding workspace of one slot, with a 4-byte level for each string of a chunk. */
 static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
     const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
                                          .n_base = (size_t)shape->features,
