@@ -1,8 +1,8 @@
-/* The naive Bayes kind: factors, their sum over all features or over the entries of a sparse x.
+/* Naive Bayes machines: factors, and their sum over all features or over the entries of a sparse x.
  *
- * The sum for a sparse x starts from the sum at x = 0, which is computed once, and exchanges the
- * terms of the entries. Both sums are kept in twice the precision of a double, so that a feature
- * whose log density at 0 is −10¹² leaves no trace after it is taken away. */
+ * The sum for a sparse x starts from the sum at x = 0, which is computed once, and replaces the
+ * terms of the entries. Both sums have twice the precision of a double, so that adding and
+ * subtracting a log density of −10¹² does not lose the other terms. */
 #include "machine/bayes.h"
 #include "machine/machine_kind.h"
 
@@ -18,7 +18,7 @@ struct bayes_machine {
     dn_naive_bayes bayes;
 };
 
-/* ---- life ---- */
+/* ---- memory ---- */
 dn_naive_bayes *dni_bayes_of(const dn_machine *machine) {
     return &((struct bayes_machine *)(uintptr_t)machine)->bayes;
 }
@@ -59,7 +59,7 @@ static double bayes_memory(const dn_machine *machine) {
 }
 
 /* ---- one row ---- */
-/* x·weight with 0·(−∞) = 0. */
+/* Returns x·weight, with 0·(−∞) = 0. */
 static double times(double x, double weight) {
     return x == 0 ? 0 : x * weight;
 }
@@ -79,7 +79,7 @@ double dni_bayes_factor(const dn_naive_bayes *b, size_t j, size_t k, size_t K, d
     return x > 0 ? x * p : 0;
 }
 
-/* ln P(C_k) + Σ_j ln p(x_j | C_k); −∞ for an impossible class. */
+/* Returns ln P(C_k) + Σ_j ln p(x_j | C_k), or −∞ if x is impossible in class k. */
 static double class_joint(const dn_naive_bayes *b, size_t k, size_t K, const double *x, size_t d) {
     double sum = log(b->prior[k]);
     for (size_t j = 0; j < d; j++) {
@@ -88,15 +88,17 @@ static double class_joint(const dn_naive_bayes *b, size_t k, size_t K, const dou
     return isnan(sum) ? -(double)INFINITY : sum;
 }
 
-/* ---- x with few entries ---- */
-/* A sum of terms that cancel: the rounded sum, the rounding errors, and the number of terms −∞.
+/* ---- sparse x ---- */
+/* A sum of terms that cancel: the rounded sum, the sum of the rounding errors, and the number of
+ * terms that are −∞ or NaN.
+ *
  * Source: Knuth, The Art of Computer Programming, volume 2, section 4.2.2, theorem B. */
 struct long_sum {
     double lead, rest, impossible;
 };
 
 static void add(struct long_sum *sum, double term, double sign) {
-    if (!(term > -(double)INFINITY)) { /* NaN: the square of x overflows */
+    if (!(term > -(double)INFINITY)) { /* −∞, or NaN after an overflow */
         sum->impossible += sign;
         return;
     }
@@ -109,7 +111,7 @@ void dni_bayes_settle(dn_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
         struct long_sum sum = {.lead = log(b->prior[k])};
         for (size_t j = 0; j < d; j++) {
-            if (b->factor[j] != DN_FACTOR_COUNT) { /* 0 at 0 */
+            if (b->factor[j] != DN_FACTOR_COUNT) { /* a count factor is 0 at x = 0 */
                 add(&sum, dni_bayes_factor(b, j, k, K, 0), 1);
             }
         }
@@ -137,7 +139,7 @@ static double class_joint_entries(const dn_naive_bayes *b, size_t k, size_t K,
 }
 
 /* ---- densities and scores ---- */
-/* Where every class is impossible, the priors take the place of the densities. */
+/* If every class is impossible, sets joint to the log priors and returns false. */
 static bool or_priors(const dn_naive_bayes *b, size_t K, double *joint) {
     for (size_t k = 0; k < K; k++) {
         if (joint[k] > -(double)INFINITY) {
@@ -170,7 +172,7 @@ static bool bayes_joint_entries(const dn_machine *machine, const dni_entry_part 
     return or_priors(b, K, joint);
 }
 
-/* The log densities of two classes. */
+/* The log densities of all classes. */
 static size_t bayes_work(const dn_machine *machine) {
     return machine->n_classes;
 }
@@ -194,13 +196,13 @@ static bool bayes_scores_entries(const dn_machine *machine, const dni_entry_part
     return possible;
 }
 
-/* The part of feature j is ln p(x_j | C_k); of two classes the difference. */
+/* The contribution of feature j is ln p(x_j | C_k); for two classes the difference. */
 static void bayes_contributions(const dn_machine *machine, const double *x, double *out,
                                 double *work) {
     const dn_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes, S = dn_machine_n_scores(machine), d = machine->n_features;
     (void)work;
-    for (size_t s = S; s-- > 0;) { /* last: x may be `out` */
+    for (size_t s = S; s-- > 0;) { /* descending: x may be row 0 of `out` */
         for (size_t j = 0; j < d; j++) {
             const double own = dni_bayes_factor(b, j, S == 1 ? 1 : s, K, x[j]);
             out[s * d + j] = S == 1 ? own - dni_bayes_factor(b, j, 0, K, x[j]) : own;
@@ -226,14 +228,15 @@ static void bayes_finish(dn_machine *const *machines, size_t n) {
 
 static double bayes_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
-    for (size_t i = 0; i < n; i++) { /* logarithms */
+    for (size_t i = 0; i < n; i++) { /* a factor, with its logarithm, counts as 8 */
         cost += 8 * (double)machines[i]->n_classes * (double)machines[i]->n_features;
     }
     return cost;
 }
 
 /* ---- raw features ---- */
-/* Variances are squares: they overflow sooner than what they are of. */
+/* Checks that means are finite and variances finite and > 0. A variance can overflow or underflow
+ * when the scale does not, because it is a square. */
 static bool gaussian_factors_good(const dn_naive_bayes *b, size_t K, size_t d) {
     for (size_t j = 0; j < d; j++) {
         for (size_t k = 0; b->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++) {
@@ -353,7 +356,7 @@ static double bayes_matrix_numbers(const dn_machine *machine) {
     return 0;
 }
 
-/* "probability": e to the power of the logarithms, for each class. */
+/* Passes "probability", exp of the logarithm for each class. */
 static void visit_probabilities(const dn_visitor *v, const double *logarithm, size_t K) {
     v->begin_array(v->ctx, "probability");
     for (size_t k = 0; k < K; k++) {
@@ -398,7 +401,7 @@ static dn_status visit_factor(const dn_visitor *v, const dn_machine *machine,
     return DN_OK;
 }
 
-/* A category with a feature for each level: one distribution over the levels. */
+/* Passes a categorical column with one feature per level as one distribution over the levels. */
 static void visit_levels(const dn_visitor *v, const dn_machine *machine, const dn_input *input) {
     const size_t K = machine->n_classes;
     v->begin_object(v->ctx, NULL);
@@ -447,7 +450,7 @@ static dn_status bayes_describe(const dn_machine *machine, const dn_encoder *enc
             status = visit_factor(v, machine, encoder, j++, err);
         }
     }
-    while (j < machine->n_features && status == DN_OK) { /* of bases: functions of columns */
+    while (j < machine->n_features && status == DN_OK) { /* features of basis functions */
         status = visit_factor(v, machine, encoder, j++, err);
     }
     v->end_array(v->ctx);

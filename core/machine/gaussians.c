@@ -1,12 +1,17 @@
-/* Gaussian class densities and the Gaussian kind.
+/* Gaussian class densities and Gaussian machines.
  *
- * A machine holds A, lower triangular with AᵀA = Σ⁻¹, so that ln N(x; m, Σ) = −½(‖A(x − m)‖² + ln|Σ|
- * + d ln 2π). As books write them: Σ = L Lᵀ with L = A⁻¹, whose row i is (e_i − Σ_{j<i} A_ij L_j) /
- * A_ii, and g_k(x) = ln P(C_k) + ln N(x; m_k, Σ_k) = xᵀW x + wᵀx + w₀ with W = −½Σ⁻¹, w = Σ⁻¹m and
- * w₀ the value at 0.
+ * A machine stores A, lower triangular with AᵀA = Σ⁻¹:
  *
- * Source: Bishop, PRML, equations (4.64)–(4.67) without the common covariance; Duda, Hart and Stork,
- * section 2.6.3. */
+ *   ln N(x; m, Σ) = −½(‖A(x − m)‖² + ln|Σ| + d ln 2π)
+ *
+ * The conventional parameters are computed from A:
+ *
+ *   Σ = L Lᵀ with L = A⁻¹; row i of L is (e_i − Σ_{j<i} A_ij L_j) / A_ii
+ *   g_k(x) = ln P(C_k) + ln N(x; m_k, Σ_k) = xᵀW x + wᵀx + w₀
+ *   W = −½Σ⁻¹, w = Σ⁻¹m, w₀ = g_k(0)
+ *
+ * Source: Bishop, PRML, equations (4.64)–(4.67) without the common covariance; Duda, Hart and
+ * Stork, section 2.6.3. */
 #include "machine/gaussians.h"
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
@@ -18,7 +23,7 @@
 #define LN_2PI 1.8378770664093454835606594728112
 
 /* ---- densities ---- */
-/* Numbers of `whiten`, and of `log_det`. */
+/* Lengths of `whiten` and of `log_det`. */
 static size_t whiten_size(dn_covariance covariance, size_t K, size_t d) {
     const size_t each = covariance == DN_COVARIANCE_DIAGONAL ? d : dni_machine_product(d, d);
     return covariance == DN_COVARIANCE_SHARED ? each : dni_machine_product(K, each);
@@ -80,7 +85,7 @@ static double log_det_of(const dn_gaussians *g, size_t k) {
     return g->log_det[g->covariance == DN_COVARIANCE_SHARED ? 0 : k];
 }
 
-/* ‖A(x − m)‖²; centred [d] is scratch. */
+/* Returns ‖A(x − m)‖². centred [d] is scratch. */
 static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size_t d,
                           double *centred) {
     const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
@@ -118,7 +123,7 @@ bool dni_gaussians_joint(const dn_gaussians *g, size_t K, size_t d, const double
     return possible;
 }
 
-/* ln P(C_k) + ln N(0; m_k, Σ_k); work [2d]. */
+/* Returns ln P(C_k) + ln N(0; m_k, Σ_k). work [2d]. */
 static double value_at_zero(const dn_gaussians *g, size_t k, size_t d, double *work) {
     memset(work, 0, d * sizeof *work);
     const double length = mahalanobis(g, k, work, d, work + d);
@@ -179,8 +184,8 @@ bool dni_gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const do
            dni_all_finite(to->whiten, whiten_size(to->covariance, K, d));
 }
 
-/* ---- as books write them ---- */
-/* Copies what is below the diagonal to the other side. */
+/* ---- conventional parameters ---- */
+/* Copies the triangle below the diagonal to the triangle above. */
 static void mirror(double *s, size_t d) {
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -189,12 +194,12 @@ static void mirror(double *s, size_t d) {
     }
 }
 
-/* Σ [d × d] of A; L is made in work [d × d]. */
+/* out [d × d] ← Σ, computed from A. L is computed in work [d × d]. */
 static void covariance_of(const double *a, size_t d, double *out, double *work) {
     memset(work, 0, d * d * sizeof *work);
     for (size_t i = 0; i < d; i++) {
         double *row = work + i * d;
-        if (a[i * d + i] == 0) { /* left out */
+        if (a[i * d + i] == 0) { /* a column that the densities leave out */
             continue;
         }
         row[i] = 1;
@@ -242,7 +247,7 @@ void dni_gaussians_quadratic(const dn_gaussians *g, size_t d, size_t k, double *
     }
     memset(W, 0, d * d * sizeof *W);
     memset(w, 0, d * sizeof *w);
-    for (size_t i = 0; i < d; i++) { /* row i of A at a time */
+    for (size_t i = 0; i < d; i++) { /* adds the terms of row i of A */
         const double *row = a + i * d;
         for (size_t r = 0; r <= i; r++) {
             dni_axpy(-0.5 * row[r], row, W + r * d, r + 1);
@@ -259,8 +264,8 @@ double dni_gaussians_matrix_numbers(const dn_gaussians *g, size_t K, size_t d) {
                : (double)n_log_dets(g->covariance, K) * (double)d * (double)d;
 }
 
-/* A covariance, or the W of a quadratic discriminant: a matrix, or its diagonal where there are no
- * covariances. */
+/* Passes a covariance matrix, or the W of a quadratic discriminant. For diagonal covariances only
+ * the diagonal is passed. */
 static void visit_square(const dn_visitor *v, const dn_gaussians *g, size_t d,
                          const double *values) {
     if (g->covariance == DN_COVARIANCE_DIAGONAL) {
@@ -270,7 +275,7 @@ static void visit_square(const dn_visitor *v, const dn_gaussians *g, size_t d,
     }
 }
 
-/* Numbers of visit_square. */
+/* Length of the values that visit_square passes. */
 static size_t square_size(const dn_gaussians *g, size_t d) {
     return g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d;
 }
@@ -384,7 +389,7 @@ static dn_status gaussian_to_raw(const dn_machine *machine, const double *mean, 
     return DN_OK;
 }
 
-/* Two vectors, then the log densities of two classes. */
+/* Two vectors [d], then the log densities of all classes. */
 static size_t gaussian_work(const dn_machine *machine) {
     return 2 * machine->n_features + machine->n_classes;
 }
@@ -411,7 +416,7 @@ static bool gaussian_needs_all(const dn_machine *machine) {
     return true;
 }
 
-/* out ← AᵀA v = Σ_k⁻¹ v; scratch [d] */
+/* out ← AᵀA v = Σ_k⁻¹ v. scratch [d]; out may be v. */
 static void precision_times(const dn_gaussians *g, size_t k, const double *v, size_t d,
                             double *scratch, double *out) {
     const double *a = whiten_of(g, k, d);
@@ -430,7 +435,8 @@ static void precision_times(const dn_gaussians *g, size_t k, const double *v, si
     }
 }
 
-/* out_j += sign · x_j (Σ_k⁻¹(m_k − ½x))_j, the part of class k's score that is feature j's. */
+/* out_j += sign · x_j (Σ_k⁻¹(m_k − ½x))_j, the contribution of feature j to the score of class k.
+ * work [2d]. */
 static void add_parts(const dn_gaussians *g, size_t d, size_t k, const double *x, double sign,
                       double *out, double *work) {
     double *v = work, *scratch = work + d;
@@ -475,7 +481,7 @@ static double gaussian_cost(dn_machine *const *machines, size_t n) {
     return cost;
 }
 
-/* W and the covariances. */
+/* Counts the covariance matrices and the matrices W. */
 static double gaussian_matrix_numbers(const dn_machine *machine) {
     const dn_gaussians *g = dni_gaussians_of(machine);
     const double d = (double)machine->n_features, K = (double)machine->n_classes;
@@ -483,7 +489,7 @@ static double gaussian_matrix_numbers(const dn_machine *machine) {
            (g->covariance == DN_COVARIANCE_DIAGONAL ? 0 : K * d * d);
 }
 
-/* The densities, then the quadratic discriminants g_k(x) = xᵀW x + wᵀx + w0. */
+/* Passes the densities, then the quadratic discriminants g_k(x) = xᵀW x + wᵀx + w0. */
 static dn_status gaussian_describe(const dn_machine *machine, const dn_encoder *encoder,
                                    const dn_visitor *v, dn_error *err) {
     const dn_gaussians *g = dni_gaussians_of(machine);

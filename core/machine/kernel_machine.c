@@ -1,5 +1,5 @@
-/* The kernel kind. Rows are scored in tiles: the kernel values of a row with all support vectors are
- * computed once, and every machine adds up its own. */
+/* Kernel machines. Rows are scored in tiles. The kernel values of a row with all support vectors
+ * are computed once. Each machine then sums the values of its support vectors. */
 #include "machine/kernel_machine.h"
 #include "base/tasks.h"
 #include "kernels/points.h"
@@ -13,15 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernel values in float are wrong by up to 2.5e-7, a score by that times Σ|c| at most. With at most
- * this Σ|c| the error is below 1e-3 of the margin. Float pays for many numbers only. */
+/* The error of a kernel value in float is at most 2.5e-7, so that the error of a score is at most
+ * 2.5e-7 Σ|c|. If Σ|c| <= MOST_COEFFICIENTS, this is at most 1e-3 of the margin. Float is used only
+ * if n_rows × n_cols of the support vectors is above MANY_NUMBERS; otherwise the gain is small. */
 #define MOST_COEFFICIENTS 4000
 #define MANY_NUMBERS 1e6
-/* Multiplications that a kernel value costs beside those of the products: an exponential. */
+/* Cost of the exponential of a kernel value in multiplications. */
 #define KERNEL_VALUE 8
-enum { MOST_STEPS = 100 /* of 10 ms (dni_points_step) between two polls of a stop */ };
+/* Steps of about 10 ms (dni_points_step) between two checks for cancellation by the caller. */
+enum { MOST_STEPS = 100 };
 
-/* ---- life ---- */
+/* ---- memory ---- */
 dn_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
     return (dn_kernel_machine *)(uintptr_t)machine;
 }
@@ -110,7 +112,7 @@ static bool kernel_good(const dn_kernel_machine *m) {
            (isnan(m->norm) || (isfinite(m->norm) && m->norm >= 0));
 }
 
-/* The first machine's support vectors come with it; the others refer to them. */
+/* The bytes of the first machine contain the support vectors. The other machines share them. */
 static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                              dn_machine **out, dn_error *err) {
     dn_support *support = NULL;
@@ -131,7 +133,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
         return dni_machine_corrupt("a machine has no support vectors", err);
     }
     status = dni_kernel_machine_new(support, n, &made, err);
-    dni_support_unref(support); /* the machine has its own reference */
+    dni_support_unref(support); /* the machine holds a reference */
     if (status != DN_OK) {
         return status;
     }
@@ -148,7 +150,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
 }
 
 /* ---- scores ---- */
-/* Σ c_i k[index_i] in four sums, which the processor computes side by side. */
+/* Returns Σ c_i k[index_i]. Four independent sums allow parallel execution in the processor. */
 static double gathered(const dn_kernel_machine *m, const double *k) {
     const uint32_t *index = m->index;
     const double *coef = m->coef;
@@ -166,17 +168,17 @@ static double gathered(const dn_kernel_machine *m, const double *k) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* score[r · stride] ← Σ_i c_i k[r · n_points + index_i] + w0, in an order that does not depend on
- * n_rows. */
+/* score[r · stride] ← Σ_i c_i k[r · n_points + index_i] + w0. The order of the sum does not depend
+ * on n_rows. */
 static void add_up(const dn_kernel_machine *m, const double *k, size_t n_points, size_t n_rows,
                    double *score, size_t stride) {
-    const bool all = m->n == n_points; /* then index_i is i */
+    const bool all = m->n == n_points; /* implies index_i = i */
     for (size_t r = 0; r < n_rows; r++, k += n_points) {
         score[r * stride] = (all ? dni_dot(m->coef, k, m->n) : gathered(m, k)) + m->w0;
     }
 }
 
-/* Doubles of work of one thread. */
+/* Number of doubles of work for one thread. */
 static size_t query_work(const dn_support *support) {
     const size_t n = support->x.n_rows;
     return n == 0 ? 0 : DNI_POINTS_QUERIES * n + dni_points_query_work(support->points);
@@ -195,7 +197,7 @@ struct queries {
     double *scores, *work;
 };
 
-/* Scores queries i · DNI_POINTS_QUERIES and those that follow. */
+/* Task i: scores up to DNI_POINTS_QUERIES rows, starting with row i · DNI_POINTS_QUERIES. */
 static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct queries *q = arg;
     const dn_support *support = dni_kernel_machine_of(q->machines[0])->support;
@@ -217,7 +219,7 @@ static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) 
     return DN_OK;
 }
 
-/* Every row needs every support vector: the run's threads share the rows. */
+/* Distributes the rows of the tile over the threads of the run. */
 static dn_status kernel_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
                                    const dn_run *run, double *scores, double *work, dn_error *err) {
     struct queries queries = {machines, n, x, run, scores, work};
@@ -253,7 +255,7 @@ static bool kernel_is_precomputed(const dn_machine *machine) {
     return dni_kernel_machine_of(machine)->support->kernel.type == DN_KERNEL_PRECOMPUTED;
 }
 
-/* Every support vector once, and what each machine adds up. */
+/* Counts every support vector once, and the sums of each machine. */
 static double kernel_cost(dn_machine *const *machines, size_t n_machines) {
     const dn_support *s = dni_kernel_machine_of(machines[0])->support;
     const double n = (double)s->x.n_rows;
@@ -301,7 +303,7 @@ static dn_status kernel_describe(const dn_machine *machine, const dn_encoder *en
     return DN_OK;
 }
 
-/* S of the columns as they are: S_ij scale_i scale_j. */
+/* Passes S in the scale of the raw columns: S_ij scale_i scale_j. */
 static dn_status visit_covariance(const dn_visitor *v, const dn_kernel *kernel, const double *scale,
                                   dn_error *err) {
     const size_t d = kernel->n_features;

@@ -1,4 +1,4 @@
-/* The linear kind. Tiles are scored by one product with the weights of all machines. */
+/* Linear machines. A tile is scored by one product with the weights of all machines. */
 #include "machine/linear.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- life ---- */
+/* ---- memory ---- */
 dni_linear_machine *dni_linear_machine_of(const dn_machine *machine) {
     return (dni_linear_machine *)(uintptr_t)machine;
 }
@@ -60,7 +60,7 @@ static void linear_write(const dn_machine *machine, const dn_machine *first, dni
     }
 }
 
-/* Whether densities follow the weights, read ahead: their memory is allocated before the weights
+/* Reads ahead whether densities follow the weights. Their memory is allocated before the weights
  * are read. */
 static dn_status read_ahead(const dni_reader *r, size_t n_weights, size_t d, bool *out_densities,
                             dn_error *err) {
@@ -200,7 +200,7 @@ static void linear_contributions(const dn_machine *machine, const double *x, dou
     const dni_linear_machine *m = dni_linear_machine_of(machine);
     const size_t d = machine->n_features;
     (void)work;
-    for (size_t k = dn_machine_n_scores(machine); k-- > 0;) { /* last: x may be `out` */
+    for (size_t k = dn_machine_n_scores(machine); k-- > 0;) { /* x may be row 0 */
         for (size_t j = 0; j < d; j++) {
             out[k * d + j] = m->w[k * d + j] * x[j];
         }
@@ -221,8 +221,8 @@ static void linear_weights(const dn_machine *machine, double **out_w, double **o
 }
 
 /* ---- tiles ---- */
-/* The work is the table of all weights [n_scores × (n_features + 1)], intercepts last, and whether
- * it is transposed, which sparse tiles need. */
+/* `work` is the matrix of all weights [n_scores × (n_features + 1)], with the intercepts in the
+ * last column. It is transposed for sparse tiles. */
 static size_t count_scores(dn_machine *const *machines, size_t n) {
     size_t S = 0;
     for (size_t i = 0; i < n; i++) {

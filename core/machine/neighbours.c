@@ -1,5 +1,5 @@
-/* The k nearest neighbours, by brute force: the distances of a tile of rows to all stored rows, then a
- * heap of the k least for each row. */
+/* k-nearest-neighbour machines with exhaustive search. The distances of a tile of rows to all
+ * stored rows are computed first. A heap then selects the k smallest for each row. */
 #include "machine/neighbours.h"
 #include "base/tasks.h"
 #include "kernels/points.h"
@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SHARE 1e-15 /* so that scores are finite */
-enum { MOST_STEPS = 100 /* of 10 ms (dni_points_step) between two polls of a stop */ };
+#define LEAST_SHARE 1e-15 /* keeps scores finite */
+/* Steps of about 10 ms (dni_points_step) between two checks for cancellation by the caller. */
+enum { MOST_STEPS = 100 };
 
 static const char *const vote_names[] = {"uniform", "inverse_distance"};
 
-/* ---- life ---- */
+/* ---- memory ---- */
 dni_neighbours *dni_neighbours_of(const dn_machine *machine) {
     return (dni_neighbours *)(uintptr_t)machine;
 }
@@ -73,7 +74,7 @@ static void neighbours_leave_run(dn_machine *machine) {
     dni_support_settle(dni_neighbours_of(machine)->rows);
 }
 
-/* ---- bytes: the rows, u64 k, u8 votes, u32 class of each row, f64 weight of each ---- */
+/* ---- bytes ---- */
 static void neighbours_write(const dn_machine *machine, const dn_machine *first,
                              dni_writer *writer) {
     const dni_neighbours *m = dni_neighbours_of(machine);
@@ -95,7 +96,7 @@ static bool neighbours_good(const dni_neighbours *m) {
     return true;
 }
 
-/* The machine over rows that have been read. */
+/* Reads the fields that follow the rows and creates the machine. */
 static dn_status read_votes(dni_reader *r, dn_support *rows, size_t K, dn_machine **out,
                             dn_error *err) {
     const size_t n = rows->x.n_rows;
@@ -132,7 +133,7 @@ static dn_status neighbours_read(dni_reader *r, size_t K, size_t d, const dn_mac
         return status;
     }
     status = read_votes(r, rows, K, out, err);
-    dni_support_unref(rows); /* the machine has its own reference */
+    dni_support_unref(rows); /* the machine holds a reference */
     return status;
 }
 
@@ -146,7 +147,7 @@ static bool is_farther(struct neighbour a, struct neighbour b) {
     return a.distance > b.distance || (a.distance == b.distance && a.row > b.row);
 }
 
-/* Restores the heap (the farthest first) of n below place i. */
+/* Restores the order of a max-heap of n neighbours below element i. */
 static void sift_down(struct neighbour *heap, size_t n, size_t i) {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
         child += child + 1 < n && is_farther(heap[child + 1], heap[child]);
@@ -159,7 +160,7 @@ static void sift_down(struct neighbour *heap, size_t n, size_t i) {
     }
 }
 
-/* out [k] ← the nearest of n rows, the nearest first. */
+/* out [k] ← the k nearest of n rows, in ascending order of distance. */
 static void find_nearest(const double *distance, size_t n, size_t k, struct neighbour *out) {
     for (size_t i = 0; i < k; i++) {
         out[i] = (struct neighbour){distance[i], i};
@@ -168,7 +169,7 @@ static void find_nearest(const double *distance, size_t n, size_t k, struct neig
         sift_down(out, k, i);
     }
     for (size_t i = k; i < n; i++) {
-        if (distance[i] < out[0].distance) { /* equal: the row stored first stays */
+        if (distance[i] < out[0].distance) { /* at a tie the row stored first is kept */
             out[0] = (struct neighbour){distance[i], i};
             sift_down(out, k, 0);
         }
@@ -181,7 +182,9 @@ static void find_nearest(const double *distance, size_t n, size_t k, struct neig
     }
 }
 
-/* v_i, or v_i divided by the distance in units of the least distance. */
+/* Returns the weight of the row, or the weight divided by the distance. The distance is relative to
+ * the least one, which does not change the shares. If the least distance is 0, the vote of a row at
+ * a distance above 0 is 0. */
 static double vote_of(const dni_neighbours *m, struct neighbour own, double least) {
     if (m->votes == DNI_VOTES_UNIFORM) {
         return m->weight[own.row];
@@ -192,8 +195,8 @@ static double vote_of(const dni_neighbours *m, struct neighbour own, double leas
     return m->weight[own.row] * (least / own.distance);
 }
 
-/* scores [n_scores] of a row from its distances; votes [K] and nearest [k] are scratch. NaN: a
- * distance is not finite. */
+/* scores [n_scores] ← the scores of a row with the given distances. votes [K] and nearest [k] are
+ * scratch. The scores are NaN if the distance of a neighbour is not finite. */
 static void score_row(const dni_neighbours *m, const double *distance, struct neighbour *nearest,
                       double *votes, double *scores) {
     const size_t K = m->base.n_classes, k = m->k;
@@ -218,7 +221,8 @@ static void score_row(const dni_neighbours *m, const double *distance, struct ne
     }
 }
 
-/* Doubles of work of one thread: distances of a tile, work of the points, votes, neighbours. */
+/* Number of doubles of work for one thread: distances of DNI_POINTS_QUERIES rows, work of the
+ * points, votes, neighbours. */
 static size_t thread_work(const dni_neighbours *m) {
     const size_t of_neighbours = (sizeof(struct neighbour) + sizeof(double) - 1) / sizeof(double);
     return DNI_POINTS_QUERIES * m->rows->x.n_rows + dni_points_query_work(m->rows->points) +
@@ -237,7 +241,7 @@ struct tile {
     double *scores, *work;
 };
 
-/* Scores rows i · DNI_POINTS_QUERIES and those that follow. */
+/* Task i: scores up to DNI_POINTS_QUERIES rows, starting with row i · DNI_POINTS_QUERIES. */
 static dn_status score_part(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct tile *t = arg;
     const dni_neighbours *m = t->machine;
@@ -261,7 +265,7 @@ static dn_status neighbours_score_tile(dn_machine *const *machines, size_t n, dn
                                        dn_error *err) {
     struct tile tile = {dni_neighbours_of(machines[0]), x, run, scores, work};
     const size_t n_parts = (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES;
-    (void)n; /* one machine of all classes */
+    (void)n; /* always 1 */
     if (run != NULL) {
         return dni_tasks_run(run, n_parts, score_part, &tile, err);
     }
@@ -285,7 +289,7 @@ static void neighbours_intercept(const dn_machine *machine, double *out, double 
     }
 }
 
-/* Every stored row: its entries, and its place in the heap. */
+/* Counts the entries of every stored row, and 4 operations per row for the heap. */
 static double neighbours_cost(dn_machine *const *machines, size_t n_machines) {
     const dn_matrix x = dni_neighbours_of(machines[0])->rows->x;
     const double n = (double)x.n_rows;

@@ -1,5 +1,5 @@
-/* The network kind. A single x is scored by loops over its non-zero features, tiles of rows by matrix
- * products. */
+/* Network machines. A single x is scored by loops over its non-zero features, a tile of rows by
+ * matrix products. */
 #include "machine/network.h"
 #include "linalg/layer.h"
 #include "linalg/tile.h"
@@ -54,7 +54,7 @@ void dni_activate(dn_activation activation, double *z, size_t n) {
         break;
     case DN_ACTIVATION_RELU:
         for (size_t i = 0; i < n; i++) {
-            z[i] = z[i] < 0 ? 0 : z[i]; /* NaN stays */
+            z[i] = z[i] < 0 ? 0 : z[i]; /* preserves NaN */
         }
         break;
     }
@@ -80,7 +80,7 @@ void dni_activation_slopes(dn_activation activation, const double *z, double *de
     }
 }
 
-/* ---- life ---- */
+/* ---- memory ---- */
 struct network_machine {
     dn_machine base;
     dn_network network;
@@ -135,7 +135,7 @@ static size_t network_work(const dn_machine *machine) {
 static inline void add_weights(double value, const double *restrict w, size_t n,
                                double *restrict z) {
     size_t k = 0;
-    for (; k + 4 <= n; k += 4) { /* unrolled: compilers use vector instructions */
+    for (; k + 4 <= n; k += 4) { /* unrolled for vector instructions */
         z[k] += value * w[k];
         z[k + 1] += value * w[k + 1];
         z[k + 2] += value * w[k + 2];
@@ -155,7 +155,7 @@ static void layer(const double *x, size_t inputs, const double *w, size_t units,
     }
 }
 
-/* Scores from the sums z of the first layer, which are in the first half of the work. */
+/* Computes the scores from the sums z of the first layer, which are in the first half of `work`. */
 static void later_layers(const dn_machine *machine, double *scores, double *work) {
     const dn_network *network = dni_network_of(machine);
     const dni_layers layers = layers_of(machine);
@@ -222,7 +222,7 @@ dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matri
     return DN_OK;
 }
 
-/* The outputs of all layers of the widest machine, for a tile. */
+/* The outputs of all layers for a tile, for the machine with the most units. */
 static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     size_t most = 0;
     (void)n_slots;
@@ -262,7 +262,7 @@ static double network_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
-        for (size_t l = 0; l < layers.n_layers; l++) { /* 16: an exponential for each unit */
+        for (size_t l = 0; l < layers.n_layers; l++) { /* an exponential: 16 */
             const double units = (double)layers.units[l];
             cost += (double)dni_layers_inputs(&layers, l) * units + 16 * units;
         }
@@ -313,7 +313,7 @@ static void network_write(const dn_machine *machine, const dn_machine *first, dn
     dni_write_f64s(writer, network->w, dni_layers_numbers(&layers));
 }
 
-/* The shape, and that its numbers may follow in the bytes. */
+/* Reads the shape and checks that enough bytes are left for its weights. */
 static dn_status read_shape(dni_reader *r, size_t K, size_t units[DN_MAX_LAYERS],
                             dni_layers *layers, dn_error *err) {
     const uint8_t activation = dni_read_u8(r);
@@ -368,7 +368,8 @@ static double network_matrix_numbers(const dn_machine *machine) {
     return (double)dni_layers_numbers(&layers);
 }
 
-/* "w" has a row for each unit, as linear weights have one for each score. */
+/* Passes a layer. "w" has a row for each unit, as the weights of linear machines have a row for
+ * each score. */
 static void visit_layer(const dn_visitor *v, const double *w, size_t inputs, size_t units) {
     v->begin_object(v->ctx, NULL);
     v->integer(v->ctx, "units", (int64_t)units);

@@ -1,11 +1,12 @@
-/* Encoded rows that a machine keeps, in the scale of the columns. */
+/* Describes the encoded rows that a machine stores, in the scale of the columns. */
 #include "machine/stored_rows.h"
 #include "machine/machine_kind.h"
 
 #include <discern/encoder.h>
 #include <stdlib.h>
 
-/* Features whose mean is not 0: a sparse row has values there although it has no entries. */
+/* Counts the features with a mean other than 0. Before standardisation a sparse row has a non-zero
+ * value in such a feature even without an entry. */
 static size_t n_means(const dn_encoder *encoder) {
     const double *mean = dn_encoder_mean(encoder);
     size_t n = 0;
@@ -44,7 +45,7 @@ static dn_status describe_dense(dn_matrix x, const dn_encoder *encoder, const dn
     return DN_OK;
 }
 
-/* The entries of each row, and between them the features that have a mean. */
+/* Merges the entries of each row with the features that have a mean other than 0. */
 static dn_status describe_sparse(dn_matrix x, const dn_encoder *encoder, const dn_visitor *v,
                                  dn_error *err) {
     const double *mean = dn_encoder_mean(encoder);

@@ -1,4 +1,4 @@
-/* What a machine of any kind holds, for tests that look at its numbers. */
+/* Access to the parameters of a machine of any kind, for tests. */
 #ifndef MACHINE_VIEW_H
 #define MACHINE_VIEW_H
 
@@ -9,7 +9,7 @@
 #include "machine/machine_kind.h"
 #include "machine/network.h"
 
-/* Members that the kind does not have are NULL or 0. The arrays are the machine's. */
+/* Members that the kind does not have are NULL or 0. The machine owns the arrays. */
 struct machine_view {
     dn_machine *machine;
     size_t n_classes, n_features, n_components;

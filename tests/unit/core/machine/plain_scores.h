@@ -1,11 +1,11 @@
-/* Scores of kernel machines by the plainest formula. */
+/* Reference implementation of the scores of kernel machines. */
 #ifndef TESTS_CORE_PREDICT_PLAIN_SCORES_H
 #define TESTS_CORE_PREDICT_PLAIN_SCORES_H
 
 #include "unit/core/kernels/plain.h"
 #include "unit/core/machine/machine_view.h"
 
-/* x [n_cols] ← row i of a support, dense. */
+/* x [n_cols] ← row i of the support, expanded. */
 static inline void plain_support_row(const dn_support *support, size_t i, double *x) {
     const dn_matrix row = dn_matrix_rows(support->x, i, 1);
     memset(x, 0, row.n_cols * sizeof *x);
@@ -18,7 +18,7 @@ static inline void plain_support_row(const dn_support *support, size_t i, double
     }
 }
 
-/* Σ c_i K(s_i, x), without w0. *size (NULL: not wanted): the sum of the sizes of what is added. */
+/* Returns Σ c_i K(s_i, x), without w0. Sets *size, unless NULL, to Σ |c_i K(s_i, x)|. */
 static inline double plain_sum(const struct machine_view *machine, const double *x, double *size) {
     const dn_kernel_machine *m = dni_kernel_machine_of(machine->machine);
     const size_t d = machine->n_features;

@@ -1,4 +1,4 @@
-/* Decision rules: labels, candidates and probabilities against their definitions. */
+/* Tests of the decision rules: labels, candidates and probabilities follow their definitions. */
 #include "machine/coupling.h"
 #include "unit/core/support.h"
 
@@ -59,18 +59,19 @@ static void strict_rules(void **state) {
     assert_int_equal(dn_decision_candidates(DN_DECISION_ONE_VS_REST_STRICT, 3, none, candidate), 3);
     assert_true(label(DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, 3, both) == DN_AMBIGUOUS);
     assert_int_equal(label(DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, 3, none), 2);
-    /* pairs (0,1) (0,2) (1,2), positive for the second: 1 beats 0, 0 beats 2, 2 beats 1: a circle */
+    /* Scores of the pairs (0,1), (0,2), (1,2); a positive score chooses the second class. In
+     * `circle` 1 beats 0, 0 beats 2, and 2 beats 1. */
     static const double circle[] = {1, -1, 3}, clear[] = {1, -1, -2};
     assert_true(label(DN_DECISION_ONE_VS_ONE_STRICT, 3, circle) == DN_AMBIGUOUS);
     assert_int_equal(dn_decision_candidates(DN_DECISION_ONE_VS_ONE_STRICT, 3, circle, candidate),
                      3);
     assert_int_equal(label(DN_DECISION_ONE_VS_ONE, 3, circle),
-                     2); /* sums: 0: −1 + 1, 1: 1 − 3, 2: −1 + 3 */
+                     2); /* Σ_j g_kj: class 0: −1 + 1, class 1: 1 − 3, class 2: −1 + 3 */
     assert_int_equal(label(DN_DECISION_ONE_VS_ONE_STRICT, 3, clear), 1);
     assert_int_equal(label(DN_DECISION_ONE_VS_ONE, 3, clear), 1);
 }
 
-/* Log-odds of pairs that come from one distribution give it back. */
+/* Coupling reproduces a distribution from the log-odds of its pairs. */
 static void coupling_finds_consistent_probabilities(void **state) {
     (void)state;
     enum { K = 5 };
@@ -87,7 +88,7 @@ static void coupling_finds_consistent_probabilities(void **state) {
     assert_close(p, truth, K, 1e-9);
 }
 
-/* At the optimum (Qp)_i is the same for every i, whatever the pairs say. */
+/* At the optimum (Qp)_i is the same for every i, also for inconsistent pairs. */
 static void coupling_is_optimal(void **state) {
     (void)state;
     enum { K = 6, PAIRS = K * (K - 1) / 2 };

@@ -1,10 +1,11 @@
-/* Class densities as books write them, from the factor that a machine holds: Σ times its inverse is 1, and xᵀWx + wᵀx + w0 is the score. */
+/* Tests of the conventional parameters of class densities, which are computed from the factor A of
+ * a machine: Σ AᵀA is the identity, and xᵀWx + wᵀx + w0 is the score. */
 #include "machine/machine_impl.h"
 #include "unit/core/support.h"
 
 enum { K = 3, D = 7 };
 
-/* A machine of three classes with numbers of all sizes. */
+/* Creates a machine of three classes with deterministic, irregular parameters. */
 static struct machine_view machine_of(dn_covariance covariance, bool linear) {
     dn_machine *made;
     size_t draw = 0;
@@ -51,7 +52,7 @@ static void covariance_times_its_inverse(void **state) {
             dni_gaussians_covariance(m.gaussians, D, k, s, work);
             for (size_t i = 0; i < D; i++) {
                 for (size_t j = 0; j < D; j++) {
-                    double sum = 0; /* of Σ AᵀA */
+                    double sum = 0; /* (Σ AᵀA)_ij */
                     for (size_t r = 0; r < D; r++) {
                         for (size_t l = 0; l < D; l++) {
                             sum += s[i * D + l] * a[r * D + l] * a[r * D + j];
@@ -104,7 +105,7 @@ static void quadratic_is_the_score(void **state) {
         dn_machine_free(m.machine);
     }
     const struct machine_view m =
-        machine_of(DN_COVARIANCE_SHARED, true); /* the densities behind linear scores */
+        machine_of(DN_COVARIANCE_SHARED, true); /* a linear machine with densities */
     dni_gaussians_quadratic(m.gaussians, D, 0, W, w, &w0, work);
     dni_machine_joint(m.machine, (double[D]){0}, scores, work);
     assert_true(fabs(w0 - scores[0]) < 1e-13 * fabs(w0));

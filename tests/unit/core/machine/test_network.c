@@ -1,4 +1,6 @@
-/* Models of networks: a row of any company, raw or sparse, scores as the plain formula says; bytes give the same model; forged ones are refused or are models. */
+/* Tests of network models. The scores of a row equal the reference implementation and do not depend
+ * on the other rows of the call. Writing and reading reproduces the model. Damaged bytes with a
+ * valid checksum are refused or give a valid model. */
 #include "base/crc32.h"
 #include "machine/machine_impl.h"
 #include "model/model_impl.h"
@@ -19,7 +21,7 @@ static dn_train_result train(const struct table *table, const struct csv *csv,
     return result;
 }
 
-/* What the model says of the raw rows. */
+/* The predictions of a model for raw rows. */
 struct answers {
     double *scores, *probabilities, *distance;
     size_t *label;
@@ -52,7 +54,8 @@ static void answers_done(struct answers *a) {
     free(a->label);
 }
 
-/* Against the machines of the raw features, and those against the ones of the standardised. */
+/* The scores equal those of the reference implementation, computed with the machines of the raw
+ * features and with the machines of the encoded features. */
 static void scores(void **state) {
     (void)state;
     const char *const ways[] = {"softmax", "one_vs_rest", "one_vs_one"};
@@ -102,7 +105,7 @@ static void scores(void **state) {
     csv_free(csv);
 }
 
-/* x whole and x as entries. */
+/* An expanded x and the same x given by its entries have equal scores. */
 static void entries(void **state) {
     (void)state;
     const size_t units[] = {3, 2};
@@ -127,7 +130,7 @@ static void entries(void **state) {
     dn_machine_free(m);
 }
 
-/* Inputs so large that a score is no number are refused, row by row. */
+/* Prediction stops at the first row whose inputs are so large that a score is not finite. */
 static void beyond(void **state) {
     (void)state;
     static const double layers[] = {4};
@@ -182,7 +185,8 @@ static void bytes_and_back(void **state) {
     assert_string_equal(dn_model_algorithm(back)->id, "mlp");
     dn_model_unref(back);
     free(again);
-    /* the machine is what stands at the end, but for its 8 bytes of no components and the checksum: kind, K, activation, layers, units */
+    /* `machine` is the offset of the machine's bytes: kind, K, activation, number of layers, units,
+     * weights. 8 bytes with the number of components, which is 0, and the checksum follow them. */
     const size_t numbers = 5 * 5 + 6 * 4 + 5 * 3,
                  machine = size - 4 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
     unsigned char *forged = xcalloc(size, 1);
@@ -201,7 +205,7 @@ static void bytes_and_back(void **state) {
     for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
         memcpy(forged, bytes, size);
         forged[machine + forgeries[i].at] = forgeries[i].value;
-        if (forgeries[i].words == NULL) { /* an infinite weight */
+        if (forgeries[i].words == NULL) { /* makes a weight infinite */
             forged[machine + forgeries[i].at - 1] = 0xf0;
         }
         mend(forged, size);
@@ -212,7 +216,7 @@ static void bytes_and_back(void **state) {
             fail_msg("forgery %zu: %s", i, err.message);
         }
     }
-    for (size_t i = machine; i < size - 4; i++) { /* whatever else is there: an error or a model */
+    for (size_t i = machine; i < size - 4; i++) { /* any damaged byte: an error or a model */
         memcpy(forged, bytes, size);
         forged[i] ^= 0x55;
         mend(forged, size);

@@ -1,4 +1,5 @@
-/* Models of kernel machines as bytes: back to the same model with its support vectors once, and nothing that breaks a rule is ever read as one. */
+/* Tests of kernel machine models as bytes. Writing and reading reproduces the model, whose machines
+ * share one support. Bytes that break a rule are refused. */
 #include "unit/base/alloc_fail.h"
 #include "unit/core/model/kernel_models.h"
 
@@ -64,7 +65,7 @@ static void there_and_back(void **state) {
 /* ---- rules ---- */
 typedef void (*breaker)(dn_kernel_machine *k);
 
-static double *values_of(dn_kernel_machine *k) { /* the test's to spoil */
+static double *values_of(dn_kernel_machine *k) { /* writable */
     return (double *)(uintptr_t)k->support->x.values;
 }
 static uint32_t *cols_of(dn_kernel_machine *k) {
@@ -121,7 +122,7 @@ static void no_characters(dn_kernel_machine *k) {
 static void no_places(dn_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_PRECOMPUTED;
 }
-static void beyond_in_the_space(dn_kernel_machine *k) { /* K(x, x) is no finite number */
+static void beyond_in_the_space(dn_kernel_machine *k) { /* K(x, x) is not finite */
     k->support->kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL,
                                      .gamma = 1e300,
                                      .degree = 9,
@@ -133,7 +134,7 @@ static void cols_descend(dn_kernel_machine *k) {
 static void col_beyond(dn_kernel_machine *k) {
     cols_of(k)[starts_of(k)[1] - 1] = (uint32_t)k->support->x.n_cols;
 }
-static void rows_do_not_add_up(dn_kernel_machine *k) { /* the first has more entries than all */
+static void rows_do_not_add_up(dn_kernel_machine *k) { /* row 0 exceeds the total */
     starts_of(k)[1] += starts_of(k)[KM_SUPPORT];
 }
 
@@ -192,7 +193,8 @@ static void a_factor_is_a_triangle(void **state) {
 }
 
 /* ---- forged bytes ---- */
-/* Whoever mends the checksum gets a model or an error, never a crash; and a model that was read can be used and written again. */
+/* Damaged bytes with a valid checksum give a model or an error. A model that was read can predict
+ * and can be written again. */
 static void forged_checksums(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
@@ -220,7 +222,7 @@ static void forged_checksums(void **state) {
     }
     assert_true(read > 100 && refused > 100);
     for (size_t n = size - 4; n > size / 2;
-         n -= 37) { /* cut short, with size and checksum that fit */
+         n -= 37) { /* truncated bytes with a valid size and checksum */
         unsigned char *cut = xcalloc(n, 1);
         memcpy(cut, bytes, n);
         for (unsigned i = 0; i < 8; i++) {
@@ -236,7 +238,7 @@ static void forged_checksums(void **state) {
     km_rows_done(&r);
 }
 
-/* More features than bytes of words: hashed ones, few support vectors. */
+/* A model with few support vectors and more hashed features than bytes can be written and read. */
 static void features_that_take_no_bytes(void **state) {
     (void)state;
     static const size_t columns[] = {L_NOTE};
