@@ -1,13 +1,14 @@
 /* Adam.
  *
- *   g ← the batch's gradient;  m ← β₁m + (1 − β₁)g;  v ← β₂v + (1 − β₂)g²;  x ← x − η·(m/(1 − β₁ᵗ))/(√(v/(1 − β₂ᵗ)) + ε)
+ *   g ← gradient of the batch;   m ← β₁m + (1 − β₁)g;   v ← β₂v + (1 − β₂)g²
+ *   x ← x − η·(m/(1 − β₁ᵗ))/(√(v/(1 − β₂ᵗ)) + ε)
  *   β₁ = 0.9, β₂ = 0.999, ε = 1e-8
  *
  * Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, algorithm 1. Each pass
- * visits all rows in a new random order. Where η falls to 0 the noise of the batches does, too
+ * visits all rows in a new random order. If η decreases to 0, so does the noise of the batches
  * (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2). The steps of the variables are
- * independent: ranges of them are tasks. O(n) a batch beside its gradient; no allocation in the
- * loop. */
+ * independent and run as tasks over ranges of variables. O(n) per batch plus its gradient; no
+ * allocation in the loop. */
 #include "optimize/adam.h"
 #include "base/layout.h"
 #include "base/random.h"

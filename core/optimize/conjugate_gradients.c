@@ -1,8 +1,9 @@
-/* Conjugate gradients, one recurrence for each right-hand side, one product for all.
+/* Conjugate gradients: one recurrence for each right-hand side, one product for all of them.
  *
- *   p ← z = M⁻¹r;   repeat:  α = rᵀz/pᵀAp,  x += αp,  r −= αAp,  z' = M⁻¹r,  p ← z' + (r'ᵀz'/rᵀz) p;   M = diag(scale) or 1
+ *   p ← z = M⁻¹r,   M = diag(scale) or 1
+ *   repeat:  α = rᵀz/pᵀAp,  x += αp,  r −= αAp,  z' = M⁻¹r,  p ← z' + (r'ᵀz'/rᵀz) p
  *
- * From x = 0 with M = 1 every iterate is in the range of A: of a singular system the limit is the
+ * From x = 0 with M = 1 every iterate is in the range of A. For a singular system the limit is the
  * solution of least norm. Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck,
  * Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
 #include "optimize/conjugate_gradients.h"

@@ -1,11 +1,11 @@
 /* Limited-memory BFGS.
  *
- *   p = −B⁻¹∇f by the two-loop recursion over the last pairs s = x' − x, y = ∇f' − ∇f, from B₀ = γM, M the objective's preconditioner,
- *   γ = yᵀM⁻¹y / sᵀy, the newest pair's curvature measured in M.
+ *   p = −B⁻¹∇f by the two-loop recursion over the last pairs s = x' − x, y = ∇f' − ∇f
+ *   B₀ = γM,   γ = yᵀM⁻¹y / sᵀy of the newest pair,   M the preconditioner of the objective
  *
  * Nocedal and Wright, Numerical Optimization, Algorithm 7.4; Liu and Nocedal, Mathematical
  * Programming 45, 1989. A pair enters only when sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite.
- * O(pairs·n) an iteration plus evaluations; no allocation in the loop. */
+ * O(pairs·n) per iteration plus evaluations; no allocation in the loop. */
 #include "optimize/lbfgs.h"
 #include "base/layout.h"
 #include "linalg/vector.h"

@@ -1,13 +1,16 @@
 /* Step lengths by bracketing.
  *
- *   accept α when   f(x + αp) ≤ f + c₁ α f'          (decrease)     and   φ'(α) ≥ c₂ φ'(0)     (curvature),  c₁ = 1e-4, c₂ = 0.9
+ *   φ(α) = f(x + αp)
+ *   accept α when   φ(α) ≤ φ(0) + c₁ α φ'(0)   (decrease)   and   φ'(α) ≥ c₂ φ'(0)   (curvature)
+ *   c₁ = 1e-4,   c₂ = 0.9
  *
- * An interval (low, high) is kept: low is too short (curvature fails), high too long (decrease
- * fails). A new trial is the secant's zero of φ' kept inside the middle of the interval, or twice
- * to ten times the length while there is no `high`. Nocedal and Wright, Numerical Optimization,
- * section 3.5, in the bisecting form, which ends for every smooth function that is bounded below.
+ * The search keeps an interval (low, high): low is too short (curvature fails), high is too long
+ * (decrease fails). A new trial is the zero of φ' by the secant, kept inside the middle of the
+ * interval. While there is no `high`, the trial is two to ten times as long as the last. Nocedal
+ * and Wright, Numerical Optimization, section 3.5, in the bisecting form, which ends for every
+ * smooth function that is bounded below.
  *
- * Near a minimum f(x + αp) − f is a rounding error. There a value within the rounding error is
+ * Near a minimum φ(α) − φ(0) is a rounding error. A value within the rounding error is
  * accepted if the slope has decreased in size (Hager and Zhang, SIAM J. Optim. 16, 2005, the
  * approximate Wolfe conditions). */
 #include "optimize/line_search.h"

@@ -1,6 +1,7 @@
 /* Truncated Newton.
  *
- *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D)),   ‖·‖_D² = Σ ·_i²/D_i,   D the diagonal of H
+ *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D))
+ *   ‖u‖_D² = Σ u_i²/D_i,   D the diagonal of H
  *
  * by conjugate gradients preconditioned with D, from 0; then a line search that tries 1 first. v is
  * ∇f. The sequence η makes convergence superlinear and the first steps, which need no precision,

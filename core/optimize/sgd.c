@@ -3,23 +3,26 @@
  * A pass visits the blocks in a seeded random order, and the rows of each piece of a block in a
  * random order, in batches: a pass over streamed rows reads each block once. After a pass the
  * objective is evaluated on all rows. The rate grows by a tenth after a pass that decreased it (the
- * "bold driver"). After another pass the rate is halved and the iterate returns to the best point:
+ * "bold driver"). After any other pass the rate is halved and the iterate returns to the best point:
  * near the minimum only the noise of the batches is left, which is proportional to the rate, so
  * that halving it ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section
  * 4.2).
  *
- * With l1 the penalty is applied to a weight after each batch, but never beyond 0: with u the sum
- * of rate·(weight of the batch) since the pass began and q_i the signed penalty applied to x_i so
- * far,
- *   x_i > 0:  x_i ← max(0, x_i − (l1_i u + q_i));   x_i < 0:  x_i ← min(0, x_i + (l1_i u − q_i));   q_i grows by the change.
- * A weight that the noise of a batch moves from 0 still owes penalty, so that the zeros are those
- * of the whole pass, not of its last batch (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3:
- * the cumulative penalty). The counts start at 0 in each pass: a debt from the first passes, with
- * large rates, would keep a weight at 0 at the small rates of the last. With an L2 penalty u and q
- * decay as the weights do.
+ * With l1 the penalty is applied to a weight after each batch, but never beyond 0. u is the sum of
+ * rate·(weight of the batch) since the start of the pass; q_i is the sum of the changes that the
+ * penalty has made to x_i:
  *
- * Over sparse rows a batch reads only the weights of its entries (lazy.h): O(entries) a pass, and
- * O(n) for its beginning and its end. */
+ *   x_i > 0:   x_i ← max(0, x_i − (l1_i u + q_i))
+ *   x_i < 0:   x_i ← min(0, x_i + (l1_i u − q_i))
+ *
+ * The penalty is cumulative: a weight that the noise of a batch moves from 0 receives the penalty
+ * not yet applied, so that the zeros are those of the whole pass, not of its last batch (Tsuruoka,
+ * Tsujii and Ananiadou, ACL 2009, section 3). u and q start at 0 in each pass: penalty left from
+ * the first passes, with large rates, would keep a weight at 0 at the small rates of the last. With
+ * an L2 penalty u and q decay like the weights.
+ *
+ * Over sparse rows a batch reads only the weights of its entries (lazy.h): O(entries) per pass,
+ * and O(n) at its start and end. */
 #include "optimize/sgd.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -72,7 +75,7 @@ static double bytes(size_t n, size_t n_blocks) {
     return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
-/* Decays the counts as the weights did, and applies the penalty, l1·due since the pass began. */
+/* Decays `paid` (q) like the weights and applies the penalty. due: u since the start of the pass. */
 static void collect(const double *l1, double due, double decayed, double *paid, double *x,
                     size_t n) {
     for (size_t i = 0; i < n; i++) {

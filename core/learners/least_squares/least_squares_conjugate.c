@@ -1,6 +1,7 @@
 /* The objective of least_squares_fit.h by conjugate gradients, without a matrix of the columns.
  *
- *   A w_k = b_k,   A = Σ_t v_t x̃_t x̃_tᵀ/n + λ,   b_k = Σ_t v_t (T_tk − T̄_k) x̃_t/n,   x̃ = x − m,   n = Σv
+ *   A w_k = b_k,   A = Σ_t v_t x̃_t x̃_tᵀ/n + λ,   b_k = Σ_t v_t (T_tk − T̄_k) x̃_t/n
+ *   x̃ = x − m,   n = Σv
  *   the intercept is T̄_k − mᵀw_k
  *
  * Neither A nor centred rows are stored. A pass gives Σ v s x and Σ v s for the scores s = xᵀp −

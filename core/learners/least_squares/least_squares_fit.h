@@ -1,10 +1,11 @@
-/* One fit of least squares: what its files share.
+/* Declarations that the files of least squares share.
  *
- *   S = 1 score for two classes, target T = −1, 1;   S = K otherwise, T_k = 1 for the row's class, 0 for the others
+ *   S = 1 score for two classes, with target T = −1 or 1
+ *   S = K scores otherwise, with T_k = 1 for the class of the row and 0 for the others
  *   f = a (Σ_t v_t ‖T_t − g(x_t)‖² / Σv + λ‖W‖²),   a = ½ for S = 1, 1 otherwise
  *
- * Of two classes the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 fit the targets 1 of 2: f is the
- * objective of both together. The linear problem has the loss dni_loss_squares and the penalty λ/2:
+ * With two classes the outputs are y_2 = (1 + g)/2 and y_1 = (1 − g)/2, and f is the sum of the
+ * objectives of both. The linear problem has the loss dni_loss_squares and the penalty λ/2:
  * its objective is f/2a. */
 #ifndef DNI_LEAST_SQUARES_FIT_H
 #define DNI_LEAST_SQUARES_FIT_H

@@ -1,16 +1,19 @@
 /* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With z =
  * (x − m)/s, u = s w and T centred the intercept drops out:
  *
- *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²  (a diagonal of ones; the correlations when λ = 0),   b = Σ v z T / n
+ *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²,   b = Σ v z T / n
+ *
+ * The diagonal of A is 1; with λ = 0, A is the matrix of correlations.
  *
  * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b
  * from the class means alone.
  *
  *   well conditioned   Cholesky, and one step of refinement with residuals computed from the rows
- *   otherwise          the triangle of the rows √(v/n) z, with √λ/s_j appended: it is A's Cholesky
- *                      factor to full precision. It is decomposed with column pivoting; a pivot near
- *                      0 belongs to a column that depends on others. Then the null space is removed
- *                      from w = u/s, which gives the minimiser of least norm, the limit λ → 0.
+ *   otherwise          the triangle of the rows √(v/n) z, with √λ/s_j appended: it is the
+ *                      Cholesky factor of A to full precision. It is decomposed with column
+ *                      pivoting; a pivot near 0 belongs to a column that depends on others.
+ *                      Then the null space is removed from w = u/s, which gives the minimiser
+ *                      of least norm, the limit λ → 0.
  *
  * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections
  * 3.1.4 and 4.1.3; Björck, Numerical Methods for Least Squares Problems, sections 2.7.4 (rank) and

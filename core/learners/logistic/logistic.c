@@ -1,7 +1,8 @@
-/* Logistic regression: sigmoid for two classes, softmax for K. Its parameters; the choice of the
- * solver is in logistic_plan.c, the fit in logistic_fit.c.
+/* Logistic regression: sigmoid for two classes, softmax for K. This file has its parameters; the
+ * choice of the solver is in logistic_plan.c, the fit in logistic_fit.c.
  *
- *   minimise  Σ_t v_t ℓ_t / Σ_t v_t + λ Σ_k (ρ‖w_k‖₁ + (1 − ρ)‖w_k‖²),   ℓ the cross-entropy −ln p(true class | x) or ½Σ_k (p_k − r_k)²
+ *   minimise  Σ_t v_t ℓ_t / Σ_t v_t + λ Σ_k (ρ‖w_k‖₁ + (1 − ρ)‖w_k‖²)
+ *   ℓ = −ln p(true class | x), the cross-entropy, or ½Σ_k (p_k − r_k)²
  *
  * Bishop, PRML, sections 4.3.2–4.3.4; Alpaydın, sections 10.7 and 10.8; l1: Hastie, Tibshirani and
  * Friedman, ESL, section 4.4.4. */

@@ -9,11 +9,11 @@
  *     grow without bound.
  *   - Otherwise u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ <= 1e-6 min u proves that a finite
  *     minimum exists: no separating direction allows such multipliers.
- *   - Without either, the classes are taken for (quasi-)separable if the norm of the weights exceeds
- *     1e3 (and twice that of the start), or if Newton steps do not shrink although the gradient has
- *     vanished. Towards infinity a Newton step divides e^−g by e and is as long as the one before,
- *     so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000. Where a minimum exists the
- *     steps become shorter. */
+ *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
+ *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
+ *     the gradient has vanished. Towards infinity a Newton step divides e^−g by e and is as long as
+ *     the step before, so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000. If a minimum
+ *     exists, the steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "linalg/vector.h"

@@ -4,7 +4,8 @@
  *     perceptron   J_p = Σ v (b − wᵀy)             step  y
  *     squared      J_q = Σ v (wᵀy)²      (b = 0)   step  −(wᵀy) y / max‖y‖²
  *     relaxation   J_r = ½Σ v (b − wᵀy)²/‖y‖²      step  (b − wᵀy) y / ‖y‖²
- *   sequential: w ← w + η v·step at each such row; batch: w ← w + η Σ v·step, divided by Σv of all rows for the last two.
+ *   sequential: w ← w + η v·step at each such row
+ *   batch: w ← w + η Σ v·step; for the last two divided by Σv of all rows
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. With the mean
  * over all rows a batch step is one of gradient descent on a function whose gradient changes no

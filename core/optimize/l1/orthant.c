@@ -1,10 +1,12 @@
-/* Steps within an orthant, and the search along a path that bends at its borders.
+/* Steps within an orthant, and the line search along a path that is projected onto it.
  *
- *   ξ_i = sign(x_i), or −sign(subgradient_i) at x_i = 0;   π(y)_i = y_i where y_i ξ_i > 0, otherwise 0
- *   accept x' = π(x + αp) when   F(x') ≤ F(x) + c Σ subgradient_i (x'_i − x_i),   c = 1e-4,   α = first, first/2, …
+ *   ξ_i = sign(x_i), or −sign(subgradient_i) at x_i = 0
+ *   π(y)_i = y_i where y_i ξ_i > 0, otherwise 0
+ *   accept x' = π(x + αp) when   F(x') ≤ F(x) + c Σ subgradient_i (x'_i − x_i)
+ *   c = 1e-4,   α = first, first/2, …
  *
  * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007, section 3.2.
- * Near a minimum the decrease is below the rounding of F. There a value within the rounding error
+ * Near a minimum the decrease is below the rounding error of F. A value within the rounding error
  * is accepted if the slope along the step has decreased in size, as in line_search.c. */
 #include "optimize/l1/orthant.h"
 #include "linalg/vector.h"

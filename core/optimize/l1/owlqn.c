@@ -1,16 +1,17 @@
 /* Orthant-wise limited-memory quasi-Newton.
  *
  *   v = the minimum-norm subgradient of F;   free variables: x_i ≠ 0 or v_i ≠ 0
- *   p = −B⁻¹v on the free variables by the two-loop recursion over pairs s, y = ∇f' − ∇f;   p_i = 0 where it leaves 0 on the wrong side
- *   x ← π(x + αp), the step cut at the borders of the orthant (orthant.c)
+ *   p = −B⁻¹v on the free variables, by the two-loop recursion over pairs s, y = ∇f' − ∇f
+ *   p_i = 0 where x_i = 0 and p_i has the wrong sign
+ *   x ← π(x + αp), the step projected onto the orthant (orthant.c)
  *
- * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007. Two
- * differences: the recursion uses the free variables only, so that once the zeros are found it is
- * L-BFGS in the remaining space; theirs includes the curvature of variables that cannot move. And
- * the sign of p is checked only for variables that are 0, since the others may move either way
- * within the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on the free
- * variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in
- * the loop. */
+ * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007. There are two
+ * differences. The recursion uses the free variables only, so that it is L-BFGS in the remaining
+ * space once the zeros are found; the recursion of the paper includes the curvature of variables
+ * that cannot move. The sign of p is checked only for variables that are 0, because the others may
+ * move in both directions within the orthant. Both keep Σ v_i p_i < 0. A pair is used if its
+ * curvature on the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) per iteration plus
+ * evaluations; no allocation in the loop. */
 #include "optimize/l1/owlqn.h"
 #include "base/layout.h"
 #include "linalg/vector.h"

@@ -1,6 +1,7 @@
 /* Proximal Newton.
  *
- *   z = argmin Q(z) = ∇f(x)ᵀ(z − x) + ½(z − x)ᵀH(z − x) + Σ l1_i |z_i|,   x ← x + α(z − x),   α = 1, ½, … until
+ *   z = argmin Q(z) = ∇f(x)ᵀ(z − x) + ½(z − x)ᵀH(z − x) + Σ l1_i |z_i|
+ *   x ← x + α(z − x),   α = 1, ½, … until
  *   F(x + α(z − x)) ≤ F(x) + 1e-4·α·Δ,   Δ = ∇f(x)ᵀ(z − x) + Σ l1_i (|z_i| − |x_i|) < 0
  *
  * Lee, Sun and Saunders, Proximal Newton-type methods, SIAM J. Optim. 24, 2014. Near the minimum α
