@@ -1,13 +1,26 @@
-/* From scores to a class: how the scores of one or many machines become a decision among K classes (ALGORITHMS.md, "From two classes to K").
+/* Decision rules: from the scores of one or more machines to one of K classes.
  *
- * With two classes every rule but the last is the same: one score g, g > 0 chooses the second class.
- *   native               K scores, the greatest chooses, the lowest index among equals
- *   one versus rest      K machines of two classes, class k against all others (k positive): the greatest score chooses
- *   … strict             a class is chosen only when it alone is claimed (score > 0); with K − 1 machines the last class is what none claims
- *   one versus one       K(K−1)/2 machines, (0,1), (0,2) … (K−2,K−1); the machine of i < j has j positive. Votes; among equals the greatest Σ_j g_ij, then the lower index
- *   … strict             a class is chosen only when it wins all its K − 1 pairs
- *   outlier              of two classes, inlier and outlier: one score f, positive inside; f < −threshold (machine.h) chooses the second
- * Where a strict rule chooses none, the point is ambiguous. Bishop, PRML, section 4.1.2; Duda, Hart and Stork, section 5.2.2. */
+ * ALGORITHMS.md, "From two classes to K". Bishop, PRML, section 4.1.2; Duda, Hart and Stork,
+ * section 5.2.2.
+ *
+ * Two classes, all rules but the outlier rule: one score g. g > 0 chooses the second class.
+ *
+ *   native               K scores. The greatest chooses; among equal scores the lowest index
+ *   one versus rest      K machines of two classes. Class k is positive in machine k, all other
+ *                        classes are negative. The greatest score chooses
+ *   … strict             machine k claims class k if its score is > 0. A class is chosen if it is
+ *                        the only class that is claimed. With K − 1 machines the last class is
+ *                        chosen if no class is claimed
+ *   one versus one       K(K−1)/2 machines in the order (0,1), (0,2) … (K−2,K−1). In the machine of
+ *                        i < j class j is positive. The class with the most pairs won is chosen;
+ *                        among equals the greatest Σ_j g_ij, then the lowest index
+ *   … strict             a class is chosen if it wins all its K − 1 pairs
+ *   outlier              two classes, inlier and outlier. One score f, positive inside.
+ *                        f < −threshold (machine.h) chooses the second class
+ *
+ * A point is ambiguous if a strict rule chooses no class.
+ *
+ * All functions are thread-safe. They neither allocate nor check their arguments. */
 #ifndef DISCERN_DECISION_H
 #define DISCERN_DECISION_H
 
@@ -28,38 +41,59 @@ typedef enum dn_decision {
     DN_DECISION_OUTLIER
 } dn_decision;
 
-#define DN_AMBIGUOUS SIZE_MAX /* as a label: no class */
+#define DN_AMBIGUOUS SIZE_MAX /* label of an ambiguous point */
 
-/* How many machines decide among K classes. SIZE_MAX on overflow. */
+/* Number of machines for K classes. SIZE_MAX: the number overflows. */
 size_t dn_decision_n_machines(dn_decision decision, size_t n_classes);
-/* How many scores they have together. */
+/* Number of scores of all machines together. */
 size_t dn_decision_n_scores(dn_decision decision, size_t n_classes);
-/* The classes of machine i: positive against negative; *out_negative SIZE_MAX: against all others. A native machine's: SIZE_MAX both. */
+/* The positive and the negative class of machine i.
+ *
+ *   *out_negative SIZE_MAX   the negative classes are all others
+ *   both SIZE_MAX            a native machine, and any machine of two classes */
 void dn_decision_machine(
     dn_decision decision, size_t n_classes, size_t i, size_t *out_negative, size_t *out_positive);
 
-/* The class that the scores [n_scores] choose, or DN_AMBIGUOUS. Outlier: with threshold 0. */
+/* Returns the class that the scores [n_scores] choose, or DN_AMBIGUOUS. The outlier rule uses
+ * threshold 0. */
 size_t dn_decision_label(dn_decision decision, size_t n_classes, const double *scores);
-/* candidates[K] ← the classes that come into question: the chosen one alone; for an ambiguous point those claimed by their machines (one versus one: with most
- * pairs won), or all when none is. Returns how many. */
+/* Marks the candidate classes in candidates [K] and returns their number.
+ *
+ * The chosen class is the only candidate. For an ambiguous point the candidates are the claimed
+ * classes (one versus one: the classes with the most pairs won), or all classes if none is claimed.
+ * The outlier rule uses threshold 0. */
 size_t dn_decision_candidates(dn_decision decision,
                               size_t n_classes,
                               const double *scores,
                               bool *candidates);
-/* Whether log-odds scores give probabilities under the rule: all but K − 1 machines, and outliers. */
+/* Whether the rule turns log-odds scores into probabilities. False for the outlier rule, and for K
+ * − 1 machines unless K = 2. */
 bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
-/* Doubles of `work` that dn_decision_probabilities needs. */
+/* Number of doubles that dn_decision_probabilities needs in `work`; 0 for most rules. */
 size_t dn_decision_work(dn_decision decision, size_t n_classes);
-/* p[K] of scores that are log-odds. Native: sigmoid or softmax; one versus rest σ(g_i)/Σσ(g_j); one versus one: pairwise coupling
- * (Wu, Lin and Weng, JMLR 5, 2004, second method: section 4.2 and algorithm 2). O(K) and O(K²) a round. */
+/* Computes p [K] from scores that are log-odds.
+ *
+ *   two classes       sigmoid
+ *   native            softmax
+ *   one versus rest   σ(g_i)/Σσ(g_j); softmax if all g_i < −30
+ *   one versus one    pairwise coupling (Wu, Lin and Weng, JMLR 5, 2004, second method: section 4.2
+ *                     and algorithm 2)
+ *
+ * `work` holds dn_decision_work doubles. Requires dn_decision_has_probabilities. Cost: O(K); one
+ * versus one O(K²) per iteration. */
 void dn_decision_probabilities(
     dn_decision decision, size_t n_classes, const double *scores, double *p, double *work);
-/* How calibrated log-odds become probabilities: one machine's K scores, each of them then a class against the rest, as one versus rest. */
+/* The rule that turns calibrated log-odds into probabilities. Each of the K scores of a native
+ * machine is calibrated for its class against the rest, so that they are combined as one versus
+ * rest. */
 static inline dn_decision dn_calibrated_decision(dn_decision decision) {
     return decision == DN_DECISION_NATIVE ? DN_DECISION_ONE_VS_REST : decision;
 }
-/* m[K] ← a value for each class by which rows can be ranked and margins taken (g_true − max other): scores of native and one versus rest;
- * false, m untouched, for the others. Two classes: −g/2 and g/2, so that their difference is g; outlier: the other way round. */
+/* Computes one score per class, m [K], for ranking rows and for margins (g_true − max other).
+ *
+ *   two classes               −g/2 and g/2: their difference is g. Outlier rule: f/2 and −f/2
+ *   native, one versus rest   the scores; strict one versus rest with K machines too
+ *   other rules               returns false and leaves m unchanged */
 bool dn_decision_class_scores(dn_decision decision,
                               size_t n_classes,
                               const double *scores,
