@@ -3,9 +3,9 @@
  * A pass visits the blocks in a seeded random order, and the rows of each piece of a block in a
  * random order, in batches: a pass over streamed rows reads each block once. After a pass the
  * objective is evaluated on all rows. The rate grows by a tenth after a pass that decreased it (the
- * "bold driver"). After any other pass the rate is halved and the iterate returns to the best point:
- * near the minimum only the noise of the batches is left, which is proportional to the rate, so
- * that halving it ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section
+ * "bold driver"). After any other pass the rate is halved and the iterate returns to the best
+ * point. Near the minimum only the noise of the batches is left, which is proportional to the rate,
+ * so that halving it ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section
  * 4.2).
  *
  * With l1 the penalty is applied to a weight after each batch, but never beyond 0. u is the sum of
@@ -75,7 +75,7 @@ static double bytes(size_t n, size_t n_blocks) {
     return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
-/* Decays `paid` (q) like the weights and applies the penalty. due: u since the start of the pass. */
+/* Decays `paid` (q) like the weights, and applies the penalty. `due` is u. */
 static void collect(const double *l1, double due, double decayed, double *paid, double *x,
                     size_t n) {
     for (size_t i = 0; i < n; i++) {
