@@ -1,4 +1,4 @@
-/* Calibrated scores: memory, log-odds, bytes. */
+/* Calibrations: memory, evaluation, serialization. */
 #include "model/calibration.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ size_t dni_calibration_bytes(const dn_calibration *calibration) {
 }
 
 /* ---- probabilities ---- */
-/* Straight lines between the steps, the first and the last value beyond them. */
+/* Linear interpolation between the points; constant outside the first and the last. */
 static double interpolate(const dn_calibrator *c, double score) {
     size_t low = 0, high = c->n; /* score[low] <= score < score[high] */
     if (!(score > c->score[0])) {
@@ -79,7 +79,8 @@ static double interpolate(const dn_calibrator *c, double score) {
         return c->probability[low];
     }
     const double width = c->score[high] / 2 - c->score[low] / 2,
-                 part = (score / 2 - c->score[low] / 2) / width; /* halves: no overflow */
+                 part = (score / 2 - c->score[low] / 2) /
+                        width; /* halved, so that the differences do not overflow */
     return c->probability[low] +
            (width > 0 ? part : 0) * (c->probability[high] - c->probability[low]);
 }

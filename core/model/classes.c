@@ -48,11 +48,11 @@ dn_status dni_classes_from_numbers(dn_column_type type, const double *number, si
     return DN_OK;
 }
 
-/* Below 0, 0, above 0: order by bytes, a beginning before the whole. */
+/* Compares strings by byte value; a prefix precedes the longer string. Returns < 0, 0 or > 0. */
 static int compare(const dn_strings *strings, size_t i, size_t j) {
     size_t a = strings->start[i + 1] - strings->start[i],
            b = strings->start[j + 1] - strings->start[j];
-    size_t shorter = a < b ? a : b; /* 0: there may be no bytes at all to point at */
+    size_t shorter = a < b ? a : b; /* if 0, `bytes` may be NULL */
     int order = shorter > 0 ? memcmp(strings->bytes + strings->start[i],
                                      strings->bytes + strings->start[j], shorter)
                             : 0;

@@ -1,4 +1,4 @@
-/* The classes of a target: owned, sorted, found by value. */
+/* The sorted classes of a target, with their memory, and lookup by value. */
 #ifndef DNI_CLASSES_H
 #define DNI_CLASSES_H
 
@@ -6,7 +6,7 @@
 #include <discern/model.h>
 
 typedef struct dni_classes {
-    dn_classes shown;     /* views of what follows */
+    dn_classes shown;     /* views of the members below */
     double *number;       /* numeric, boolean: [n] ascending; NULL otherwise */
     dni_string_set names; /* in the order of the classes */
 } dni_classes;
@@ -14,7 +14,8 @@ typedef struct dni_classes {
 /* Whether classes of this column type are numbers (numeric, boolean). */
 bool dni_classes_numeric(dn_column_type type);
 
-/* Both take n values in ascending order without repetition (checked: DN_ERR_CORRUPT). Numbers of a boolean are 0 and 1. */
+/* Create classes from copies of the values. The values must be strictly ascending; boolean numbers
+ * must be 0 or 1. DN_ERR_CORRUPT: they are not; DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n,
                                                dni_classes *out, dn_error *err);
 DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names,
@@ -22,7 +23,7 @@ DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings n
 DN_MUST_USE dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err);
 void dni_classes_done(dni_classes *classes);
 
-/* The index, SIZE_MAX: none of the classes. */
+/* Return the index of a class, or SIZE_MAX if there is none. */
 size_t dni_classes_find_number(const dni_classes *classes, double number);
 size_t dni_classes_find_text(const dni_classes *classes, const char *text, size_t length);
 

@@ -5,10 +5,11 @@
 
 #include <assert.h>
 
-/* Entries of a tile of sparse rows before its last row, which may have one for each feature. */
+/* A tile of sparse rows receives another row only while it has at most this many entries. The last
+ * row may add one entry per feature. */
 enum { TILE_ENTRIES = 16384 };
 
-/* Entries that a tile has room for; one more is written than there are. */
+/* Capacity of a tile in entries. One more than needed: encoding writes one entry past the end. */
 static size_t entry_room(const dn_model *m) {
     return TILE_ENTRIES + m->n_features + 1;
 }
@@ -17,7 +18,7 @@ static size_t doubles_of(size_t n, size_t size) {
     return (n * size + sizeof(double) - 1) / sizeof(double);
 }
 
-/* What an encoded tile takes. */
+/* Doubles of workspace of an encoded tile. */
 static size_t tile_work(const dn_model *m) {
     if (!dn_encoder_is_sparse(m->encoder)) {
         return DNI_ENCODED_ROWS * m->n_features;
@@ -30,7 +31,7 @@ size_t dni_encoded_scores_work(const dn_model *m) {
     return tile_work(m) + dni_machines_work(m->machines, m->n_machines, 1);
 }
 
-/* As many of n sparse rows as there is room for, at least one. */
+/* Encodes as many of n sparse rows as fit, at least one. */
 static dn_matrix encode_entries(const dn_model *m, dn_raw_rows rows, size_t n, double *work) {
     const size_t room = entry_room(m);
     double *values = work, *bases;
@@ -61,7 +62,7 @@ size_t dni_encoded_scores(const dn_model *m, dn_raw_rows rows, size_t first, dou
     }
     dn_status status =
         dni_machines_score(m->machines, m->n_machines, x, NULL, scores, work + tile_work(m), NULL);
-    assert(status == DN_OK); /* there is no run that could stop it */
+    assert(status == DN_OK); /* without a run it cannot be cancelled */
     (void)status;
     return x.n_rows;
 }

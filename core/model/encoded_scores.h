@@ -5,12 +5,13 @@
 
 #include "model/model_impl.h"
 
-#define DNI_ENCODED_ROWS 64 /* rows of a tile at most */
+#define DNI_ENCODED_ROWS 64 /* maximum number of rows in a tile */
 
 /* Doubles of work for dni_encoded_scores; does not depend on the number of rows. */
 size_t dni_encoded_scores_work(const dn_model *model);
-/* scores [… × n_scores] of raw rows from `first` on, at most DNI_ENCODED_ROWS of them. Returns the
- * number of rows scored, at least one. A row's scores depend on it alone. */
+/* Computes scores [n × n_scores] of the raw rows first … first + n − 1. Returns n, which is
+ * 1 … DNI_ENCODED_ROWS; requires first < rows.n. The scores of a row do not depend on other rows.
+ * */
 size_t dni_encoded_scores(const dn_model *model, dn_raw_rows rows, size_t first, double *scores,
                           double *work);
 

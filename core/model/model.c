@@ -1,4 +1,4 @@
-/* A trained model: its life and the questions one may ask. */
+/* Trained models: construction, reference counting and accessors. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
@@ -24,7 +24,8 @@ void dni_machines_free(dn_machine **machines, size_t n) {
     free(machines);
 }
 
-/* Whether the machines are those of the raw features as they are. */
+/* Whether the machines apply to raw features without conversion. Machines that stay in the encoded
+ * space count too. */
 static bool are_raw(const dn_model *m, dn_machine *const *machines) {
     if (dni_machine_stays_encoded(machines[0])) {
         return true;
@@ -36,7 +37,7 @@ static bool are_raw(const dn_model *m, dn_machine *const *machines) {
     return raw;
 }
 
-/* The raw machines, one for each of `machines`. */
+/* Creates m->raw from `machines`. */
 static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *err) {
     const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
     m->raw = calloc(m->n_machines, sizeof *m->raw);
@@ -61,7 +62,7 @@ static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *er
         m->n_scores += dn_machine_n_scores(m->raw[i]);
         m->expands = m->expands || dni_machine_needs_all(m->raw[i]);
     }
-    /* without text and sparse columns most features are not 0 */
+    /* without text and sparse columns most features are nonzero */
     m->expands = m->expands || (!m->linear && !m->encoded && m->encoder->n_vector_inputs == 0);
     return DN_OK;
 }
@@ -103,7 +104,7 @@ static dni_term make_term(const dn_encoder *encoder, size_t i) {
     return term;
 }
 
-/* How raw rows become x. */
+/* Creates the terms that map raw rows to x. */
 static dn_status make_terms(dn_model *m, dn_error *err) {
     m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
     if (m->terms == NULL) {
@@ -131,7 +132,8 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
     return DN_OK;
 }
 
-/* The linear scores side by side. With many features they take most of a model's memory: what is the same is there once. */
+/* Creates the joint weight matrix of linear machines and its transpose. With many features these
+ * take most of the memory of a model; therefore equal arrays are shared. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
     const double *w, *w0;
@@ -161,7 +163,7 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
     return DN_OK;
 }
 
-/* Derives what prediction uses from the encoder and the machines. */
+/* Precomputes the data for prediction from the encoder and the machines. */
 static dn_status prepare(dn_model *m, dn_machine *const *machines, dn_error *err) {
     dn_status status = make_raw(m, machines, err);
     if (status == DN_OK) {
@@ -196,12 +198,12 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         status = prepare(m, parts->machines, err);
     }
     if (status != DN_OK) {
-        m->encoder = NULL; /* still the caller's */
+        m->encoder = NULL; /* the caller keeps it on failure */
         dn_model_unref(m);
         return status;
     }
     if (dni_machine_is_precomputed(parts->machines[0]) && !m->encoder->refuse_missing) {
-        m->encoder->refuse_missing = true; /* it comes from bytes, and is nobody else's yet */
+        m->encoder->refuse_missing = true; /* read from bytes and not shared yet */
     }
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};

@@ -1,4 +1,5 @@
-/* A model as bytes and back. Reading trusts nothing: the checksum first, then every count against the bytes left, then the rules of the parts. */
+/* Serialization of models. The reader checks the checksum first, then every count against the
+ * remaining bytes, then the invariants of the parts. */
 #include "model/model_bytes.h"
 #include "base/argument.h"
 #include "base/bytes.h"
@@ -69,7 +70,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
     dni_write_u32(&w, DNI_MODEL_VERSION);
     dni_write_u32(&w, 0);
-    dni_write_u64(&w, 0); /* the size, when it is known */
+    dni_write_u64(&w, 0); /* size, filled in below */
     dni_write_text(&w, id, strlen(id));
     dni_write_u64(&w, model->seed);
     write_values(&w, model->params);
@@ -86,7 +87,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE) {
         dni_calibration_write(model->calibration, &w);
     }
-    dni_write_u32(&w, 0); /* the checksum likewise */
+    dni_write_u32(&w, 0); /* checksum, filled in below */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
     if (status != DN_OK) {
@@ -106,11 +107,11 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
 }
 
 /* ---- reading ---- */
-/* What has been read so far. */
+/* The parts read so far. */
 struct parts {
     dn_params *params;
     uint64_t seed;
-    const char *target; /* in the bytes */
+    const char *target; /* points into the bytes */
     size_t target_length;
     dni_classes classes;
     dn_encoder *encoder;
@@ -133,7 +134,8 @@ static dn_status corrupt(const char *what, dn_error *err) {
     return DN_ERR_CORRUPT;
 }
 
-/* A text into a NUL-terminated buffer; false when it does not fit, is cut short or holds a NUL. */
+/* Reads a text into a NUL-terminated buffer. Returns false if it does not fit, is truncated or
+ * contains NUL. */
 static bool read_name(dni_reader *r, char *out, size_t size) {
     size_t length;
     const char *text = dni_read_text(r, &length);
@@ -161,7 +163,7 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     return dn_params_new(algorithm, &p->params, err);
 }
 
-/* A list of numbers, set when the algorithm knows the name. */
+/* Reads a list of numbers. Sets the parameter if the algorithm has one of this name. */
 static dn_status read_list(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     const size_t n = dni_read_count(r, 8);
     double *list = malloc((n + 1) * sizeof *list);
@@ -178,7 +180,7 @@ static dn_status read_list(dni_reader *r, dn_params *params, const char *name, d
     return status == DN_ERR_ARGUMENT ? corrupt("a parameter breaks its rule", err) : status;
 }
 
-/* A parameter's value; the algorithm may have forgotten its name. */
+/* Reads the value of a parameter. Values of parameters that no longer exist are skipped. */
 static dn_status read_value(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
     char word[64];
@@ -289,7 +291,7 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
         return corrupt("what it takes for an outlier is unknown", err);
     }
     size_t n = dn_decision_n_machines(p->decision, K);
-    if (n > r->left / 17) { /* the least a machine takes */
+    if (n > r->left / 17) { /* minimum size of a machine */
         return corrupt("its machines are cut short", err);
     }
     p->machines = calloc(n, sizeof *p->machines);
@@ -316,7 +318,8 @@ static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err)
                                       &p->calibration, err);
 }
 
-/* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
+/* Checks magic, version, size and checksum. *out reads the bytes between the header and the
+ * checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
     if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0) {
         return corrupt("its first bytes are not those of a model", err);
@@ -328,7 +331,7 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
                      (unsigned long)version, DNI_MODEL_VERSION);
         return DN_ERR_VERSION;
     }
-    if (version == 1) { /* a development version's, never released */
+    if (version == 1) { /* used in development only, never released */
         return dn_error_set(
             err, DN_ERR_VERSION,
             "the model has format version 1, which this library does not read: train it again");

@@ -1,4 +1,4 @@
-/* The inside of a trained model, for the files that make, apply, judge and store one. */
+/* The members of a trained model, for the files that create, apply, evaluate and store models. */
 #ifndef DNI_MODEL_IMPL_H
 #define DNI_MODEL_IMPL_H
 
@@ -6,55 +6,56 @@
 #include <discern/model.h>
 #include <stdatomic.h>
 
-/* How one input, a number or a category, becomes part of x. */
+/* The mapping of one numeric or categorical input to features of x. */
 typedef struct dni_term {
-    size_t input; /* its place in a raw row */
+    size_t input; /* index in a raw row */
     bool categorical;
-    size_t
-        first_feature; /* of the encoder's features; categorical: of level `dropped`; numeric: SIZE_MAX: a basis has taken it */
-    size_t n_levels,
-        dropped; /* categorical: without the missing one; 1 when the first level is no feature */
-    size_t if_missing,
-        if_unseen; /* categorical: the feature that is 1 then; numeric: the indicator; SIZE_MAX: none */
-    double fill; /* numeric: stands for NaN */
+    /* Feature index. Categorical: of level `dropped`. Numeric: SIZE_MAX if only bases use the
+     * input. */
+    size_t first_feature;
+    /* Categorical: number of levels without the missing level; 1 if the first level has no feature.
+     * */
+    size_t n_levels, dropped;
+    /* Categorical: the feature that is 1 for such values. Numeric: the missing indicator. SIZE_MAX:
+     * none. */
+    size_t if_missing, if_unseen;
+    double fill; /* numeric: replaces NaN */
 } dni_term;
 
 struct dn_model {
     atomic_size_t references;
     dn_params *params; /* the values used */
     uint64_t seed;
-    char *target; /* name of the target column; empty without */
+    char *target; /* name of the target column; "" without a target */
     dni_classes classes;
     dn_encoder *encoder;
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
     size_t n_machines;
-    dn_machine **machines; /* [n_machines] of the encoded x */
-    dn_machine **raw;      /* [n_machines] the same of the raw features */
-    bool
-        raw_shares; /* `raw` are the same machines: nothing is standardised, or they stay encoded */
+    dn_machine **machines; /* [n_machines] for the encoded x */
+    dn_machine **raw;      /* [n_machines] the same for raw features */
+    /* `raw` points to `machines`: no feature is standardized, or the machines stay encoded. */
+    bool raw_shares;
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
     size_t work;       /* doubles that a raw machine needs for one x */
     dni_term *terms;   /* [n_terms] of the inputs that are not text and not sparse */
     size_t n_terms;
-    size_t n_plain;              /* features of terms and bases that can be other than 0 in a row */
+    size_t n_plain;              /* maximum number of nonzero features of terms and bases */
     size_t first_basis, n_basis; /* features of the bases */
-    bool expands;                /* scores or densities need all of x, 0 or not */
-    /* every machine linear: */
+    bool expands;                /* scores or densities need all features of x */
+    /* Members for linear machines; `linear`: all machines are linear. */
     bool linear;
-    const double *
-        w; /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
-    const double
-        *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
-    double *own_w;   /* w, unless it is a machine's */
-    double *own_by_feature; /* by_feature, unless it is w */
-    double length;          /* one score: ‖w‖ */
-    bool plain;             /* feature i is input i, a number */
+    const double *w;          /* [n_scores × n_features] of the raw machines; w0 is `intercept` */
+    const double *by_feature; /* [n_features × n_scores] transpose of w, for prediction */
+    double *own_w;            /* memory of w; NULL: w belongs to a machine */
+    double *own_by_feature;   /* memory of by_feature; NULL: it is w */
+    double length;            /* one score: ‖w‖ */
+    bool plain;               /* feature i is the numeric input i, for all i */
     bool encoded; /* the machines stay in the encoded space: `raw` are the same machines */
 };
 
-/* What a model is made of. */
+/* Arguments of dni_model_new. */
 typedef struct dni_model_parts {
     const dn_params *params; /* copied */
     uint64_t seed;
@@ -68,20 +69,20 @@ typedef struct dni_model_parts {
     dn_calibration *calibration; /* taken on success; NULL: none */
 } dni_model_parts;
 
-/* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */
+/* Creates a model. DN_ERR_MEMORY. DN_ERR_NUMERIC: weights for raw features are not finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
 /* Ends the accounting of the model's memory in the run that trained it. */
 void dni_model_leave_run(dn_model *model);
 
-/* machines[n] and the array itself. */
+/* Frees machines [n] and the array. NULL is allowed. */
 void dni_machines_free(dn_machine **machines, size_t n);
 
 /* The class that the scores [n_scores] of a row choose, or DN_AMBIGUOUS. */
 size_t dni_model_label(const dn_model *model, const double *scores);
 
-/* Whether the scores [n_scores] of a row are an answer: finite, or where class densities multiply,
- * numbers or infinities. */
+/* Whether the scores [n_scores] of a row are valid: finite, or, if they are logarithms of
+ * densities, not NaN. */
 bool dni_model_scores_good(const dn_model *model, const double *scores);
 
 #endif

@@ -1,4 +1,4 @@
-/* Models through read and write functions of the caller. */
+/* Writes and reads models with functions of the caller. */
 #include "base/argument.h"
 #include "model/model_bytes.h"
 #include <discern/simple.h>
@@ -36,7 +36,7 @@ dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_
     return status;
 }
 
-/* Bytes that have arrived. */
+/* The bytes read so far. */
 struct input {
     dn_read_fn read;
     void *ctx;
@@ -44,7 +44,7 @@ struct input {
     size_t size, room;
 };
 
-/* Reads until there are `wanted` bytes. */
+/* Reads until `size` >= wanted. */
 static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
     while (in->size < wanted) {
         if (in->size == in->room) {
@@ -73,7 +73,7 @@ static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
     return DN_OK;
 }
 
-/* The size that the first bytes give for the whole. */
+/* The total size that the header contains. */
 static uint64_t size_of(const unsigned char *bytes) {
     uint64_t size = 0;
     for (unsigned i = 0; i < 8; i++) {
@@ -95,7 +95,8 @@ dn_status dn_model_load(dn_read_fn read, void *ctx, dn_model **out, dn_error *er
     if (status != DN_OK) {
         goto cleanup;
     }
-    /* Bytes that are no model may have any size: dn_model_read says what they are. */
+    /* Without the magic number the size field is meaningless; dn_model_read then reports the error.
+     * */
     if (memcmp(in.bytes, DNI_MODEL_MAGIC, sizeof DNI_MODEL_MAGIC - 1) == 0) {
         status = read_up_to(&in, size_of(in.bytes), err);
         if (status != DN_OK) {

@@ -1,9 +1,12 @@
-/* From raw rows to scores, labels and probabilities.
+/* Prediction: from raw rows to scores, labels and probabilities.
  *
- * A row is scored by itself, feature after feature in their order (those of text and sparse columns after all others), so that its answer cannot depend on its neighbours, the batch or the
- * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
- * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it.
- * Machines that stay in the encoded space see rows in tiles (encoded_scores.h). */
+ * Each row is scored separately, feature by feature in a fixed order (features of text and sparse
+ * columns last). Its result therefore does not depend on other rows, the batch or the thread.
+ * Features that are 0 are skipped: a category costs the weights of its level, a text the weights of
+ * its words. Up to a few thousand weights this is faster than packing a tile for a matrix product,
+ * and it needs no padding to give the same bits for one row and for many. The full vector x is
+ * computed only for densities that need all features. Machines that stay in the encoded space
+ * process tiles of rows (encoded_scores.h). */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
@@ -16,19 +19,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a call carves from its workspace. */
+/* The parts of the workspace of a call. */
 struct room {
-    double *scores;    /* [score_rows × n_scores] of rows whose scores nobody wants */
-    double *value;     /* [n_plain] features of a row that are not 0 … */
-    uint32_t *feature; /* [n_plain] … and which */
+    double *scores;    /* [score_rows × n_scores] used if out->scores is NULL */
+    double *value;     /* [n_plain] nonzero features of a row */
+    uint32_t *feature; /* [n_plain] their indices */
     double *basis;     /* [n_basis] */
     double *work;      /* [model->work] */
     double *joint;     /* [K] */
     double *coupling;  /* [dni_probabilities_work] */
-    double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
-    size_t length_of;
-    double *x;     /* [n_features] raw features; NULL: not made */
-    double *tiles; /* [dni_encoded_scores_work] of machines that stay encoded */
+    double *length;    /* [K] ‖w_c − w_j‖, c = length_of */
+    size_t length_of;  /* a class; SIZE_MAX: `length` is not computed */
+    double *x;         /* [n_features] raw features; NULL: not needed */
+    double *tiles;     /* [dni_encoded_scores_work] if the machines stay encoded */
 };
 
 static size_t feature_doubles(const dn_model *m) {
@@ -56,13 +59,14 @@ static struct room room_of(const dn_model *m, double *workspace) {
     room.joint = room.work + m->work;
     room.length = room.joint + K;
     room.coupling = room.length + K;
-    room.tiles = room.coupling + dni_probabilities_work(m); /* no densities: no x */
+    room.tiles =
+        room.coupling + dni_probabilities_work(m); /* `tiles` and `x` are never used together */
     room.x = m->expands ? room.tiles : NULL;
     return room;
 }
 
 /* ---- a row as entries ---- */
-/* The feature of a categorical raw value that is 1; SIZE_MAX: none. */
+/* The feature that is 1 for a categorical raw value; SIZE_MAX: none. */
 static size_t level_feature(const dni_term *term, double raw) {
     if (isnan(raw)) {
         return term->if_missing;
@@ -80,7 +84,7 @@ static inline size_t put(const struct room *room, size_t n, size_t feature, doub
     return n + (value != 0);
 }
 
-/* What terms and bases make other than 0, ascending; returns how many. */
+/* Stores the nonzero features of terms and bases in ascending order. Returns their number. */
 static size_t plain_entries(const dn_model *m, const double *raw, const struct room *room) {
     size_t n = 0;
     for (size_t t = 0; t < m->n_terms; t++) {
@@ -110,7 +114,7 @@ static size_t plain_entries(const dn_model *m, const double *raw, const struct r
     return n;
 }
 
-/* All of row i. */
+/* All nonzero features of a row: terms and bases, then text and sparse columns. */
 struct entries {
     dni_entry_part parts[2];
 };
@@ -128,7 +132,7 @@ static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i,
 }
 
 /* ---- scores ---- */
-/* One score, numbers only: four sums, because a single one would wait for itself. */
+/* One score of numeric inputs. Four partial sums break the dependency chain of the additions. */
 static double score_plain(const dn_model *m, const double *raw) {
     double sum[4] = {m->intercept[0], 0, 0, 0};
     for (size_t j = 0; j < m->n_inputs; j++) {
@@ -145,7 +149,7 @@ static inline void add_weights(double value, const double *restrict w, size_t n,
     }
 }
 
-/* Linear scores of row i: the sums of its entries without a list of them. */
+/* Linear scores of row i, summed without storing its entries. */
 static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room,
                       double *scores) {
     const size_t S = m->n_scores;
@@ -182,7 +186,8 @@ static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struc
     }
 }
 
-/* Scores of other machines, of x or of entries. false: some machine finds the row impossible. */
+/* Scores of nonlinear machines from x or from the entries. Returns false if the row has density 0
+ * in some machine. */
 static bool score_machines(const dn_model *m, const struct entries *entries,
                            const struct room *room, double *scores) {
     bool possible = true;
@@ -197,7 +202,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
     return possible;
 }
 
-/* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
+/* Sums of finite inputs can overflow. Products of densities may have the logarithm −∞. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
     const bool finite = dni_machine_finite_scores(model->raw[0]);
     bool good = true;
@@ -214,7 +219,7 @@ size_t dni_model_label(const dn_model *model, const double *scores) {
     return dn_decision_label(model->decision, model->classes.shown.n, scores);
 }
 
-/* ---- what explains them ---- */
+/* ---- distances, contributions, densities ---- */
 /* ‖w_c − w_j‖ for all j. */
 static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
     const size_t K = m->classes.shown.n, d = m->n_features;
@@ -229,7 +234,8 @@ static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
     room->length_of = c;
 }
 
-/* Distance of x from the surface between the chosen class and its nearest rival. The weights are walked through once for each run of rows of the same class. */
+/* Distance from the surface between the chosen class and the nearest other class; NaN if undefined.
+ * Computes the lengths anew only if the chosen class differs from that of the previous row. */
 static double distance_of(const dn_model *m, const double *scores, struct room *room) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
@@ -260,7 +266,7 @@ static double distance_of(const dn_model *m, const double *scores, struct room *
     return least;
 }
 
-/* w_kj x_j: 0 but for the entries. */
+/* w_kj x_j; 0 except for the entries. */
 static void linear_contributions(const dn_model *m, const struct entries *entries, double *to) {
     const size_t d = m->n_features;
     memset(to, 0, m->n_scores * d * sizeof *to);
@@ -305,7 +311,7 @@ static void mark(bool *candidates, size_t K, size_t label) {
     }
 }
 
-/* Row i from its scores on. */
+/* Computes the results of row i that depend on its scores. */
 static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i,
                        struct room *room, const dn_prediction *out) {
     const size_t K = m->classes.shown.n;
@@ -328,7 +334,8 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
     }
 }
 
-/* The first input that is missing though the kernel needs all of them: its values are given, and nothing stands for one. n_inputs: none is. */
+/* Precomputed kernels need all inputs, because a missing value has no substitute. Returns the first
+ * missing input, or n_inputs if there is none. */
 static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
     size_t j = 0;
     if (!dni_machine_is_precomputed(m->raw[0])) {
@@ -354,7 +361,7 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
     }
 }
 
-/* By machines that stay in the encoded space, tile by tile. */
+/* Predicts with machines that stay in the encoded space, tile by tile. */
 static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room,
                             const dn_prediction *out) {
     const size_t S = m->n_scores;
@@ -378,7 +385,7 @@ static void fill_nan(double *out, size_t n) {
     }
 }
 
-/* The results that the model has. The others become NaN. */
+/* Fills results that the model does not have with NaN and returns the others. */
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;
     if (given.probabilities != NULL && !dn_model_has_probabilities(m)) {

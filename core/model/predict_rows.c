@@ -1,4 +1,4 @@
-/* Prediction of rows in an array of the caller: tiles of rows are copied as raw rows of doubles. */
+/* Prediction for an array of the caller. Each tile of rows is copied to raw rows of doubles. */
 #include "base/argument.h"
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-enum { TILE = 256 }; /* rows at a time: kernel machines share support vectors among them */
+enum {
+    TILE = 256
+}; /* rows per call of dn_model_predict; they share the pass over the support vectors */
 
 static dn_status refuse_result(const char *what, dn_error *err) {
     return dn_error_set(err, DN_ERR_ARGUMENT, "the model has no %s", what);
@@ -50,7 +52,7 @@ static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *er
     return DN_OK;
 }
 
-/* A value that input j cannot have. */
+/* Reports a value that is invalid for its input. */
 static dn_status refuse_value(const dn_input *input, size_t row, double value, const char *rule,
                               dn_error *err) {
     dn_error_set(err, DN_ERR_DATA, "row %zu, input \"%.64s\": %s (got %g)", row, input->name, rule,
@@ -99,7 +101,7 @@ static dn_status copy_rows(const dn_model *m, const dn_array *x, size_t first, s
     return DN_OK;
 }
 
-/* The results of the rows from `first` on. */
+/* The result arrays, advanced to row `first`. */
 static dn_prediction results_from(const dn_model *m, const dn_prediction *out, size_t first) {
     const size_t K = m->classes.shown.n, S = m->n_scores;
     dn_prediction part = *out;
