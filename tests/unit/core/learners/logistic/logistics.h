@@ -1,10 +1,11 @@
-/* Judges of logistic regression with l1 and with the squared error: optimality recomputed from the data by plain loops. Data of several kinds to fit. */
+/* For tests of logistic regression with l1 and with the squared error: optimality recomputed from
+ * the data by plain loops, and problems of several kinds. */
 #ifndef TESTS_CORE_LOGISTICS_H
 #define TESTS_CORE_LOGISTICS_H
 
 #include "unit/core/support.h"
 
-/* A problem: dense rows for the judge, and the rows that the learner sees. */
+/* x: dense rows for the checks; rows: what the learner receives. */
 struct problem {
     size_t n, d, K;
     double *x, *target, *weight; /* weight NULL: none */
@@ -28,7 +29,7 @@ static inline void problem_done(struct problem *t) {
     free(t->start);
 }
 
-/* A file's table, standardised or as it is. */
+/* The table of a data file, optionally standardised. */
 static inline struct problem problem_named(const char *name, bool standardise) {
     struct csv *csv = csv_named(name);
     struct problem t = {.n = csv->n, .d = csv->d, .K = csv->K};
@@ -48,7 +49,8 @@ static inline double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Counts of words: n rows of `words` draws among d columns, the first ones more often; some columns make the class. */
+/* Word counts: n rows of `words` draws among d columns, the first columns more often. Some columns
+ * determine the class. */
 static inline struct problem problem_sparse(size_t n, size_t d, size_t K, size_t words) {
     struct problem t = {.n = n, .d = d, .K = K};
     uint64_t state = 4711;
@@ -134,7 +136,7 @@ static inline size_t count_nonzero(const struct problem *t, const struct fit *fi
     return n;
 }
 
-/* Allocations with their size in front: how much is in use, and the most there ever was. */
+/* An allocator that stores the size in front of each block. now: bytes in use; most: the peak. */
 struct meter {
     size_t now, most;
 };
@@ -162,7 +164,7 @@ static inline void meter_release(void *ctx, void *memory) {
     free((max_align_t *)memory - 1);
 }
 
-/* Weighted moments of the columns. */
+/* Weighted mean and standard deviation of each column. */
 static inline void moments(const struct problem *t, double *mean, double *deviation) {
     for (size_t j = 0; j < t->d; j++) {
         double m = 0, s = 0, total = 0;
@@ -181,8 +183,9 @@ static inline void moments(const struct problem *t, double *mean, double *deviat
     }
 }
 
-/* The conditions of Karush, Kuhn and Tucker of mean cross-entropy + l1·‖w‖₁ + l2·‖w‖²: how far the worst of them is from holding, with respect to standardised
- * weights u = s·w and intercepts c = b + Σ w m. At u ≠ 0: |h + l1/s·sign(u)|; at 0: what |h| has beyond l1/s. *value: the objective. */
+/* The largest violation of the Karush-Kuhn-Tucker conditions of mean cross-entropy + l1·‖w‖₁ +
+ * l2·‖w‖², with respect to the standardised weights u = s·w and the intercepts c = b + Σ w m. At u
+ * ≠ 0: |h + l1/s·sign(u)|. At u = 0: the excess of |h| over l1/s. *value: the objective. */
 static inline double optimality(const struct problem *t, const struct fit *fit, double l1,
                                 double l2, double *value) {
     size_t S = scores_of(t), d = t->d;
@@ -197,7 +200,8 @@ static inline double optimality(const struct problem *t, const struct fit *fit, 
         for (size_t j = 0; j < d; j++) {
             double w = fit->out.w[k * d + j];
             *value += l1 * fabs(w);
-            if (deviation[j] < 1e-12 * (1 + fabs(mean[j]))) { /* nothing but the penalty sees it */
+            /* Only the penalty depends on the weight of a constant column. */
+            if (deviation[j] < 1e-12 * (1 + fabs(mean[j]))) {
                 assert_true(w == 0);
                 continue;
             }
@@ -210,7 +214,7 @@ static inline double optimality(const struct problem *t, const struct fit *fit, 
     return worst;
 }
 
-/* Mean ½Σ(p − r)², of one output for two classes, + l2·‖w‖², at weights given as rows [w, b]. */
+/* Mean ½Σ(p − r)² + l2·‖w‖² at weights given as rows [w, b]. Two classes have one output. */
 static inline double squared_error(const struct problem *t, const double *table, double l2) {
     size_t S = scores_of(t), d = t->d;
     double sum = 0, total = 0, penalty = 0, g[64];

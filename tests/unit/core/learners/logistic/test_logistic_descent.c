@@ -1,4 +1,5 @@
-/* The textbook's loop to the digit, its snapshots, its rates; and what a listener is told. */
+/* The textbook's gradient descent to the printed digit, its snapshots, learning rates and progress
+ * reports. */
 #include "unit/core/support.h"
 
 struct heard {
@@ -72,15 +73,15 @@ static void example_of_the_book(void **state) {
     }
     assert_true(heard.train_error == 2.0 / 8);
     fit_done(&fit);
-    descend(NULL, NULL, "random", 1000, &random,
-            &fit); /* a start within ±0.01 moves the first by less than 0.02 */
+    /* A start within ±0.01 changes the first snapshot by less than 0.02. */
+    descend(NULL, NULL, "random", 1000, &random, &fit);
     assert_true(fabs(random.w[0][0] - expected[0][0]) < 0.02 &&
                 fabs(random.w[0][1] - expected[0][1]) < 0.02);
     assert_true(random.w[0][0] != heard.w[0][0]);
     fit_done(&fit);
 }
 
-/* A snapshot is in the raw space: g of a row is the same either way. */
+/* Snapshots are in the raw space. g of a row is the same in both spaces. */
 static void snapshots_are_raw(void **state) {
     (void)state;
     const double mean = 2.25, scale = 1.5;
@@ -94,7 +95,7 @@ static void snapshots_are_raw(void **state) {
     fit_done(&fit);
 }
 
-/* One pass by hand: w ← w + η Σ v(r − y)x − 2ηλ(Σv)w. */
+/* One pass by a plain loop: w ← w + η Σ v(r − y)x − 2ηλ(Σv)w. */
 static void one_step_by_hand(void **state) {
     (void)state;
     const double v[] = {1, 2, 0, 1, 3, 1, 1, 0.5};
@@ -125,9 +126,8 @@ static void one_step_by_hand(void **state) {
     assert_near(fit.out.w[0], w, 1e-13);
     assert_near(fit.out.w0[0], w0, 1e-13);
     fit_done(&fit);
-    OK(dn_params_set_number(
-        p, "batch_size", 8,
-        NULL)); /* stochastic descent with all rows in a batch is the same step */
+    /* Stochastic descent with all rows in one batch makes the same step. */
+    OK(dn_params_set_number(p, "batch_size", 8, NULL));
     OK(dn_params_set_word(p, "solver", "sgd", NULL));
     OK(dn_params_set_number(p, "max_iterations", 1, NULL));
     struct fit batch, whole;
@@ -152,10 +152,12 @@ static double detail(const dn_report *report, const char *name) {
     return 0;
 }
 
-/* auto: 1/(nL) with L = λmax/4 + 2λ of the design with its 1s; a rate above 2/(nL) is warned of. */
+/* auto: 1/(nL) with L = λmax/4 + 2λ for the design matrix with its column of ones. A rate above
+ * 2/(nL) gives a warning. */
 static void rate_from_the_curvature(void **state) {
     (void)state;
-    double a = 0, b = 0, c = 8; /* [Σx², Σx; Σx, n]: its largest eigenvalue by hand */
+    /* The largest eigenvalue of [Σx², Σx; Σx, n] in closed form. */
+    double a = 0, b = 0, c = 8;
     for (size_t i = 0; i < 8; i++) {
         a += book_x[i] * book_x[i];
         b += book_x[i];
@@ -176,8 +178,8 @@ static void rate_from_the_curvature(void **state) {
     OK(fit_rows(rows, 2, p, &run, &fit, NULL));
     assert_non_null(strstr(fit.report.warnings[0].text, "learning_rate"));
     fit_done(&fit);
-    OK(dn_params_set_number(p, "learning_rate", 1e300,
-                            NULL)); /* leaves the finite numbers, and says so */
+    /* The weights overflow and the error message names the learning rate. */
+    OK(dn_params_set_number(p, "learning_rate", 1e300, NULL));
     dn_error err = {0};
     assert_int_equal(fit_rows(rows, 2, p, &run, &fit, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "learning_rate"));

@@ -1,10 +1,12 @@
-/* Logistic regression against other people's programs: objective and weights on five data sets, two penalties, every solver. */
+/* Logistic regression against other programs: objective and weights on five data sets, two
+ * penalties, every solver. */
 #include "unit/core/support.h"
 
 static const char *const sets[] = {"iris", "wine", "breast_cancer", "digits", "pima"};
 static const double lambdas[] = {1e-3, 1e-1};
 
-/* Fits the set in standardised space and compares. exact: weights too; otherwise the objective to 1e-3. */
+/* Fits the set in standardised space and compares. exact: compares the weights too; otherwise only
+ * the objective, to 1e-3. */
 static void compare(const char *set, const char *solver, double lambda, bool exact,
                     double tolerance) {
     struct csv *t = csv_named(set);
@@ -42,8 +44,8 @@ static void compare(const char *set, const char *solver, double lambda, bool exa
     } else {
         assert_near(fit.report.objective, objective, 1e-3);
     }
-    assert_true(fit.report.objective >=
-                objective * (1 - 1e-9)); /* nothing lies below the minimum */
+    /* No objective is below the minimum. */
+    assert_true(fit.report.objective >= objective * (1 - 1e-9));
     free(w);
     free(w0);
     json_decref(golden);
@@ -72,7 +74,8 @@ static void automatic(void **state) {
     each_lambda(*state, "auto", true);
 }
 
-/* On digits under the larger lambda alone: under the smaller one they take thousands of passes more, which the other sets show them to end. */
+/* digits: only the larger lambda, because the smaller one takes thousands of passes more. The other
+ * sets cover convergence. */
 static void descent(const char *set, const char *solver) {
     if (strcmp(set, "digits") == 0) {
         compare(set, solver, lambdas[1], false,

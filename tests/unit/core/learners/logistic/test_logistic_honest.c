@@ -1,4 +1,5 @@
-/* What is said of a fit without a penalty is so, whichever solver found it: whether there is a minimum, and whether it is the only one. */
+/* Reports of fits without a penalty, for every solver: whether a minimum exists and whether it is
+ * unique. */
 #include "unit/core/learners/logistic/logistics.h"
 
 static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
@@ -12,7 +13,8 @@ static void fit_all(const double *x, const double *y, size_t n, size_t d, size_t
     dn_rows_free(rows);
 }
 
-/* Two rows that touch at 0: no finite minimum, though every gradient vanishes and no iterate separates them. */
+/* Quasi-separable: a row of each class at x = 0. No finite minimum exists, although the gradient
+ * vanishes along the sequence and no iterate separates the rows. */
 static void quasi_separable(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1},
@@ -32,7 +34,8 @@ static void quasi_separable(void **state) {
     }
 }
 
-/* Separable, but the descent's few passes do not come so far; its own numbers stay what its passes make them. */
+/* The rows are separable, but the descent's few passes do not separate them. The reported numbers
+ * are those at its last iterate. */
 static void separable_later(void **state) {
     (void)state;
     const double x[] = {-30, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {0, 0, 1, 1, 1, 1, 1, 1};
@@ -45,8 +48,8 @@ static void separable_later(void **state) {
         fit_all(x, y, 8, 1, 2, p, &fit);
         assert_true(fit.report.iterations == 5 && !fit.report.converged);
         assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
-        assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] >
-                    0); /* the second row is on the wrong side */
+        /* The second row is misclassified. */
+        assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] > 0);
         assert_true(warned(&fit.report, "separable"));
         double gradient[2];
         assert_near(fit.report.objective,
@@ -56,7 +59,7 @@ static void separable_later(void **state) {
     }
 }
 
-/* Rows that do overlap: nothing of the kind is said, and a descent that reaches its tolerance has converged. */
+/* The rows overlap: no warning, and a descent that reaches its tolerance has converged. */
 static void overlapping(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1};
@@ -71,7 +74,8 @@ static void overlapping(void **state) {
     }
 }
 
-/* A hundred rows, parted at 0 but for the two nearest to it, which are a billionth on the wrong side: the minimum is far out, and there. */
+/* A hundred rows, separated at 0 except for the two nearest to it, which are 1e-9 on the wrong
+ * side. The minimum is far from 0 but finite. */
 static void barely_overlapping(void **state) {
     (void)state;
     enum { HALF = 50, N = 2 * HALF };
@@ -98,7 +102,8 @@ static void barely_overlapping(void **state) {
     }
 }
 
-/* x₂ = x₀ + x₁: of all weights with the same scores those of least norm, and a warning that names the columns. */
+/* x₂ = x₀ + x₁: the result is the weight vector of least norm among those with the same scores. A
+ * warning names the columns. */
 static void dependent_columns(void **state) {
     (void)state;
     enum { N = 120, D = 3 };
@@ -142,7 +147,7 @@ static void dependent_columns(void **state) {
     }
 }
 
-/* More features than anyone decomposes a matrix of. */
+/* More features than the check for dependent columns decomposes. */
 static void too_wide_to_look(void **state) {
     (void)state;
     struct problem t = problem_sparse(40, 2100, 2, 5);
@@ -161,7 +166,7 @@ static void too_wide_to_look(void **state) {
     problem_done(&t);
 }
 
-/* A start so far out that every probability is 0 or 1 and no row has a curvature. */
+/* A start at which every probability is 0 or 1 and no row has curvature. */
 static void far_start(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1},
@@ -183,7 +188,7 @@ static void far_start(void **state) {
     }
 }
 
-/* The same of separable rows: that the gradient vanishes there is no convergence. */
+/* The same for separable rows: there a vanishing gradient is not convergence. */
 static void far_start_of_separable_rows(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 1, 2, 3}, y[] = {0, 0, 0, 1, 1, 1}, start[] = {1e5, 0};
@@ -199,7 +204,7 @@ static void far_start_of_separable_rows(void **state) {
     }
 }
 
-/* The second look of a descent: no more memory than foretold, none kept, and it ends when it is told to. */
+/* The check after a descent stays within the estimated memory, releases it and can be cancelled. */
 static void second_look_behaves(void **state) {
     (void)state;
     struct problem t = problem_sparse(300, 40, 3, 4);

@@ -1,9 +1,10 @@
-/* Logistic regression under l1 and the elastic net, judged by the conditions of its minimum, recomputed from the data. */
+/* Logistic regression with l1 and the elastic net: the optimality conditions recomputed from the
+ * data. */
 #include "unit/core/learners/logistic/logistics.h"
 
 static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
 
-/* What the report says is what the data say; returns the optimality that was found. */
+/* The report matches the data. Returns the largest violation of the optimality conditions. */
 static double check(const struct problem *t, const struct fit *fit, double lambda, double ratio) {
     double value, worst = optimality(t, fit, lambda * ratio, lambda * (1 - ratio), &value);
     assert_near(fit->report.objective, value, 1e-9);
@@ -12,7 +13,8 @@ static double check(const struct problem *t, const struct fit *fit, double lambd
     if (fit->report.converged) {
         assert_true(worst <= detail(&fit->report, "tolerance") + 1e-9);
     }
-    double sum = 0; /* intercepts are centred, here where raw and encoded features are the same */
+    /* Intercepts are centred. Here the raw features are the encoded ones. */
+    double sum = 0;
     for (size_t k = 0; t->K > 2 && k < t->K; k++) {
         sum += fit->out.w0[k];
     }
@@ -20,7 +22,8 @@ static double check(const struct problem *t, const struct fit *fit, double lambd
     return worst;
 }
 
-/* Newton and L-BFGS: converged to 1e-9, with the same objective and the same zeros. The descents: near. */
+/* Newton and L-BFGS converge to 1e-9 with the same objective and the same zeros. The descents come
+ * close. */
 static void compare(const struct problem *t, double lambda, const char *penalty, size_t n_solvers) {
     double ratio = strcmp(penalty, "l1") == 0 ? 1 : 0.5, objective = 0;
     size_t nonzero = 0;
@@ -40,8 +43,8 @@ static void compare(const struct problem *t, double lambda, const char *penalty,
             assert_int_equal(count_nonzero(t, &fit), nonzero);
         } else {
             assert_near(fit.report.objective, objective, 1e-2);
-            assert_true(fit.report.objective >=
-                        objective * (1 - 1e-12)); /* nothing lies below the minimum */
+            /* No objective is below the minimum. */
+            assert_true(fit.report.objective >= objective * (1 - 1e-12));
             assert_true(count_nonzero(t, &fit) < scores_of(t) * t->d);
             if (fit.report.converged) {
                 assert_true(count_nonzero(t, &fit) <= nonzero + 3);
@@ -72,12 +75,14 @@ static void conditions_hold_on_sparse_rows(void **state) {
         struct problem t = problem_sparse(300, 80, K, 12);
         compare(&t, 1e-2, "l1", 4);
         compare(&t, 1e-2, "elastic_net", 4);
-        compare(&t, 1e-3, "elastic_net", 2); /* the descents would take 12,000 passes */
+        /* The descents would take 12,000 passes. */
+        compare(&t, 1e-3, "elastic_net", 2);
         problem_done(&t);
     }
 }
 
-/* More features than rows: the curvature is singular, a minimum has at most about as many weights as there are rows. */
+/* More features than rows: the curvature is singular, and a minimum has at most about as many
+ * nonzero weights as there are rows. */
 static void more_features_than_rows(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -113,7 +118,8 @@ static void solvers_agree_on_weights(void **state) {
     }
 }
 
-/* Above λ_max = max |h| at the weights 0, in standardised terms, everything is 0 and the intercepts are the log-odds of the shares; just below, something is not. */
+/* Above λ_max = max |h| at w = 0 in standardised terms every weight is 0 and the intercepts are the
+ * log-odds of the class shares. Just below it some weight is nonzero. */
 static void beyond_the_greatest_lambda(void **state) {
     (void)state;
     const char *const sets[] = {"wine", "breast_cancer"};
@@ -145,7 +151,8 @@ static void beyond_the_greatest_lambda(void **state) {
             fit = fit_problem(&t, p);
             assert_true(count_nonzero(&t, &fit) >= 1);
             fit_done(&fit);
-            OK(dn_params_set_number(p, "lambda", 1e300, NULL)); /* and beyond reason */
+            /* An extremely large lambda. */
+            OK(dn_params_set_number(p, "lambda", 1e300, NULL));
             fit = fit_problem(&t, p);
             assert_int_equal(count_nonzero(&t, &fit), 0);
             assert_true(isfinite(fit.report.objective));
@@ -158,7 +165,8 @@ static void beyond_the_greatest_lambda(void **state) {
     }
 }
 
-/* One feature that is ±1 in balance and agrees with the class in a share q of the rows: h(w) = σ(w) − q, so w = ln((q − λ)/(1 − q + λ)), 0 for λ >= q − ½. */
+/* One balanced feature of ±1 that agrees with the class in a share q of the rows: h(w) = σ(w) − q,
+ * so w = ln((q − λ)/(1 − q + λ)), and w = 0 for λ >= q − ½. */
 static void one_feature_in_closed_form(void **state) {
     (void)state;
     enum { N = 400 };
@@ -166,7 +174,8 @@ static void one_feature_in_closed_form(void **state) {
     double *x = xcalloc(N, sizeof *x), *y = xcalloc(N, sizeof *y);
     for (size_t i = 0; i < N; i++) {
         y[i] = (double)(i % 2);
-        x[i] = (i / 2 % 4 == 3) == (i % 2 == 1) ? -1 : 1; /* three of four agree */
+        /* Three of four rows agree. */
+        x[i] = (i / 2 % 4 == 3) == (i % 2 == 1) ? -1 : 1;
     }
     struct problem t = {.n = N, .d = 1, .K = 2, .x = x, .target = y};
     OK(dn_rows_from_matrix(dn_matrix_dense(x, N, 1), y, NULL, &t.rows, NULL));
@@ -184,7 +193,7 @@ static void one_feature_in_closed_form(void **state) {
     problem_done(&t);
 }
 
-/* l1_ratio 0 is l2, 1 is l1, lambda 0 is none: the same bytes. */
+/* l1_ratio 0 is l2, l1_ratio 1 is l1, lambda 0 is no penalty: the same bytes. */
 static void ends_of_the_mixture(void **state) {
     (void)state;
     const struct {
@@ -212,7 +221,8 @@ static void ends_of_the_mixture(void **state) {
     problem_done(&t);
 }
 
-/* A column times c under λ c: the same scores. Of the whole table, so of each solver's own scales. */
+/* Every column times c, with λ c: the same scores. Scaling the whole table scales each solver's
+ * internal scales too. */
 static void scaling_scales_the_penalty(void **state) {
     (void)state;
     const double c = 37;
@@ -238,7 +248,7 @@ static void scaling_scales_the_penalty(void **state) {
     problem_done(&scaled);
 }
 
-/* Weights 0, 1 and 2 are rows left out, once and twice. */
+/* Weights 0, 1 and 2 equal rows left out, taken once and taken twice. */
 static void weights_are_repeated_rows(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -263,7 +273,8 @@ static void weights_are_repeated_rows(void **state) {
                                &twice.rows, NULL));
         for (size_t s = 0; s < 3; s++) {
             dn_params *p = params_with(solvers[s], "elastic_net", 2e-2);
-            if (s == 2) { /* the same rate means the same n, which is Σv */
+            /* Σv is the same, so the learning rate is the same. */
+            if (s == 2) {
                 OK(dn_params_set_number(p, "max_iterations", 200, NULL));
             }
             struct fit one = fit_problem(&t, p), two = fit_problem(&twice, p);
@@ -284,7 +295,8 @@ static void weights_are_repeated_rows(void **state) {
     }
 }
 
-/* Doubling every row or giving every row weight 2 halves the learning rate of the sum and changes nothing else; rows of weight 0 do not make batches' rates larger. */
+/* Repeating every row, or giving every row weight 2, halves the learning rate of the sum and
+ * changes nothing else. Rows with weight 0 do not increase the learning rate of the batches. */
 static void rates_follow_the_weights(void **state) {
     (void)state;
     struct csv *csv = csv_clouds(200, 3, 2);
@@ -310,9 +322,9 @@ static void rates_follow_the_weights(void **state) {
         }
         assert_near(rate[1], rate[0] / 2, 1e-6);
         if (s == 3) {
-            assert_near(
-                rate[2], rate[0],
-                0.2); /* a batch has at most as many rows that count, whatever the others weigh */
+            /* A batch has at most that many rows with nonzero weight, for any weights of the
+             * others. */
+            assert_near(rate[2], rate[0], 0.2);
         }
     }
     free(one);
@@ -320,7 +332,8 @@ static void rates_follow_the_weights(void **state) {
     csv_free(csv);
 }
 
-/* The intercepts reported for raw features are centred, whatever the encoder subtracted; and a constant column weighs exactly 0. */
+/* The intercepts reported for raw features are centred, for any offset of the encoder. A constant
+ * column has weight exactly 0. */
 static void intercepts_are_centred_in_the_raw_space(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true);
@@ -389,7 +402,7 @@ static void threads_are_nothing(void **state) {
     }
 }
 
-/* Every look at the flag can be the last; every allocation can fail; nothing stays behind. */
+/* Cancellation at every poll and failure of every allocation: nothing leaks. */
 static void stop_and_memory(void **state) {
     (void)state;
     struct csv *csv = csv_clouds(100, 3, 3);

@@ -1,4 +1,5 @@
-/* What the data forbid: separable classes, columns that depend on each other, constants, extreme numbers; each said, none hidden. */
+/* Limits of the data, each with its warning: separable classes, dependent columns, constants,
+ * extreme numbers. */
 #include "unit/core/support.h"
 
 static dn_status try_fit(const double *x, const double *y, size_t n, size_t d, size_t K,
@@ -30,19 +31,22 @@ static void complete_separation(void **state) {
         struct fit fit;
         OK(try_fit(x, y, 6, 1, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
-        if (s < 2) { /* the descents make all their passes */
+        /* The descents make all their passes. */
+        if (s < 2) {
             assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
         }
         assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
         assert_true(warned(&fit.report, "\"#0\""));
         fit_done(&fit);
-        if (s < 2) { /* two scores of three suffice to separate three classes on a line */
+        /* On a line two of three scores suffice to separate three classes. */
+        if (s < 2) {
             OK(try_fit(x, three, 6, 1, 3, p, &fit, NULL));
             assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
             fit_done(&fit);
         }
         dn_params_free(p);
-        p = params_of(solvers[s], 1e-2); /* with a penalty there is a minimum */
+        /* With a penalty a minimum exists. */
+        p = params_of(solvers[s], 1e-2);
         OK(try_fit(x, y, 6, 1, 2, p, &fit, NULL));
         assert_false(warned(&fit.report, "separable"));
         assert_true(fit.report.converged || s == 3);
@@ -54,8 +58,8 @@ static void complete_separation(void **state) {
 static void quasi_separation(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs"};
-    const double x[] = {-2, 5, -1, 3, 0, 1, 0, 2, 1, 7, 2, 4},
-                 y[] = {0, 0, 0, 1, 1, 1}; /* only the two rows at x₁ = 0 touch */
+    /* The classes touch only in the two rows at x₁ = 0. */
+    const double x[] = {-2, 5, -1, 3, 0, 1, 0, 2, 1, 7, 2, 4}, y[] = {0, 0, 0, 1, 1, 1};
     for (size_t s = 0; s < 2; s++) {
         dn_params *p = params_of(solvers[s], 0);
         struct fit fit;
@@ -64,14 +68,16 @@ static void quasi_separation(void **state) {
         assert_false(fit.report.converged);
         assert_true(warned(&fit.report, "separable"));
         fit_done(&fit);
-        OK(try_fit(x, y, 6, 2, 2, p, &fit, NULL)); /* x₂ tells those two apart: complete */
+        /* x₂ separates those two rows: complete separation. */
+        OK(try_fit(x, y, 6, 2, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
         fit_done(&fit);
         dn_params_free(p);
     }
 }
 
-/* Thirteen samples of ALGORITHMS.md's second example: one (1,1) of the first class, four each of (1,0), (0,1), (0,0) of the second. */
+/* ALGORITHMS.md, example 2: one sample (1,1) of the first class, four each of (1,0), (0,1), (0,0)
+ * of the second. */
 static void thirteen_samples(void **state) {
     (void)state;
     double x[26], y[13];
@@ -93,7 +99,8 @@ static void thirteen_samples(void **state) {
     dn_params_free(p);
 }
 
-/* Weights of least norm: orthogonal to the combination of columns that is 0, and the gradient vanishes. */
+/* Weights of least norm: orthogonal to the linear combination of columns that is 0, and the
+ * gradient vanishes. */
 static void dependent_columns(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs"};
@@ -127,7 +134,8 @@ static void dependent_columns(void **state) {
                 }
             }
             fit_done(&fit);
-            OK(dn_params_set_number(p, "lambda", 1e-3, NULL)); /* a penalty makes them unique */
+            /* A penalty makes the weights unique. */
+            OK(dn_params_set_number(p, "lambda", 1e-3, NULL));
             OK(try_fit(x, y, N, D, K, p, &fit, NULL));
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
             for (size_t k = 0; k < dn_machine_n_scores(fit.out.machine); k++) {
@@ -141,7 +149,8 @@ static void dependent_columns(void **state) {
     free(y);
 }
 
-/* 1-of-K columns beside an intercept, sparse: their sum is 1 in every row, so least norm means that their weights add up to 0. */
+/* Sparse 1-of-K columns with an intercept: the columns of a factor add up to 1 in every row, so at
+ * the least norm their weights add up to 0. */
 static void one_of_k_without_penalty(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs"};
@@ -191,7 +200,8 @@ static void penalty_beyond_reason(void **state) {
             OK(try_fit(x, y, 5, 1, 2, p, &fit, NULL));
             assert_true(fit.report.converged);
             assert_true(fabs(fit.out.w[0]) < 1e-5);
-            assert_near(fit.out.w0[0], log(3.0 / 2.0), 1e-5); /* the intercept is never penalised */
+            /* The intercept is never penalised. */
+            assert_near(fit.out.w0[0], log(3.0 / 2.0), 1e-5);
             fit_done(&fit);
             dn_params_free(p);
         }
@@ -224,7 +234,7 @@ static void extreme_numbers(void **state) {
     }
 }
 
-/* A column far from 0 keeps its precision: the same answer as the column moved to 0. */
+/* A column far from 0 keeps its precision: the same result as for the column shifted to 0. */
 static void far_columns(void **state) {
     (void)state;
     enum { N = 400 };
@@ -256,7 +266,8 @@ static void tiny_tables(void **state) {
         OK(try_fit(one, two, 2, 1, 2, p, &fit, NULL));
         assert_true(fit.out.w[0] > 1);
         fit_done(&fit);
-        OK(try_fit(same, three, 3, 1, 3, p, &fit, NULL)); /* nothing to learn: equal chances */
+        /* No information: equal probabilities. */
+        OK(try_fit(same, three, 3, 1, 3, p, &fit, NULL));
         assert_true(fabs(fit.report.objective - log(3)) < 1e-4);
         fit_done(&fit);
         dn_params_free(p);

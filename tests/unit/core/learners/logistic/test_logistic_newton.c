@@ -1,10 +1,12 @@
-/* Newton's steps are those of iteratively reweighted least squares, with and without a penalty; and separable classes make the weights grow as they must. */
+/* Newton's steps equal those of iteratively reweighted least squares, with and without a penalty.
+ * For separable classes the weights grow as expected. */
 #include "unit/core/learners/logistic/logistics.h"
 
 enum { STEPS = 4 };
 
 struct heard {
-    double w[STEPS + 1][8]; /* [w, w0] after each step; the first is the start */
+    /* [w, w0] after each step; the first entry is the start. */
+    double w[STEPS + 1][8];
     size_t d;
 };
 
@@ -15,8 +17,9 @@ static void listen(const dn_run *run, const dn_progress *progress) {
     h->w[progress->iteration][h->d] = progress->w0[0];
 }
 
-/* The weighted normal equations of the fit to z, (ΦᵀWΦ/Σv + 2λI') w = ΦᵀWz/Σv with I' without the intercept: how far w is from holding them, relative to their
- * right side. W = v y(1 − y), z = Φ w_old + W⁻¹V with V = v (r − y). */
+/* The weighted normal equations of the fit to z: (ΦᵀWΦ/Σv + 2λI') w = ΦᵀWz/Σv, with I' without the
+ * intercept, W = v y(1 − y), z = Φ w_old + W⁻¹V, V = v (r − y). Returns the residual of w relative
+ * to the right side. */
 static double gap(const struct problem *t, const double *old, const double *new, double lambda) {
     size_t d = t->d;
     double off[8] = {0}, size[8] = {0}, total = 0, worst = 0;
@@ -44,7 +47,8 @@ static double gap(const struct problem *t, const double *old, const double *new,
     return worst;
 }
 
-/* ALGORITHMS.md, example 20. Bishop, PRML, equations 4.99 and 4.100. Full steps: the clouds overlap, so none is cut by the line search. */
+/* ALGORITHMS.md, example 20. Bishop, PRML, equations 4.99 and 4.100. The clouds overlap, so the
+ * line search takes full steps. */
 static void steps_are_weighted_least_squares(void **state) {
     (void)state;
     const double lambdas[] = {0, 0.05};
@@ -75,8 +79,8 @@ static void steps_are_weighted_least_squares(void **state) {
             for (size_t i = 0; i < STEPS; i++) {
                 assert_true(gap(&t, heard.w[i], heard.w[i + 1], lambdas[l]) <= 1e-11);
             }
-            assert_true(gap(&t, heard.w[0], heard.w[2], lambdas[l]) >
-                        1e-6); /* which two steps are not */
+            /* Two steps together do not satisfy them. */
+            assert_true(gap(&t, heard.w[0], heard.w[2], lambdas[l]) > 1e-6);
             fit_done(&fit);
             dn_params_free(p);
             dn_rows_free(t.rows);
@@ -98,7 +102,8 @@ static double length_after(const dn_rows *rows, double lambda, size_t passes, st
     return hypot(fit->out.w[0], fit->out.w[1]);
 }
 
-/* Example 15: without a penalty ten times the passes add about the same length each time (it grows with their logarithm); with one there is an end. */
+/* Example 15: without a penalty ten times the passes add about the same length each time
+ * (logarithmic growth). With a penalty the weights converge. */
 static void separable_classes(void **state) {
     (void)state;
     const double x[] = {0, 0, 1, 0, 0, 1, 3, 3, 4, 3, 3, 4}, y[] = {0, 0, 0, 1, 1, 1};

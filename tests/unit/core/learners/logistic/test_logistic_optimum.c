@@ -1,7 +1,9 @@
-/* Logistic regression judged by the data: the gradient of the stated objective at the weights handed back, and what must not change the answer. */
+/* Logistic regression: the gradient of the stated objective at the returned weights, recomputed
+ * from the data, and the changes of the input that must not change the result. */
 #include "unit/core/learners/logistic/logistics.h"
 
-/* The gradient recomputed by plain loops is 0 in every stated variable, relative to the size of its column. */
+/* The gradient recomputed by plain loops is 0 in every variable, relative to the size of its
+ * column. */
 static void assert_optimal(const struct csv *t, const double *x, const double *weight,
                            double lambda, const struct fit *fit, double tolerance) {
     size_t S = t->K == 2 ? 1 : t->K;
@@ -100,7 +102,8 @@ static void order_of_rows_is_nothing(void **state) {
     struct csv *t = csv_named("wine");
     double *x = xcalloc(t->n * t->d, sizeof *x), *y = xcalloc(t->n, sizeof *y);
     for (size_t i = 0; i < t->n; i++) {
-        size_t from = i * 55 % t->n; /* 55 and 178 have no common divisor */
+        /* 55 and 178 have no common divisor: a permutation. */
+        size_t from = i * 55 % t->n;
         memcpy(x + i * t->d, t->x + from * t->d, t->d * sizeof *x);
         y[i] = t->target[from];
     }
@@ -117,7 +120,8 @@ static void order_of_rows_is_nothing(void **state) {
     csv_free(t);
 }
 
-/* x/c with λ is x with λc²: the same scores. Raw pixels with lambda = 6.5 behave like pixels/255 with 1e-4, and take about the same passes. */
+/* x/c with λ equals x with λc²: the same scores. Raw pixels with lambda = 6.5 behave like
+ * pixels/255 with 1e-4 and take about the same number of passes. */
 static void scaling_scales_the_penalty(void **state) {
     (void)state;
     struct csv *t = csv_named("digits");
@@ -159,7 +163,8 @@ static void sparse_rows_are_dense_rows(void **state) {
                                        ? 1 + (double)((i + j) % 3) + (j == (size_t)y[i] ? 2 : 0)
                                        : 0;
                     if (s == 3 && j == 5) {
-                        value = 1; /* a full column among the sparse */
+                        /* A dense column among the sparse ones. */
+                        value = 1;
                     }
                     x[i * D + j] = value;
                     if (value != 0) {
@@ -197,7 +202,8 @@ static void sparse_rows_are_dense_rows(void **state) {
     }
 }
 
-/* 10,000 rows are three blocks: another grouping and more slots give the same bytes. */
+/* 10,000 rows are three blocks: another grouping of the partial sums and more slots give the same
+ * bytes. */
 static void threads_are_nothing(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
@@ -289,7 +295,7 @@ static void memory_runs_out(void **state) {
     csv_free(t);
 }
 
-/* What a fit is said to need is enough, and no more than a few times too much. */
+/* The estimated memory of a fit is sufficient, and at most a few times too large. */
 static void memory_is_foretold(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
@@ -341,8 +347,8 @@ static void newton_beyond_the_budget(void **state) {
     dn_error err = {0};
     assert_int_equal(fit_rows(rows, 3, p, &run, &fit, &err), DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "newton"));
-    assert_non_null(
-        strstr(err.message, "5842")); /* two matrices [603 × 603] and five vectors, aligned */
+    /* Two matrices [603 × 603] and five vectors, aligned. */
+    assert_non_null(strstr(err.message, "5842"));
     assert_int_equal(memory.live, 0);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -372,14 +378,14 @@ static void stops_when_told(void **state) {
     csv_free(t);
 }
 
-/* One block of rows is many matrix products when classes are many: the flag is looked at between them, and the look that finds it set is the last. */
+/* With many classes one block of rows takes many matrix products. The cancel flag is polled between
+ * them, and the fit ends at the poll that finds it set. */
 static void stops_within_a_block(void **state) {
     (void)state;
     enum { K = 12, ROWS = 600 };
     struct csv *t = csv_clouds(ROWS, 5, K);
-    dn_params *p =
-        params_of("newton",
-                  0); /* with a column that is another's double: the null space takes part too */
+    /* One column is twice another, so that the null space is computed too. */
+    dn_params *p = params_of("newton", 0);
     for (size_t i = 0; i < t->n; i++) {
         t->x[i * t->d + 4] = 2 * t->x[i * t->d + 3];
     }

@@ -1,4 +1,5 @@
-/* Logistic regression over sparse rows: the same as over dense ones, streamed as in memory, and memory that grows with the columns alone. */
+/* Logistic regression on sparse rows: the same results as on dense rows, streamed and in memory,
+ * and memory that depends on the number of columns. */
 #include "unit/core/learners/logistic/logistics.h"
 #include "unit/core/learners/shared/streams.h"
 
@@ -46,7 +47,8 @@ static void same_numbers(const struct problem *t, const struct fit *a, const str
     }
 }
 
-/* A few passes of stochastic descent: the same weights, whichever way the rows are held, with decay, clipping, both or neither. */
+/* A few passes of stochastic descent give the same weights for sparse and dense rows, with decay,
+ * clipping, both or neither. */
 static void sgd_as_dense(void **state) {
     (void)state;
     for (size_t K = 2; K <= 4; K += 2) {
@@ -71,7 +73,8 @@ static void sgd_as_dense(void **state) {
     }
 }
 
-/* A rate with which a batch takes more than all of a weight away: the decay changes its sign, and debts are forgotten. */
+/* A learning rate at which the decay of one batch exceeds the weight: the weight changes its sign,
+ * and the outstanding decay is dropped. */
 static void sgd_overshoots_alike(void **state) {
     (void)state;
     struct problem t = problem_sparse(100, 30, 2, 10);
@@ -89,7 +92,7 @@ static void sgd_overshoots_alike(void **state) {
     problem_done(&t);
 }
 
-/* The minimum that stochastic descent over sparse rows ends at is the one there is. */
+/* Stochastic descent on sparse rows reaches the unique minimum. */
 static void sgd_reaches_the_minimum(void **state) {
     (void)state;
     struct problem t = problem_sparse(300, 12, 3, 8);
@@ -111,7 +114,7 @@ static void sgd_reaches_the_minimum(void **state) {
     problem_done(&t);
 }
 
-/* Blocks that are read again at every pass, by any number of threads: the same bytes. */
+/* Blocks that are read again in every pass, with any number of threads: the same bytes. */
 static void streamed_as_in_memory(void **state) {
     (void)state;
     struct problem t = problem_sparse(9000, 60, 3, 6); /* three blocks */
@@ -132,7 +135,8 @@ static void streamed_as_in_memory(void **state) {
     problem_done(&t);
 }
 
-/* 100,000 columns and few rows: vectors of the variables, and what is foretold is enough for them. A tenth of the rows' own size is not needed more of where there are more. */
+/* 100,000 columns and few rows: the memory is a number of vectors of the variables, and the
+ * estimate is sufficient. */
 static void memory_is_that_of_the_columns(void **state) {
     (void)state;
     enum { D = 100000, N = 300, ENTRIES = 8 };
@@ -175,7 +179,8 @@ static void memory_is_that_of_the_columns(void **state) {
     problem_done(&t);
 }
 
-/* However many the variables, the pairs that L-BFGS keeps of them stay within bounds: 20 classes of 100,000 words. */
+/* The memory of the L-BFGS pairs is bounded for any number of variables: 20 classes of 100,000
+ * words. */
 static void pairs_have_a_limit(void **state) {
     (void)state;
     const char *const own[] = {"lbfgs", "newton", "sgd", "gradient_descent"};
@@ -189,7 +194,8 @@ static void pairs_have_a_limit(void **state) {
     }
 }
 
-/* The more rows there are, the fewer passes are made unasked: a pass of stochastic descent is a step for each of them. */
+/* The default max_iterations decreases with the number of rows: one pass of stochastic descent
+ * makes one step per row. */
 static void passes_over_many_rows(void **state) {
     (void)state;
     const size_t rows[] = {100, 5000, 50000, 10000000}, of_sgd[] = {2000, 2000, 200, 50},

@@ -1,4 +1,5 @@
-/* Logistic regression with the squared error: its gradient against finite differences, what it does far from the boundary, and where it may start. */
+/* Logistic regression with the squared error: its gradient against finite differences, starts far
+ * from the boundary, and starting weights. */
 #include "unit/core/learners/logistic/logistics.h"
 
 static struct problem clouds(size_t n, size_t d, size_t K, bool weighted) {
@@ -35,7 +36,8 @@ static double slope_at(const struct problem *t, double *table, size_t i, double 
     return (up - down) / (2 * h);
 }
 
-/* One step of the textbook's loop from a given start moves every weight by −rate·Σv·(its slope): each component is looked at, with the value before it. */
+/* One step of the textbook's loop from a given start moves every weight by −rate·Σv·slope. The test
+ * checks each component against the finite difference at the start. */
 static void gradient_is_that_of_the_value(void **state) {
     (void)state;
     const double lambda = 0.03, rate = 0.01;
@@ -51,7 +53,8 @@ static void gradient_is_that_of_the_value(void **state) {
             for (size_t i = 0; i < t.n; i++) {
                 total += weighted ? t.weight[i] : 1;
             }
-            for (size_t k = 0; K > 2 && k < t.d + 1; k++) { /* symmetric, as the answer will be */
+            /* Symmetric, like the result. */
+            for (size_t k = 0; K > 2 && k < t.d + 1; k++) {
                 double mean = 0;
                 for (size_t s = 0; s < S; s++) {
                     mean += start[s * (t.d + 1) + k] / (double)S;
@@ -89,7 +92,8 @@ static void gradient_is_that_of_the_value(void **state) {
     }
 }
 
-/* Each gradient solver ends where the finite differences vanish, below where it began, and says that there may be other minima. */
+/* Each gradient solver ends where the finite differences vanish and below the objective at the
+ * start. It warns that other minima may exist. */
 static void solvers_end_at_stationary_points(void **state) {
     (void)state;
     const char *const solvers[] = {"auto", "lbfgs", "gradient_descent", "sgd"};
@@ -110,11 +114,13 @@ static void solvers_end_at_stationary_points(void **state) {
                             detail(&fit.report, "tolerance") + 1e-8);
             }
             assert_near(fit.report.objective, squared_error(&t, table, 1e-3), 1e-12);
-            assert_true(fit.report.objective < (K == 2 ? 0.125 : 1.0 / 3)); /* of equal chances */
+            /* The objective of equal probabilities. */
+            assert_true(fit.report.objective < (K == 2 ? 0.125 : 1.0 / 3));
             if (s == 0) {
                 first = fit.report.objective;
             }
-            assert_near(fit.report.objective, first, 1e-3); /* of these clouds there is one */
+            /* These clouds have one minimum. */
+            assert_near(fit.report.objective, first, 1e-3);
             fit_done(&fit);
             dn_params_free(p);
         }
@@ -123,7 +129,7 @@ static void solvers_end_at_stationary_points(void **state) {
     }
 }
 
-/* With l1 as well: exact zeros, and slopes within lambda where they are. */
+/* With l1: exact zeros, where the slope is at most lambda. */
 static void squared_with_l1(void **state) {
     (void)state;
     const char *const solvers[] = {"lbfgs", "gradient_descent", "sgd"};
@@ -149,8 +155,9 @@ static void squared_with_l1(void **state) {
     problem_done(&t);
 }
 
-/* ALGORITHMS.md, example 4: from a start that puts every row far on the wrong side the gradient of the squared error vanishes, that of the cross-entropy is as large
- * as it can be; so one stays where it is and the other comes back. */
+/* ALGORITHMS.md, example 4: a start that puts every row far on the wrong side. The gradient of the
+ * squared error vanishes, so that fit does not move. The gradient of the cross-entropy is at its
+ * largest, so that fit converges. */
 static void far_start_of_the_textbook(void **state) {
     (void)state;
     double x[] = {-2, -1.5, -1, 1, 1.5, 2}, y[] = {0, 0, 0, 1, 1, 1};
@@ -169,7 +176,8 @@ static void far_start_of_the_textbook(void **state) {
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
         norm[squared] = detail(&fit.report, "gradient_norm_start");
         assert_true(squared ? fit.out.w[0] < -19 : fit.out.w[0] > 0);
-        if (squared) { /* within the tolerance at once: said, not hidden */
+        /* Within the tolerance at the start: the report has a warning. */
+        if (squared) {
             assert_true(fit.report.iterations == 0 &&
                         warned(&fit.report, "at the start is within the tolerance already"));
             assert_near(fit.report.objective, 0.5, 1e-6);
@@ -177,12 +185,14 @@ static void far_start_of_the_textbook(void **state) {
         fit_done(&fit);
         dn_params_free(p);
     }
-    assert_near(norm[0], 1.5, 1e-6); /* mean |x|: every residual is 1 */
+    /* mean |x|, because every residual is 1 */
+    assert_near(norm[0], 1.5, 1e-6);
     assert_true(norm[1] < 1e-8);
     dn_rows_free(rows);
 }
 
-/* A list is where every solver starts, in the weights as stated; its length is judged when the features are known. */
+/* A list sets the start of every solver, in units of the reported weights. Its length is checked
+ * once the number of features is known. */
 static void starts_from_a_list(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
@@ -232,7 +242,8 @@ static void newton_is_refused(void **state) {
     dn_params_free(p);
 }
 
-/* The curvature bound is one: no direction through any scores has more, and some come near. Σ over one row and one feature of value 1 is ℓ itself. */
+/* The curvature bound holds: no direction at any scores has more curvature, and some come close.
+ * For one row and one feature of value 1, Σ is ℓ itself. */
 static void curvature_is_bounded(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -246,8 +257,9 @@ static void curvature_is_bounded(void **state) {
         dn_run run = dn_run_default();
         struct fit fit;
         OK(fit_rows(rows, K, p, &run, &fit, NULL));
-        double largest =
-            1; /* of the mean of [x, 1][x, 1]': both columns have mean square 1 (K = 2), x has 2/3 (K = 3) */
+        /* The largest eigenvalue of the mean of [x, 1][x, 1]'. Both columns have mean square 1 (K =
+         * 2); x has 2/3 (K = 3). */
+        double largest = 1;
         bound = detail(&fit.report, "curvature_bound") / largest;
         uint64_t seed = 5;
         for (int trial = 0; trial < 20000; trial++) {

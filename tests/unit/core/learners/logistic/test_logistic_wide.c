@@ -1,4 +1,5 @@
-/* newton beyond 4,096 variables: conjugate gradients instead of a matrix, judged by the data and by L-BFGS; and what that takes of memory. */
+/* newton beyond 4,096 variables: conjugate gradients instead of a matrix. Optimality recomputed
+ * from the data, agreement with L-BFGS, memory. */
 #include "unit/core/learners/logistic/logistics.h"
 
 enum { WORDS = 60 };
@@ -38,7 +39,7 @@ static void conditions_hold(void **state) {
     }
 }
 
-/* The same rows dense, and with weights 2 instead of repetition. */
+/* The same rows dense, and with weight 2 instead of repetition. */
 static void dense_rows_and_weights(void **state) {
     (void)state;
     struct problem t = problem_sparse(200, 1400, 3, WORDS), dense = {.n = t.n, .d = t.d, .K = t.K},
@@ -75,7 +76,8 @@ static void dense_rows_and_weights(void **state) {
     problem_done(&twice);
 }
 
-/* 4,096 variables have a matrix, 4,097 have none: the same minimum, and the column more, which is empty, weighs nothing. */
+/* 4,096 variables use a matrix, 4,097 do not: the same minimum. The additional column is empty and
+ * has weight 0. */
 static void both_sides_of_the_limit(void **state) {
     (void)state;
     enum { D = 4095 };
@@ -83,8 +85,8 @@ static void both_sides_of_the_limit(void **state) {
     OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, t.n, D + 1), t.target, NULL,
                            &wide.rows, NULL));
     dn_params *p =
-        params_with("newton", "l1",
-                    0.05); /* few weights that are not 0: small systems within the large matrix */
+        /* Few nonzero weights: small systems within the large matrix. */
+        params_with("newton", "l1", 0.05);
     struct fit with = fit_problem(&t, p), without = fit_problem(&wide, p);
     assert_near(without.report.objective, with.report.objective, 1e-11);
     assert_close(without.out.w, with.out.w, D, 1e-6);
@@ -100,7 +102,7 @@ static void both_sides_of_the_limit(void **state) {
     problem_done(&t);
 }
 
-/* Nothing of the size of d²: a few vectors of the variables, which is what is foretold. */
+/* No allocation of size d²: the fit takes a few vectors of the variables, as estimated. */
 static void no_matrix_is_made(void **state) {
     (void)state;
     const char *const penalties[] = {"l2", "l1", "none"};
@@ -120,9 +122,8 @@ static void no_matrix_is_made(void **state) {
         assert_true((double)meter.most <= foretold && foretold <= 5 * (double)meter.most);
         assert_true(foretold < 100 * 8.0 * 20000);
         assert_int_equal(meter.now, 0);
-        assert_true(
-            i == 2 ? warned(&fit.report, "separable")
-                   : fit.report.converged); /* 60 rows are always separable by 20,000 features */
+        /* 60 rows are always separable by 20,000 features. */
+        assert_true(i == 2 ? warned(&fit.report, "separable") : fit.report.converged);
         fit_done(&fit);
         dn_params_free(p);
     }
