@@ -1,4 +1,5 @@
-/* Least squares in closed form: golden numbers, the normal equations recomputed from the data, deficient rank, and what must not change the answer. */
+/* Least squares in closed form: golden numbers, the normal equations recomputed from the data,
+ * deficient rank, invariants. */
 #include "unit/core/support.h"
 
 static dn_params *squares_params(double lambda) {
@@ -52,7 +53,7 @@ static void outputs(const struct machine_view *m, const double *x, double *y) {
     }
 }
 
-/* ---- other people's numbers ---- */
+/* ---- golden numbers ---- */
 static void golden(void **state) {
     struct csv *t = csv_named(*state);
     if (t == NULL) {
@@ -68,7 +69,7 @@ static void golden(void **state) {
     for (size_t i = 0; i < 4; i++) {
         outputs(&fit.out, t->x + (size_t)rows[i] * t->d, fitted + i * t->K);
     }
-    assert_close(fitted, expected, 4 * t->K, 1e-9); /* asked for is 1e-7 */
+    assert_close(fitted, expected, 4 * t->K, 1e-9); /* the requirement is 1e-7 */
     assert_near(detail(&fit, "residual_sum_of_squares"),
                 json_number_value(json_object_get(g, "residual_sum_of_squares")), 1e-9);
     assert_near(fit.report.objective, detail(&fit, "residual_sum_of_squares") / (double)t->n,
@@ -96,7 +97,8 @@ static void golden(void **state) {
 }
 
 /* ---- the normal equations ---- */
-/* Objective over all K outputs, and whether its gradient vanishes: each component beside what its column could make of residuals. */
+/* Checks that the gradient vanishes, each component relative to the size of its column. Returns the
+ * objective over all K outputs. */
 static double check_optimum(const struct csv *t, const double *weight, const struct fit *fit,
                             double lambda, double tolerance) {
     double total = 0, value = 0, y[16], gradient[16] = {0}, *g = xcalloc(t->K * t->d, sizeof *g),
@@ -160,7 +162,7 @@ static void normal_equations(void **state) {
 }
 
 /* ---- deficient rank ---- */
-/* wine with three columns more: 2·c0 + 3, c1 + c2, and 7. */
+/* wine with three additional columns: 2·c0 + 3, c1 + c2, and 7. */
 static struct csv *wine_with_combinations(void) {
     struct csv *t = csv_named("wine");
     size_t d = t->d + 3;
@@ -213,7 +215,7 @@ static void least_norm(void **state) {
     csv_free(t);
 }
 
-/* Nearly dependent columns are not dependent ones: x and x + 1e-7 u give the fit of x and u. */
+/* Nearly dependent columns keep their rank: x and x + 1e-7 u give the same fit as x and u. */
 static void ill_conditioned(void **state) {
     (void)state;
     struct csv *t = csv_named("iris");
@@ -238,7 +240,7 @@ static void ill_conditioned(void **state) {
     csv_free(t);
 }
 
-/* A penalty on columns too near each other for Cholesky: the minimum all the same. */
+/* A penalty on columns that are too close to dependent for Cholesky: the minimum is still found. */
 static void penalised_and_ill_conditioned(void **state) {
     (void)state;
     struct csv *t = csv_named("iris");
@@ -276,7 +278,7 @@ static void more_columns_than_rows(void **state) {
     csv_free(t);
 }
 
-/* ---- what changes nothing ---- */
+/* ---- invariants ---- */
 static void close_fits(const struct fit *a, const struct fit *b, double tolerance) {
     size_t S = dn_machine_n_scores(a->out.machine);
     assert_close(a->out.w, b->out.w, S * a->out.n_features, tolerance);
@@ -329,7 +331,7 @@ static void weights_and_orders(void **state) {
     csv_free(t);
 }
 
-/* Columns in other units and far from 0: the fit stays. */
+/* Columns in other units and far from 0 give the same fit. */
 static void shifted_and_scaled(void **state) {
     (void)state;
     struct csv *t = csv_named("iris");
@@ -407,7 +409,7 @@ static void any_threads(void **state) {
     csv_free(t);
 }
 
-/* ---- what is refused ---- */
+/* ---- errors ---- */
 static void full_memory_and_stops(void **state) {
     (void)state;
     struct csv *t = wine_with_combinations();

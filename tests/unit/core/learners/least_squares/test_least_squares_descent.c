@@ -1,4 +1,5 @@
-/* Least squares by gradient descent: the textbook's step by hand, its rates, where it ends, and what a listener is told. */
+/* Least squares by gradient descent: the textbook's steps by plain loops, learning rates, the
+ * limit, progress reports. */
 #include "unit/core/support.h"
 
 static dn_params *descent_params(double lambda, const char *solver) {
@@ -84,7 +85,7 @@ static void steps_by_hand(void **state) {
     }
 }
 
-/* It ends where the closed form is, from any start. */
+/* From any start the descent converges to the closed form. */
 static void same_end(void **state) {
     const char *name = *state;
     struct csv *t = csv_named(name);
@@ -222,7 +223,7 @@ static void progress(void **state) {
     csv_free(t);
 }
 
-/* Sparse rows as they are, whatever the threads; and every failure is clean. */
+/* Sparse rows, with any number of threads. Every failure is clean. */
 static void sparse_rows(void **state) {
     (void)state;
     enum { N = 5000, D = 4 };

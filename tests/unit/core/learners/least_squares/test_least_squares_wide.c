@@ -1,5 +1,5 @@
-/* Least squares by conjugate gradients: the normal equations recomputed from the data, the closed form's answer where there is one, least norm, and what must not
- * change the answer. */
+/* Least squares by conjugate gradients: the normal equations recomputed from the data, agreement
+ * with the closed form, least norm, invariants. */
 #include "unit/core/learners/logistic/logistics.h"
 #include "unit/core/learners/shared/streams.h"
 
@@ -163,7 +163,7 @@ static void least_norm(void **state) {
     problem_done(&more);
 }
 
-/* Columns far from 0 keep their precision but for a part of m/σ, and their units do not matter. */
+/* Columns far from 0 lose only a fraction of precision of about m/σ. Their units have no effect. */
 static void far_columns_and_units(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true), far = {.n = t.n, .d = t.d, .K = t.K};
@@ -222,7 +222,8 @@ static void held_in_any_way(void **state) {
     problem_done(&t);
 }
 
-/* 50,000 columns: `auto` has no matrix, memory is that of some vectors, and what is foretold is enough. The closed form is refused before anything is taken. */
+/* 50,000 columns: `auto` uses no matrix, the memory is a few vectors, and the estimate is
+ * sufficient. The closed form is refused before it allocates. */
 static void many_columns(void **state) {
     (void)state;
     enum { D = 50000, N = 200, ENTRIES = 10 };
@@ -294,13 +295,13 @@ static void chosen_by_shape(void **state) {
         }
         dn_params_free(p);
     }
-    /* what only overflows says so: no estimate is below the truth */
+    /* An overflowing estimate is large, never below the true value. */
     dn_params *p = squares_params("closed_form", 1e-3);
     assert_true(foretold_memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
     dn_params_free(p);
 }
 
-/* ---- the course ---- */
+/* ---- progress reports ---- */
 struct course {
     size_t told;
     double fraction;

@@ -1,5 +1,5 @@
-/* Prepared problems: fits that share one give the same bits as fits that do not, and its kernel values
- * are computed once. */
+/* Prepared problems: fits that share one give the same bits as fits that do not, and its kernel
+ * values are computed once. */
 #include "learners/shared/prepared.h"
 #include "unit/core/learners/svm/kernel/kernel_machines.h"
 
