@@ -1,5 +1,5 @@
-/* Merge sort from the bottom up: short runs by insertion, then pairs of runs merged from one array into the other and back. Knuth, The Art of Computer Programming,
- * volume 3, section 5.2.4. */
+/* Bottom-up merge sort: insertion sort for short runs, then merges of pairs of runs between two
+ * arrays. Knuth, The Art of Computer Programming, volume 3, section 5.2.4. */
 #include "evaluate/descending.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 enum {
     RUN = 32,
     POLL = 1 << 20
-}; /* length of the first runs; pairs merged between two looks at the stop flag */
+}; /* length of the first runs; pairs merged between two cancellation checks */
 
 static void insertion(dni_pairs p, size_t begin, size_t end) {
     for (size_t i = begin + 1; i < end; i++) {
@@ -23,7 +23,7 @@ static void insertion(dni_pairs p, size_t begin, size_t end) {
     }
 }
 
-/* to[begin … end) ← the sorted runs [begin, middle) and [middle, end) of `from` merged. */
+/* Merges the sorted runs [begin, middle) and [middle, end) of `from` into to[begin … end). */
 static void merge(dni_pairs from, size_t begin, size_t middle, size_t end, dni_pairs to) {
     size_t a = begin, b = middle;
     for (size_t i = begin; i < end; i++) {

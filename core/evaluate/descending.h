@@ -1,4 +1,4 @@
-/* Sorting scores together with the numbers of their rows. */
+/* Sorts scores together with their row numbers. */
 #ifndef DNI_DESCENDING_H
 #define DNI_DESCENDING_H
 
@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers without NaN, and what goes with each. */
+/* Keys without NaN, each with a row number. */
 typedef struct dni_pairs {
     double *key;
     uint32_t *row;
 } dni_pairs;
 
-/* Sorts n pairs by key, the greatest first; equal keys stay in their order. `room` holds n pairs of scratch. O(n log n); polls the run's stop, the only failure. */
+/* Sorts n pairs by descending key; stable. `room` is scratch for n pairs. O(n log n).
+ * DN_ERR_STOPPED, DN_ERR_TIME. */
 DN_MUST_USE dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs room,
                                           const dn_run *run, dn_error *err);
 

@@ -1,4 +1,4 @@
-/* Scores of rows, tile by tile, into metrics. */
+/* Scores rows tile by tile and adds them to metrics. */
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
 #include "linalg/tile.h"
@@ -15,17 +15,17 @@ struct scorer {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores;
-    double *work;          /* of the machines, or of a prediction */
+    double *work;          /* workspace of the machines or of dn_model_predict */
     double *scores;        /* [DNI_TILE_ROWS × n_scores] */
-    double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
-    double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
+    double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
+    double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
     double *coupling;
     double *weight; /* [DNI_TILE_ROWS] */
     dni_scores_fn
         *keep; /* receives the scores instead of the metrics; NULL: metrics are computed */
     void *keep_arg;
     size_t *truth, *predicted;
-    void *numbers, *labels; /* the memory of all this */
+    void *numbers, *labels; /* the memory of the arrays above */
 };
 
 /* ---- scorer ---- */
@@ -34,7 +34,7 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
     return dn_decision_class_scores(m->decision, m->classes.shown.n, scores, class_scores);
 }
 
-/* Everything but the metrics. `raw`: for raw rows. */
+/* Allocates and initializes everything except the metrics. `raw`: the rows are raw, not encoded. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
     const size_t K = m->classes.shown.n, S = m->n_scores, tile = DNI_TILE_ROWS,
@@ -107,7 +107,7 @@ static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out
     return status;
 }
 
-/* n rows whose scores and classes are there. */
+/* Adds n rows whose scores and true classes are in the scorer. */
 static void add_tile(const struct scorer *t, size_t n, const double *weight) {
     size_t K = t->n_classes;
     dn_decision decision = t->model->decision;
@@ -136,7 +136,7 @@ static dn_status score_tile(const struct scorer *t, dn_matrix x, dn_error *err) 
     return dni_machines_score(m->machines, m->n_machines, x, t->run, t->scores, t->work, err);
 }
 
-/* Weights of the next n rows of the source that take part; *at: where the search goes on. */
+/* Weights of the next n rows with the wanted role. *at: the source row to continue from. */
 static const double *next_weights(const struct scorer *t, const dni_evaluate_input *j, size_t n,
                                   size_t *at) {
     if (j->weight == NULL) {
@@ -237,7 +237,8 @@ static dn_status evaluate_once(const dn_model *model, const struct subject *s, b
     return scorer_end(&t, status, out, err);
 }
 
-/* The scores that are kept for ranking may be what the rows themselves then lack memory for: once more without. */
+/* If memory is exhausted, the evaluation is repeated without ranking, which releases the memory of
+ * the kept scores. */
 static dn_status evaluate(const dn_model *model, const struct subject *s, const dn_run *run,
                           dn_metrics **out, dn_error *err) {
     dn_error why;

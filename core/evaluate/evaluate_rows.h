@@ -19,21 +19,22 @@ typedef struct dni_evaluate_input {
     bool curves;
 } dni_evaluate_input;
 
-/* Computes the metrics of a model. One pass over the rows, in order, on this thread; kernel machines
- * compute the scores of a tile on all threads of the run. */
+/* Computes the metrics of a model. One pass over the rows, in order, on this thread; kernel
+ * machines compute the scores of a tile on all threads of the run. */
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
-/* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indexes, weight [n]
- * (NULL: all 1). */
+/* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indexes, weight
+ * [n] (NULL: all 1). */
 typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth,
                            const double *weight, size_t n);
-/* Passes the scores of all rows to fn, tile by tile, in order. Errors: those of dni_evaluate_rows. */
+/* Passes the scores of all rows to fn, tile by tile, in order. Errors: those of dni_evaluate_rows.
+ * */
 DN_MUST_USE dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model,
                                      const dn_run *run, dni_scores_fn *fn, void *arg,
                                      dn_error *err);
 
-/* What a model with DN_DECISION_OUTLIER answers for rows without a true class. */
+/* Predictions of a model with DN_DECISION_OUTLIER for rows without true classes. */
 typedef struct dni_outlier_count {
     double inliers, outliers; /* sums of weights */
     size_t rows;
@@ -41,9 +42,9 @@ typedef struct dni_outlier_count {
 DN_MUST_USE dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *model,
                                          const dn_run *run, dni_outlier_count *out, dn_error *err);
 
-/* Bytes that an evaluation needs beside the rows, before there is a model. */
+/* Estimate of the bytes that an evaluation needs in addition to the rows. */
 double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes);
-/* Bytes of the ranking, which is left out if there is no memory for it. */
+/* Bytes that ranking needs; 0 if there are too many scores to rank. Ranking is optional. */
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 
 #endif

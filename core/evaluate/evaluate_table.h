@@ -1,4 +1,4 @@
-/* A model and a table: columns are found by name. */
+/* Evaluation of a model on a table, whose columns are found by name. */
 #ifndef DNI_EVALUATE_TABLE_H
 #define DNI_EVALUATE_TABLE_H
 

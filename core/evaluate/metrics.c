@@ -1,4 +1,4 @@
-/* Sums over rows, and the ratios of them. What depends on ranks is in ranking.c. */
+/* Sums over rows and their ratios. Rank statistics are in ranking.c. */
 #include "base/argument.h"
 #include <discern/decision.h>
 #include <discern/metrics.h>
@@ -14,24 +14,24 @@
 
 #define LN_2 0.69314718055994530941723212145818
 
-/* Points of a curve when there are many classes. */
+/* Maximum number of points of a curve for K classes: ALL_POINTS / K, at least LEAST_POINTS. */
 enum { ALL_POINTS = 4000, LEAST_POINTS = 12 };
 
 struct bin {
     double weight, confidence,
-        right; /* Σ v, Σ v·p, Σ v of rows whose class has the top probability */
+        right; /* Σ v, Σ v·p, Σ v of rows whose class has the greatest probability */
 };
 
 struct metrics {
     dn_metrics shown; /* first: a dn_metrics * is a struct metrics * */
     dn_metrics_options options;
-    double added;                    /* rows so far, those of weight 0 too */
-    bool misused;                    /* rows that break a rule were passed */
+    double added;                    /* number of rows so far, including weight 0 */
+    bool misused;                    /* rows that violate the options were passed */
     double log_loss, brier;          /* Σ v·loss */
     double hinge, squared, logistic; /* Σ v·loss */
     struct bin bins[DN_CALIBRATION_BINS];
     dni_ranking ranking; /* {0}: nothing is ranked */
-    double *ambiguous;   /* [K] weights of the class's rows that got no label; behind cells */
+    double *ambiguous;   /* [K] Σ v of the ambiguous rows of each class; stored after `cells` */
     double cells[];      /* the confusion matrix, [K × K] */
 };
 
@@ -74,7 +74,7 @@ static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
     return true;
 }
 
-/* Room for ranking, or the reason why there is none. */
+/* Allocates the ranking, or sets the warning. */
 static void prepare_ranking(struct metrics *m) {
     dn_error why = {0};
     if (m->options.unranked || m->options.n_rows == 0 ||
@@ -132,7 +132,7 @@ void dn_metrics_free(dn_metrics *metrics) {
 }
 
 /* ---- sums ---- */
-/* p [K] of one row. */
+/* Adds one row with probabilities p [K] and weight v. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
     size_t K = m->shown.n_classes, top = 0;
     double own = p[truth], brier = 0;
@@ -155,7 +155,7 @@ static void add_probabilities(struct metrics *m, size_t truth, const double *p, 
     m->bins[bin].right += top == truth ? v : 0;
 }
 
-/* scores [K] of one row. */
+/* Adds one row with class scores [K] and weight v. */
 static void add_margin(struct metrics *m, size_t truth, const double *scores, double v) {
     double other = -(double)INFINITY;
     for (size_t k = 0; k < m->shown.n_classes; k++) {
@@ -222,8 +222,9 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
 }
 
 /* ---- ratios ---- */
-/* Mean of one ratio over the classes that occur in truth or prediction, plain and by support. Where it is not defined it counts 0: a class that is never predicted has
- * no precision, and leaving it out would praise a model for never naming it. */
+/* Mean of a ratio over the classes that are true or predicted for some row, unweighted and weighted
+ * by support. Undefined ratios count as 0: omitting the undefined precision of a class would reward
+ * a model that never predicts it. */
 struct mean {
     double sum, count, weighted, weight;
 };
@@ -247,8 +248,16 @@ static double matthews(const double *cell) {
     return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
 }
 
-/* Sums over the classes: R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²)) with c right of s, t_k true and p_k predicted (Gorodkin, Computational Biology and Chemistry 28, 2004). No
- * label is one more class, predicted but never true. s² − Σ p_k² = Σ p_k (s − p_k) keeps its digits when one class has nearly all. */
+/* Sums over the classes for
+ *
+ *   R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²))
+ *
+ * s is the total weight, c the weight of correct rows; t_k and p_k are the weights of the rows that
+ * are, or are predicted as, class k. Ambiguous rows are predictions of one more class that has no
+ * rows. s² − Σ p_k² is computed as Σ p_k (s − p_k), without cancellation if one class has nearly
+ * all rows.
+ *
+ * Source: Gorodkin, Computational Biology and Chemistry 28, 2004. */
 struct correlation {
     double right, product, predicted, truth;
 };

@@ -1,10 +1,14 @@
-/* Rank statistics of one class against the rest. With the rows in descending order of score, cut after every group of equal scores, T and F being the weights of the class's and of the
- * other rows so far:
+/* Rank statistics of one class against the rest.
  *
- *   ROC area           Σ_groups ΔF (T_before + ½ΔT) / (T_all F_all): the chance that a row of the class has the greater score, ties ½
+ * The rows are in descending order of score. Rows with equal scores form a group. T and F are the
+ * weights of the rows of the class and of the other rows, up to and including a group.
+ *
+ *   ROC area           Σ_groups ΔF (T_before + ½ΔT) / (T_all F_all): the probability that a row of
+ *                      the class has the greater score, ties ½
  *   average precision  Σ_groups ΔT/T_all · T/(T + F)
  *
- * Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006, algorithms 1 and 2. */
+ * Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006, algorithms 1 and
+ * 2. */
 #include "evaluate/ranking.h"
 #include "base/run_memory.h"
 
@@ -55,7 +59,7 @@ void dni_ranking_add(dni_ranking *r, size_t truth, double weight, const double *
     }
 }
 
-/* ---- a walk down the scores ---- */
+/* ---- iteration over groups ---- */
 struct walk {
     const dni_ranking *ranking;
     const double *score; /* [n] descending */
@@ -69,7 +73,7 @@ static struct walk walk_of(const dni_ranking *r, const double *score, uint32_t p
     return (struct walk){.ranking = r, .score = score, .positive = positive};
 }
 
-/* The next group of equal scores. */
+/* Advances to the next group of equal scores. Returns false at the end. */
 static bool walk_next(struct walk *w) {
     const dni_ranking *r = w->ranking;
     if (w->at == r->n) {
@@ -91,10 +95,10 @@ static bool walk_next(struct walk *w) {
     return true;
 }
 
-/* What a whole walk says. */
+/* Results of a complete iteration. */
 struct areas {
     double positives, negatives; /* T_all, F_all */
-    double roc, precision;       /* NaN: the class has no rows, or has them all */
+    double roc, precision;       /* NaN: the class has no rows, or all rows */
     size_t n_groups;
 };
 
@@ -117,7 +121,7 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
 }
 
 /* ---- curves ---- */
-/* Puts points into a curve; when not all fit, the first of each of `cells` equal parts of the way. */
+/* Adds points to a curve. If not all fit, keeps the first point in each of `cells` equal parts. */
 struct thinner {
     dn_curve *curve;
     bool all;
@@ -157,7 +161,8 @@ static void thinner_end(struct thinner *t) {
     }
 }
 
-/* The next corner of the ROC line after the point where `w` stands: groups that go on in the same direction are passed. *more: `w` stands on a group that is not yet told. */
+/* Finds the next corner of the ROC curve after the position of `w`. Skips groups that continue in
+ * the same direction. *more: `w` is at a group that was not returned yet. */
 static bool next_corner(struct walk *w, bool *more, struct walk *out) {
     if (!*more && !walk_next(w)) {
         return false;

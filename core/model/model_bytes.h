@@ -1,27 +1,27 @@
-/* The bytes of a model. All integers and doubles little-endian; a text is a u64 length and its
- * bytes.
+/* The serialized form of a model. Integers and doubles are little-endian. A text is a u64 length
+ * and its bytes.
  *
  *   8 bytes   "DNMODEL\n"
- *   u32       format version, 3; 2 is the same but for its encoder's version
+ *   u32       format version, DNI_MODEL_VERSION
  *   u32       0
- *   u64       size of everything, checksum included
+ *   u64       total size, including the checksum
  *   text      id of the algorithm
  *   u64       seed
- *   u64       number of parameters; for each: text name, u8 0 and an f64, u8 1 and a text (a
- *   choice, or a word instead of a
- *             number), or u8 2, a u64 and so many f64 (a list)
+ *   u64       number of parameters; for each a text name and one of
+ *               u8 0, f64
+ *               u8 1, text (a choice, or a word instead of a number)
+ *               u8 2, u64 n, f64[n] (a list)
  *   text      name of the target column
- *   u8        its dn_column_type; u64 number of classes; then an f64 each (numeric, boolean) or a
- *   text each
- *   …         the encoder (data/encoder_bytes.h)
- *   u8        dn_decision; outlier: f64 threshold
- *   …         the machines it needs, one after the other (format/machine_bytes.h)
- *   …         if the parameters have a `calibrate` that is not none: the calibration
- *   (predict/calibration.h)
- *   u32       CRC-32 of everything before
+ *   u8        its dn_column_type
+ *   u64       number of classes; for each an f64 (numeric, boolean) or a text
+ *   …         the encoder (encoder/encoder_bytes.h)
+ *   u8        dn_decision; for the outlier rule also f64 threshold
+ *   …         the machines (machine/machine_bytes.h)
+ *   …         if the parameter `calibrate` is not none: the calibration (model/calibration.h)
+ *   u32       CRC-32 of all bytes before it
  *
- * Parameters are matched by name: one that the algorithm has no more is left out, one that it has
- * got since has its default. */
+ * Parameters are matched by name. A parameter that the algorithm no longer has is skipped; a
+ * parameter that the bytes lack has its default. */
 #ifndef DNI_MODEL_BYTES_H
 #define DNI_MODEL_BYTES_H
 
