@@ -1,7 +1,8 @@
-/* Fisher's discriminant: golden numbers, the generalised eigenproblem and its identities recomputed from the data, and the relation to least squares. */
+/* Fisher's discriminant: golden numbers, the generalised eigenproblem and its identities recomputed
+ * from the data, and the relation to least squares. */
 #include "unit/core/learners/fisher/fishers.h"
 
-/* ---- other people's numbers ---- */
+/* ---- golden numbers ---- */
 static void golden(void **state) {
     struct csv *t = csv_named(*state);
     if (t == NULL) {
@@ -130,7 +131,7 @@ static double error_at(const struct csv *t, const double *weight, const double *
     return wrong / total;
 }
 
-/* Every cut between neighbours by brute force. */
+/* Compares with every cut between neighbours. */
 static void least_error(void **state) {
     (void)state;
     dn_params *p = fisher_params();

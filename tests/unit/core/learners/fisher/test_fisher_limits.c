@@ -1,7 +1,7 @@
-/* Fisher's discriminant: what the data forbid, and what changes nothing. */
+/* Fisher's discriminant: limits of the data, and invariants. */
 #include "unit/core/learners/fisher/fishers.h"
 
-/* ---- what the data forbid ---- */
+/* ---- limits of the data ---- */
 static dn_status fit_error(const struct csv *t, const dn_params *p, const dn_run *run,
                            struct fit *fit, dn_error *err) {
     dn_rows *rows;
@@ -70,7 +70,7 @@ static void singular(void **state) {
     dn_params_free(p);
 }
 
-/* Shrinkage 1: the columns count as uncorrelated, w_j = δ_j/S_jj up to length. */
+/* Shrinkage 1: the columns are treated as uncorrelated, w_j = δ_j/S_jj up to length. */
 static void shrinkage(void **state) {
     (void)state;
     struct csv *t = csv_named("breast_cancer");
@@ -101,8 +101,9 @@ static void shrinkage(void **state) {
     csv_free(t);
 }
 
-/* ---- what changes nothing ---- */
-/* Standardised inside: the same directions, unit in the raw features, the same scores. */
+/* ---- invariants ---- */
+/* The fit standardises internally: the same directions, of unit length in the raw features, and the
+ * same scores. */
 static void raw_directions(void **state) {
     const char *name = *state;
     struct csv *t = csv_named(name);
@@ -145,7 +146,8 @@ static void raw_directions(void **state) {
     csv_free(t);
 }
 
-/* Every row twice in another order gives the same directions; sparse rows and any threads too. */
+/* Every row twice in another order gives the same directions. So do sparse rows and any number of
+ * threads. */
 static void rows_and_threads(void **state) {
     (void)state;
     enum { D = 5 };

@@ -1,4 +1,5 @@
-/* Gaussian classes: golden numbers, the closed forms recomputed from the data, what the textbook says of them, invariants. */
+/* Gaussian classes: golden numbers, the closed forms recomputed from the data, identities of the
+ * textbook, invariants. */
 #include "unit/core/learners/shared/densities.h"
 
 static dn_params *gaussian(const char *covariance, const char *divisor) {
@@ -23,7 +24,7 @@ static void covariance_from(const double *whiten, size_t d, double *out) {
     free(precision);
 }
 
-/* ---- other people's programs ---- */
+/* ---- golden numbers ---- */
 static void golden_shared(void **state) {
     const char *set = *state;
     struct csv *t = csv_named(set);
@@ -188,7 +189,7 @@ static void closed_forms(void **state) {
     }
 }
 
-/* The linear weights as the head of gaussian.c has them. */
+/* The linear weights match the formulas at the head of gaussian.c. */
 static void linear_weights(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -250,7 +251,8 @@ static void posterior_is_the_sigmoid(void **state) {
     csv_free(t);
 }
 
-/* Quadratic discriminants with equal covariances are the linear ones: the second class is the first, moved. */
+/* Quadratic discriminants with equal covariances equal the linear ones. The second class is a
+ * translation of the first. */
 static void quadratic_of_equal_covariances(void **state) {
     (void)state;
     enum { N = 40, D = 3 };
@@ -279,7 +281,7 @@ static void quadratic_of_equal_covariances(void **state) {
     csv_free(t);
 }
 
-/* Shrunk all the way, a covariance of each class is its diagonal. */
+/* With shrinkage 1 the covariance of each class is its diagonal. */
 static void shrunk_to_the_diagonal(void **state) {
     (void)state;
     struct csv *t = csv_clouds(80, 4, 3);
@@ -301,7 +303,7 @@ static void shrunk_to_the_diagonal(void **state) {
     csv_free(t);
 }
 
-/* Posteriors do not see the units of the columns, densities change by the Jacobian. */
+/* Posteriors are independent of the units of the columns. Densities change by the Jacobian. */
 static void units(void **state) {
     (void)state;
     const char *const covariances[] = {"shared", "full", "diagonal"};

@@ -1,4 +1,5 @@
-/* What the data forbid to Gaussian classes, each with its cause and a remedy; rules between parameters; priors; standardising; models as bytes. */
+/* Errors of Gaussian classes, each with its cause and a remedy; rules between parameters; priors;
+ * standardised columns; serialised models. */
 #include "unit/core/learners/shared/densities.h"
 
 static const char *const names[] = {"ash", "birch", "cedar"};
@@ -16,7 +17,7 @@ static dn_status fit_named(const double *x, const double *y, const double *v, si
     return status;
 }
 
-/* Refused, and the message has all the words (up to NULL). */
+/* The fit is refused, and the message contains all the words (up to NULL). */
 static void refused(const struct csv *t, const double *v, const dn_params *p, dn_status code,
                     const char *const *words) {
     dn_error err = {0};
@@ -66,7 +67,7 @@ static void collinear_columns(void **state) {
     csv_free(t);
 }
 
-/* More columns than rows: every column takes part. */
+/* More columns than rows: the message names every column. */
 static void fewer_rows_than_columns(void **state) {
     (void)state;
     struct csv *t = csv_clouds(8, 12, 2);
@@ -82,7 +83,7 @@ static void fewer_rows_than_columns(void **state) {
     csv_free(t);
 }
 
-/* Strongly correlated, but not singular: the pivots are small, the answer is still right. */
+/* Strongly correlated, but not singular: the pivots are small and the result is still accurate. */
 static void nearly_collinear(void **state) {
     (void)state;
     struct csv *t = csv_clouds(400, 3, 2);
@@ -309,7 +310,7 @@ static void train(const struct csv *t, const struct table *table, const dn_param
     OK(dn_train(&request, &run, out, NULL));
 }
 
-/* All that a model says of the rows. */
+/* The scores, probabilities and log densities of all rows. */
 static void predict(const dn_model *m, const struct csv *t, double *scores, double *probabilities,
                     double *log_density) {
     double *workspace = xcalloc(dn_model_workspace(m), sizeof *workspace);

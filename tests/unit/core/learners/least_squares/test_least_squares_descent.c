@@ -20,7 +20,8 @@ static double detail(const dn_report *report, const char *name) {
     return 0;
 }
 
-/* Three passes over the outputs of 1-of-K targets: w_k ← w_k + η (Σ v (r_k − y_k) x − λ (Σv) w_k). Of two classes the discriminant is y_2 − y_1. */
+/* Three passes over the outputs of 1-of-K targets: w_k ← w_k + η (Σ v (r_k − y_k) x − λ (Σv) w_k).
+ * The discriminant of two classes is y_2 − y_1. */
 static void steps_by_hand(void **state) {
     (void)state;
     enum { N = 9, D = 2 };
@@ -117,7 +118,8 @@ static void same_end(void **state) {
     csv_free(t);
 }
 
-/* auto: 1/(nL) with L = λmax + λ of the design with its 1s; below 2/(nL) it converges, above it is warned of and diverges. */
+/* auto: 1/(nL) with L = λmax + λ for the design matrix with its column of ones. Below 2/(nL) the
+ * descent converges; above, it warns and diverges. */
 static void rates(void **state) {
     (void)state;
     const double x[] = {0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}, y[] = {0, 0, 0, 1, 0, 1, 1, 1};

@@ -23,7 +23,8 @@ static double target_of(const struct problem *t, size_t score, size_t row) {
     return t->K == 2 ? (k == 1 ? 1 : -1) : score == k;
 }
 
-/* The largest, over the scores, of ‖X̃ᵀV(T − g)/n − λw‖ beside ‖X̃ᵀVT̃/n‖, each equation divided by √(variance + λ); and the intercept's equation. */
+/* The maximum over the scores of ‖X̃ᵀV(T − g)/n − λw‖ relative to ‖X̃ᵀVT̃/n‖, each equation divided
+ * by √(variance + λ), and of the intercept's equation. */
 static double normal_residual(const struct problem *t, const struct fit *fit, double lambda) {
     size_t d = t->d;
     double *mean = xcalloc(2 * d, sizeof *mean), *deviation = mean + d, most = 0, total = 0;
@@ -132,7 +133,8 @@ static void closed_form(void **state) {
     }
 }
 
-/* λ = 0: no shorter weights give the same scores. A column twice, one of one value, and a combination of two: the closed form finds the same. */
+/* λ = 0: no shorter weights give the same scores. The additional columns are a copy, a constant and
+ * a combination of two. The closed form finds the same weights. */
 static void least_norm(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true), more = {.n = t.n, .d = t.d + 3, .K = t.K};
