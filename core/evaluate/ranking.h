@@ -29,8 +29,7 @@ void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const do
 /* Sorts the columns and computes the means of the defined areas.
  *
  *   curves  NULL: not computed. Otherwise n_curves = n_columns; receives at most most_points points
- *   for each
- *           curve, allocated by malloc
+ *           for each curve, allocated by malloc
  *
  * DN_ERR_STOPPED, DN_ERR_TIME, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_ranking_finish(dni_ranking *ranking, size_t most_points,

@@ -66,8 +66,8 @@ size_t dn_decision_candidates(dn_decision decision,
                               size_t n_classes,
                               const double *scores,
                               bool *candidates);
-/* Whether the rule turns log-odds scores into probabilities. False for the outlier rule, and for K
- * − 1 machines unless K = 2. */
+/* Whether the rule turns log-odds scores into probabilities. False for the outlier rule, and
+ * for K − 1 machines unless K = 2. */
 bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
 /* Number of doubles that dn_decision_probabilities needs in `work`; 0 for most rules. */
 size_t dn_decision_work(dn_decision decision, size_t n_classes);

@@ -59,13 +59,11 @@ typedef struct dn_calibration_bin {
  * A curve has at most DN_CURVE_POINTS points; with more than 20 classes at most 4000/K, but not
  * fewer than 12. Longer curves are thinned. The first and the last point are kept.
  *   ROC               Points inside a straight segment are removed; the curve stays the same. If
- *   there are
- *                     still too many, the curve, of length 2 in Δx + Δy, is cut into equal parts
- *                     and the first point of each part is kept. With 200 points the trapezoidal
- *                     area changes by less than 0.003.
+ *                     there are still too many, the curve, of length 2 in Δx + Δy, is cut into
+ *                     equal parts and the first point of each part is kept. With 200 points the
+ *                     trapezoidal area changes by less than 0.003.
  *   precision-recall  If there are too many thresholds, the recall axis is cut into equal parts and
- *   the
- *                     first point of each part is kept. */
+ *                     the first point of each part is kept. */
 #define DN_CURVE_POINTS 200
 typedef struct dn_curves {
     size_t n_curves;            /* 1 for two classes (the second is positive), K otherwise */

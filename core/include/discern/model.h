@@ -4,8 +4,7 @@
  *   dn_model_predict      raw rows → scores, probabilities, labels
  *   dn_model_evaluate     labelled table → metrics
  *   dn_model_write, read  model ↔ bytes. The format has a version, a checksum and a fixed byte
- *   order; it is
- *                         described in core/model/model_bytes.h
+ *                         order; it is described in core/model/model_bytes.h
  *
  * A dn_model is immutable and reference-counted; threads may share it. Pointers that a function
  * returns from a const model belong to the model and are valid while the caller holds a reference.
