@@ -205,7 +205,8 @@ static void classes_for_a_threshold(void **state) {
 }
 
 /* ---- K classes ---- */
-/* Nearest mean in the metric (S_W/(n − K))⁻¹ with all directions: differences of scores from solving with S_W by elimination. */
+/* Nearest mean in the metric (S_W/(n − K))⁻¹ with all directions: differences of scores, computed
+ * by solving with S_W by elimination. */
 static void solve(double *a, double *x, size_t d) {
     for (size_t i = 0; i < d; i++) {
         for (size_t r = i + 1; r < d; r++) {

@@ -246,7 +246,8 @@ static void full_memory_and_stops(void **state) {
     csv_free(t);
 }
 
-/* Weights are numbers of rows to the scatter: too few of them are said how to be mended, and that mends them. */
+/* The scatter counts weights as rows. If their sum is too small, the error message gives a remedy,
+ * and the remedy works. */
 static void weights_of_too_few_rows(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);

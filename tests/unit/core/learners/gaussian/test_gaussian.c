@@ -228,7 +228,8 @@ static void linear_weights(void **state) {
     }
 }
 
-/* Example 14: with one covariance the posterior of the densities is exactly the sigmoid of the linear score. */
+/* Example 14: with a shared covariance the posterior of the densities equals the sigmoid of the
+ * linear score. */
 static void posterior_is_the_sigmoid(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 2);

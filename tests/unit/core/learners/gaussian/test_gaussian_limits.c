@@ -67,7 +67,7 @@ static void collinear_columns(void **state) {
     csv_free(t);
 }
 
-/* More columns than rows: the message names every column. */
+/* More columns than rows: the message gives the rank and lists the 12 columns. */
 static void fewer_rows_than_columns(void **state) {
     (void)state;
     struct csv *t = csv_clouds(8, 12, 2);
@@ -135,7 +135,8 @@ static void constant_columns(void **state) {
     csv_free(t);
 }
 
-/* A column of one value in all rows has no density: what is left is the density of the others, standardised or not, in raw features too. */
+/* A constant column has no density. The result is the density of the other columns, standardised or
+ * not, in raw features too. */
 static void columns_of_one_value(void **state) {
     (void)state;
     enum { N = 90, D = 4 };

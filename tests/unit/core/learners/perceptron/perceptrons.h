@@ -1,4 +1,5 @@
-/* What the tests of the perceptron share: a fit with some parameters, rows as y = t·[x, 1], details by name. */
+/* Shared by the tests of the perceptron: a fit with some parameters, rows as y = t·[x, 1], details
+ * by name. */
 #ifndef TESTS_CORE_LEARNERS_PERCEPTRONS_H
 #define TESTS_CORE_LEARNERS_PERCEPTRONS_H
 
@@ -116,7 +117,7 @@ static inline double errors_of(const struct sample *s, const double *w, double w
     return sum;
 }
 
-/* What is reported of the weights is what the rows say of them. */
+/* The reported counts match the rows. */
 static inline void assert_counted(const struct sample *s, const struct fit *fit) {
     size_t rows;
     double total = 0, errors = errors_of(s, fit->out.w, fit->out.w0[0], &rows),

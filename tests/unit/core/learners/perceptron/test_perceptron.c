@@ -1,7 +1,9 @@
-/* The perceptron's own rule: golden numbers, the textbook's sequence of corrections, Novikoff's bound, logistic regression with a step, the pocket. */
+/* The perceptron's update rule: golden numbers, the textbook's sequence of corrections, Novikoff's
+ * bound, logistic regression with a step function, the pocket. */
 #include "unit/core/learners/perceptron/perceptrons.h"
 
-/* Corrections one after the other, by the plainest loops: the judge. Rows of weight 0 are no rows. Returns how many. */
+/* Corrections one after the other by plain loops, as the reference. Rows with weight 0 are ignored.
+ * Returns the number of corrections. */
 static size_t correct_once(const struct sample *s, double rate, double margin, double *w) {
     size_t updates = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -57,7 +59,7 @@ static void golden(void **state) {
     json_decref(root);
 }
 
-/* Every pass is the plain loop's: weights, their number, wrong rows and criterion as told. */
+/* Every pass matches the plain loop: weights, updates, wrong rows and criterion as reported. */
 static void assert_follows(const struct sample *s, double rate, double margin) {
     char rate_text[40], margin_text[40];
     snprintf(rate_text, sizeof rate_text, "%.17g", rate);
@@ -207,7 +209,7 @@ static void many_answers(void **state) {
     csv_free(t);
 }
 
-/* Updates <= (R‖w*‖/min w*ᵀy)² for every w* that separates: for that of another run too. */
+/* Updates <= (R‖w*‖/min w*ᵀy)² for every separating w*, including that of another run. */
 static void novikoff(void **state) {
     (void)state;
     struct sample sets[2] = {four, {0}};

@@ -1,4 +1,5 @@
-/* The perceptron at its edges: weights of rows, sparse rows, threads, raw space, what is refused, numbers that overflow, memory that runs out, a stop. */
+/* Limits of the perceptron: row weights, sparse rows, threads, raw space, invalid parameters,
+ * overflow, failed allocations, cancellation. */
 #include "unit/core/learners/perceptron/perceptrons.h"
 
 static const char *const criteria[] = {"perceptron", "squared", "relaxation"};
@@ -169,7 +170,7 @@ static void sparse_rows(void **state) {
     free(b);
 }
 
-/* Sums that are computed in other groups and slots give the same bytes. */
+/* Another grouping of the partial sums and other slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
     struct big *b = big_new();
