@@ -9,7 +9,7 @@
 
 /* Rows encoded by the model's encoder. */
 typedef struct dni_evaluate_input {
-    const dn_rows *rows; /* targets are class indexes; without targets the class is 0 */
+    const dn_rows *rows; /* targets are class indices; without targets the class is 0 */
     const double
         *weight;         /* [source rows] weights of the metrics; NULL: all 1. The weights in `rows`
                              are those of the learner and are ignored */
@@ -24,7 +24,7 @@ typedef struct dni_evaluate_input {
 DN_MUST_USE dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 
-/* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indexes, weight
+/* Receives the scores of the next n rows: scores [n × n_scores], truth [n] class indices, weight
  * [n] (NULL: all 1). */
 typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth,
                            const double *weight, size_t n);
