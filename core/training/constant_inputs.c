@@ -46,13 +46,12 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
             names, min_rows);
     }
     if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0') {
-        dn_report_warn(
-            report, DN_WARNING_CONSTANT_INPUT,
-            "all training rows have the same value of %s: it tells %s apart by nothing%s", names,
-            what,
-            dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear)
-                ? ", its weight is 0"
-                : "");
+        dn_report_warn(report, DN_WARNING_CONSTANT_INPUT,
+                       "all training rows have the same value of %s: it does not distinguish %s%s",
+                       names, what,
+                       dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear)
+                           ? ", its weight is 0"
+                           : "");
     }
     size_t first, n = dn_encoder_n_constant(encoder, &first);
     if (n > 0) {
@@ -60,8 +59,8 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
         dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
         dn_report_warn(report, DN_WARNING_CONSTANT_FEATURES,
                        "%zu of the features of the bases (the first: %s) have one value in all "
-                       "training rows: they tell %s "
-                       "apart by nothing",
+                       "training rows: they do not "
+                       "distinguish %s",
                        n, own, what);
     }
 }

@@ -141,7 +141,7 @@ static void check_snapshots(struct job_request *r) {
     }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
         job_request_warn(r, "there will be no snapshots: the classes are told apart by several "
-                            "machines, each with iterations of its own");
+                            "machines, and each has its own iterations");
         return;
     }
     const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);

@@ -111,12 +111,12 @@ static void a_column_of_one_value(void **state) {
                              "x,k,class\n1,5,a\n2,5,b\n3,5,a\n4,5,b\n5,5,b\n"),
                  201);
     warned(job_train(spec, "constant", "linear"),
-           "it tells the classes apart by nothing, its weight is 0", true);
+           "it does not distinguish the classes, its weight is 0", true);
     const struct response *r = job_train(spec, "constant", "rbf");
-    warned(warned(r, "it tells the classes apart by nothing", true), "weight", false);
+    warned(warned(r, "it does not distinguish the classes", true), "weight", false);
     r = job_train("{'model':'o','dataset':'constant','algorithm':'one_class_svm','features':{'"
                   "include':['x','k']}}");
-    warned(warned(r, "it tells the rows apart by nothing", true), "classes", false);
+    warned(warned(r, "it does not distinguish the rows", true), "classes", false);
 }
 
 /* Nobody said which columns are features. */

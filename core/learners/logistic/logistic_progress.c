@@ -332,7 +332,7 @@ void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome) 
         dni_feature_list(fit->input, fit->arrays.growing, 8, names);
         dn_report_warn(report, DN_WARNING_SEPARABLE,
                        "separable or quasi-separable, weights unbounded: without a penalty the "
-                       "weights grow for ever%s%s; give lambda > 0",
+                       "weights grow without bound%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         bool descends = fit->plan.method->descends;
