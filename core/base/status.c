@@ -1,10 +1,12 @@
-/* Names of status codes, and dn_error. */
+/* dn_error, and the names of status codes and of stop reasons. */
 #include <discern/status.h>
+#include <discern/stop_reason.h>
 
 #undef dn_error_set /* the analyser's macro, see status.h */
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,4 +97,14 @@ const char *dn_status_meaning(dn_status code) {
 #undef X
     }
     return "no such status";
+}
+
+const char *dn_stop_reason_name(dn_stop_reason reason) {
+    static const char *const names[] = {
+#define NAME(code, name) name,
+        DN_STOP_REASONS(NAME)
+#undef NAME
+    };
+    const size_t i = (size_t)reason;
+    return names[i < sizeof names / sizeof names[0] ? i : DN_STOP_NONE];
 }

@@ -3,7 +3,7 @@
 #ifndef DNI_STRING_HASH_H
 #define DNI_STRING_HASH_H
 
-#include "base/wide.h"
+#include "base/cpu.h"
 #include <stddef.h>
 #include <string.h>
 

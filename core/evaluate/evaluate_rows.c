@@ -2,7 +2,7 @@
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
 #include "linalg/tile.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 

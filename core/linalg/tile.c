@@ -1,7 +1,7 @@
 /* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries
  * for sparse ones. */
 #include "linalg/tile.h"
-#include "base/prefetch.h"
+#include "base/cpu.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 

@@ -15,11 +15,11 @@
 
 struct bayes_machine {
     dn_machine base;
-    dn_naive_bayes bayes;
+    dni_naive_bayes bayes;
 };
 
 /* ---- memory ---- */
-dn_naive_bayes *dni_bayes_of(const dn_machine *machine) {
+dni_naive_bayes *dni_bayes_of(const dn_machine *machine) {
     return &((struct bayes_machine *)(uintptr_t)machine)->bayes;
 }
 
@@ -28,7 +28,7 @@ dn_status dni_bayes_machine_new(size_t K, size_t d, dn_machine **out, dn_error *
     if (m == NULL) {
         return dni_machine_no_memory(K, d, err);
     }
-    dn_naive_bayes *b = &m->bayes;
+    dni_naive_bayes *b = &m->bayes;
     const size_t n = dni_machine_product(K, d);
     b->prior = dni_machine_numbers_new(K);
     b->factor = calloc(d + 1, sizeof *b->factor);
@@ -45,7 +45,7 @@ dn_status dni_bayes_machine_new(size_t K, size_t d, dn_machine **out, dn_error *
 }
 
 static void bayes_free(dn_machine *machine) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     free(b->prior);
     free(b->factor);
     free(b->a);
@@ -64,23 +64,23 @@ static double times(double x, double weight) {
     return x == 0 ? 0 : x * weight;
 }
 
-double dni_bayes_factor(const dn_naive_bayes *b, size_t j, size_t k, size_t K, double x) {
+double dni_bayes_factor(const dni_naive_bayes *b, size_t j, size_t k, size_t K, double x) {
     double p = b->a[j * K + k], q = b->b[j * K + k];
-    switch ((dn_factor)b->factor[j]) {
-    case DN_FACTOR_GAUSSIAN:
+    switch ((dni_factor)b->factor[j]) {
+    case DNI_FACTOR_GAUSSIAN:
         return -0.5 * (LN_2PI + log(q) + (x - p) * (x - p) / q);
-    case DN_FACTOR_BERNOULLI:
+    case DNI_FACTOR_BERNOULLI:
         return times(x, p) + times(1 - x, q);
-    case DN_FACTOR_PRESENCE:
+    case DNI_FACTOR_PRESENCE:
         return x > 0 ? p : q;
-    case DN_FACTOR_COUNT:
+    case DNI_FACTOR_COUNT:
         break;
     }
     return x > 0 ? x * p : 0;
 }
 
 /* Returns ln P(C_k) + Σ_j ln p(x_j | C_k), or −∞ if x is impossible in class k. */
-static double class_joint(const dn_naive_bayes *b, size_t k, size_t K, const double *x, size_t d) {
+static double class_joint(const dni_naive_bayes *b, size_t k, size_t K, const double *x, size_t d) {
     double sum = log(b->prior[k]);
     for (size_t j = 0; j < d; j++) {
         sum += dni_bayes_factor(b, j, k, K, x[j]);
@@ -107,11 +107,11 @@ static void add(struct long_sum *sum, double term, double sign) {
     sum->lead = total;
 }
 
-void dni_bayes_settle(dn_naive_bayes *b, size_t K, size_t d) {
+void dni_bayes_settle(dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
         struct long_sum sum = {.lead = log(b->prior[k])};
         for (size_t j = 0; j < d; j++) {
-            if (b->factor[j] != DN_FACTOR_COUNT) { /* a count factor is 0 at x = 0 */
+            if (b->factor[j] != DNI_FACTOR_COUNT) { /* a count factor is 0 at x = 0 */
                 add(&sum, dni_bayes_factor(b, j, k, K, 0), 1);
             }
         }
@@ -121,7 +121,7 @@ void dni_bayes_settle(dn_naive_bayes *b, size_t K, size_t d) {
     }
 }
 
-static double class_joint_entries(const dn_naive_bayes *b, size_t k, size_t K,
+static double class_joint_entries(const dni_naive_bayes *b, size_t k, size_t K,
                                   const dni_entry_part *parts, size_t n_parts) {
     struct long_sum sum = {.lead = b->at_zero[3 * k],
                            .rest = b->at_zero[3 * k + 1],
@@ -129,7 +129,7 @@ static double class_joint_entries(const dn_naive_bayes *b, size_t k, size_t K,
     for (const dni_entry_part *part = parts; part < parts + n_parts; part++) {
         for (size_t e = 0; e < part->n; e++) {
             const size_t j = part->feature[e];
-            if (b->factor[j] != DN_FACTOR_COUNT) {
+            if (b->factor[j] != DNI_FACTOR_COUNT) {
                 add(&sum, dni_bayes_factor(b, j, k, K, 0), -1);
             }
             add(&sum, dni_bayes_factor(b, j, k, K, part->value[e]), 1);
@@ -140,7 +140,7 @@ static double class_joint_entries(const dn_naive_bayes *b, size_t k, size_t K,
 
 /* ---- densities and scores ---- */
 /* If every class is impossible, sets joint to the log priors and returns false. */
-static bool or_priors(const dn_naive_bayes *b, size_t K, double *joint) {
+static bool or_priors(const dni_naive_bayes *b, size_t K, double *joint) {
     for (size_t k = 0; k < K; k++) {
         if (joint[k] > -(double)INFINITY) {
             return true;
@@ -153,7 +153,7 @@ static bool or_priors(const dn_naive_bayes *b, size_t K, double *joint) {
 }
 
 static bool bayes_joint(const dn_machine *machine, const double *x, double *joint, double *work) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes;
     (void)work;
     for (size_t k = 0; k < K; k++) {
@@ -164,7 +164,7 @@ static bool bayes_joint(const dn_machine *machine, const double *x, double *join
 
 static bool bayes_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *joint) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes;
     for (size_t k = 0; k < K; k++) {
         joint[k] = class_joint_entries(b, k, K, parts, n_parts);
@@ -199,7 +199,7 @@ static bool bayes_scores_entries(const dn_machine *machine, const dni_entry_part
 /* The contribution of feature j is ln p(x_j | C_k); for two classes the difference. */
 static void bayes_contributions(const dn_machine *machine, const double *x, double *out,
                                 double *work) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes, S = dn_machine_n_scores(machine), d = machine->n_features;
     (void)work;
     for (size_t s = S; s-- > 0;) { /* descending: x may be row 0 of `out` */
@@ -211,7 +211,7 @@ static void bayes_contributions(const dn_machine *machine, const double *x, doub
 }
 
 static void bayes_intercept(const dn_machine *machine, double *out, double *work) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t S = dn_machine_n_scores(machine);
     (void)work;
     for (size_t k = 0; k < S; k++) {
@@ -237,9 +237,9 @@ static double bayes_cost(dn_machine *const *machines, size_t n) {
 /* ---- raw features ---- */
 /* Checks that means are finite and variances finite and > 0. A variance can overflow or underflow
  * when the scale does not, because it is a square. */
-static bool gaussian_factors_good(const dn_naive_bayes *b, size_t K, size_t d) {
+static bool gaussian_factors_good(const dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t j = 0; j < d; j++) {
-        for (size_t k = 0; b->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++) {
+        for (size_t k = 0; b->factor[j] == DNI_FACTOR_GAUSSIAN && k < K; k++) {
             if (!isfinite(b->a[j * K + k]) || !isfinite(b->b[j * K + k]) ||
                 !(b->b[j * K + k] > 0)) {
                 return false;
@@ -249,14 +249,14 @@ static bool gaussian_factors_good(const dn_naive_bayes *b, size_t K, size_t d) {
     return true;
 }
 
-static void factors_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean,
-                           const double *scale, dn_naive_bayes *to) {
+static void factors_to_raw(const dni_naive_bayes *from, size_t K, size_t d, const double *mean,
+                           const double *scale, dni_naive_bayes *to) {
     memcpy(to->prior, from->prior, K * sizeof *to->prior);
     memcpy(to->factor, from->factor, d * sizeof *to->factor);
     memcpy(to->a, from->a, d * K * sizeof *to->a);
     memcpy(to->b, from->b, d * K * sizeof *to->b);
     for (size_t j = 0; scale != NULL && j < d; j++) {
-        for (size_t k = 0; from->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++) {
+        for (size_t k = 0; from->factor[j] == DNI_FACTOR_GAUSSIAN && k < K; k++) {
             to->a[j * K + k] = mean[j] + scale[j] * from->a[j * K + k];
             to->b[j * K + k] = scale[j] * scale[j] * from->b[j * K + k];
         }
@@ -286,7 +286,7 @@ static dn_status bayes_to_raw(const dn_machine *machine, const double *mean, con
 
 /* ---- bytes ---- */
 static void bayes_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes, d = machine->n_features;
     (void)first;
     dni_write_f64s(writer, b->prior, K);
@@ -295,18 +295,18 @@ static void bayes_write(const dn_machine *machine, const dn_machine *first, dni_
     dni_write_f64s(writer, b->b, d * K);
 }
 
-static bool factor_good(const dn_naive_bayes *b, size_t j, size_t K) {
+static bool factor_good(const dni_naive_bayes *b, size_t j, size_t K) {
     for (size_t k = 0; k < K; k++) {
         double p = b->a[j * K + k], q = b->b[j * K + k];
-        if (b->factor[j] == DN_FACTOR_GAUSSIAN ? !isfinite(p) || !isfinite(q) || !(q > 0)
-                                               : !(p <= 0) || !(q <= 0)) {
+        if (b->factor[j] == DNI_FACTOR_GAUSSIAN ? !isfinite(p) || !isfinite(q) || !(q > 0)
+                                                : !(p <= 0) || !(q <= 0)) {
             return false;
         }
     }
-    return b->factor[j] <= DN_FACTOR_PRESENCE;
+    return b->factor[j] <= DNI_FACTOR_PRESENCE;
 }
 
-static dn_status read_factors(dni_reader *r, size_t K, size_t d, const dn_naive_bayes *b,
+static dn_status read_factors(dni_reader *r, size_t K, size_t d, const dni_naive_bayes *b,
                               dn_error *err) {
     const bool whole = dni_read_f64s(r, b->prior, K);
     const unsigned char *factor = dni_read_bytes(r, d);
@@ -371,7 +371,7 @@ static void visit_text(const dn_visitor *v, const char *name, const char *text) 
 
 static dn_status visit_factor(const dn_visitor *v, const dn_machine *machine,
                               const dn_encoder *encoder, size_t j, dn_error *err) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes, n = dn_encoder_feature_name(encoder, j, NULL, 0);
     char *name = malloc(n + 1);
     if (name == NULL) {
@@ -380,18 +380,18 @@ static dn_status visit_factor(const dn_visitor *v, const dn_machine *machine,
     dn_encoder_feature_name(encoder, j, name, n + 1);
     v->begin_object(v->ctx, NULL);
     visit_text(v, "feature", name);
-    switch ((dn_factor)b->factor[j]) {
-    case DN_FACTOR_GAUSSIAN:
+    switch ((dni_factor)b->factor[j]) {
+    case DNI_FACTOR_GAUSSIAN:
         visit_text(v, "distribution", "gaussian");
         dn_visit_vector(v, "mean", b->a + j * K, K);
         dn_visit_vector(v, "variance", b->b + j * K, K);
         break;
-    case DN_FACTOR_BERNOULLI:
-    case DN_FACTOR_PRESENCE:
+    case DNI_FACTOR_BERNOULLI:
+    case DNI_FACTOR_PRESENCE:
         visit_text(v, "distribution", "bernoulli");
         visit_probabilities(v, b->a + j * K, K);
         break;
-    case DN_FACTOR_COUNT:
+    case DNI_FACTOR_COUNT:
         visit_text(v, "distribution", "multinomial");
         visit_probabilities(v, b->a + j * K, K);
         break;
@@ -423,18 +423,18 @@ static void visit_levels(const dn_visitor *v, const dn_machine *machine, const d
     v->end_object(v->ctx);
 }
 
-static bool is_distribution(const dn_naive_bayes *b, const dn_input *input) {
+static bool is_distribution(const dni_naive_bayes *b, const dn_input *input) {
     bool counts = input->type == DN_CATEGORICAL && input->n_features > 0 &&
                   input->n_features == input->levels.n + input->missing_level;
     for (size_t l = 0; counts && l < input->n_features; l++) {
-        counts = b->factor[input->first_feature + l] == DN_FACTOR_COUNT;
+        counts = b->factor[input->first_feature + l] == DNI_FACTOR_COUNT;
     }
     return counts;
 }
 
 static dn_status bayes_describe(const dn_machine *machine, const dn_encoder *encoder,
                                 const dn_visitor *v, dn_error *err) {
-    const dn_naive_bayes *b = dni_bayes_of(machine);
+    const dni_naive_bayes *b = dni_bayes_of(machine);
     dn_status status = DN_OK;
     size_t j = 0;
     dn_visit_vector(v, "priors", b->prior, machine->n_classes);

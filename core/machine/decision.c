@@ -1,7 +1,6 @@
 /* Decision rules among K classes. */
 #include <discern/decision.h>
 
-#include "machine/coupling.h"
 #include "machine/probability.h"
 
 #include <math.h>

@@ -24,17 +24,17 @@
 
 /* ---- densities ---- */
 /* Lengths of `whiten` and of `log_det`. */
-static size_t whiten_size(dn_covariance covariance, size_t K, size_t d) {
-    const size_t each = covariance == DN_COVARIANCE_DIAGONAL ? d : dni_machine_product(d, d);
-    return covariance == DN_COVARIANCE_SHARED ? each : dni_machine_product(K, each);
+static size_t whiten_size(dni_covariance covariance, size_t K, size_t d) {
+    const size_t each = covariance == DNI_COVARIANCE_DIAGONAL ? d : dni_machine_product(d, d);
+    return covariance == DNI_COVARIANCE_SHARED ? each : dni_machine_product(K, each);
 }
 
-static size_t n_log_dets(dn_covariance covariance, size_t K) {
-    return covariance == DN_COVARIANCE_SHARED ? 1 : K;
+static size_t n_log_dets(dni_covariance covariance, size_t K) {
+    return covariance == DNI_COVARIANCE_SHARED ? 1 : K;
 }
 
-dn_gaussians *dni_gaussians_new(dn_covariance covariance, size_t K, size_t d) {
-    dn_gaussians *g = calloc(1, sizeof *g);
+dni_gaussians *dni_gaussians_new(dni_covariance covariance, size_t K, size_t d) {
+    dni_gaussians *g = calloc(1, sizeof *g);
     if (g == NULL) {
         return NULL;
     }
@@ -50,7 +50,7 @@ dn_gaussians *dni_gaussians_new(dn_covariance covariance, size_t K, size_t d) {
     return g;
 }
 
-void dni_gaussians_free(dn_gaussians *g) {
+void dni_gaussians_free(dni_gaussians *g) {
     if (g == NULL) {
         return;
     }
@@ -61,12 +61,12 @@ void dni_gaussians_free(dn_gaussians *g) {
     free(g);
 }
 
-double dni_gaussians_memory(const dn_gaussians *g, size_t K, size_t d) {
+double dni_gaussians_memory(const dni_gaussians *g, size_t K, size_t d) {
     const size_t n = K * (d + 1) + whiten_size(g->covariance, K, d) + n_log_dets(g->covariance, K);
     return (double)sizeof *g + sizeof(double) * (double)n;
 }
 
-size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d) {
+size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d) {
     size_t n = 0;
     for (size_t j = 0; j < d; j++) {
         n += dni_gaussians_use(g, d, j);
@@ -74,23 +74,23 @@ size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d) {
     return n;
 }
 
-static const double *whiten_of(const dn_gaussians *g, size_t k, size_t d) {
-    if (g->covariance == DN_COVARIANCE_SHARED) {
+static const double *whiten_of(const dni_gaussians *g, size_t k, size_t d) {
+    if (g->covariance == DNI_COVARIANCE_SHARED) {
         return g->whiten;
     }
-    return g->whiten + k * (g->covariance == DN_COVARIANCE_FULL ? d * d : d);
+    return g->whiten + k * (g->covariance == DNI_COVARIANCE_FULL ? d * d : d);
 }
 
-static double log_det_of(const dn_gaussians *g, size_t k) {
-    return g->log_det[g->covariance == DN_COVARIANCE_SHARED ? 0 : k];
+static double log_det_of(const dni_gaussians *g, size_t k) {
+    return g->log_det[g->covariance == DNI_COVARIANCE_SHARED ? 0 : k];
 }
 
 /* Returns ‖A(x − m)‖². centred [d] is scratch. */
-static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size_t d,
+static double mahalanobis(const dni_gaussians *g, size_t k, const double *x, size_t d,
                           double *centred) {
     const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
     double sum = 0;
-    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
         for (size_t j = 0; j < d; j++) {
             double z = a[j] * (x[j] - m[j]);
             sum += z * z;
@@ -107,7 +107,7 @@ static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size
     return sum;
 }
 
-bool dni_gaussians_joint(const dn_gaussians *g, size_t K, size_t d, const double *x, double *joint,
+bool dni_gaussians_joint(const dni_gaussians *g, size_t K, size_t d, const double *x, double *joint,
                          double *work) {
     const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     bool possible = false;
@@ -124,7 +124,7 @@ bool dni_gaussians_joint(const dn_gaussians *g, size_t K, size_t d, const double
 }
 
 /* Returns ln P(C_k) + ln N(0; m_k, Σ_k). work [2d]. */
-static double value_at_zero(const dn_gaussians *g, size_t k, size_t d, double *work) {
+static double value_at_zero(const dni_gaussians *g, size_t k, size_t d, double *work) {
     memset(work, 0, d * sizeof *work);
     const double length = mahalanobis(g, k, work, d, work + d);
     return log(g->prior[k]) -
@@ -132,7 +132,7 @@ static double value_at_zero(const dn_gaussians *g, size_t k, size_t d, double *w
 }
 
 /* ---- bytes ---- */
-void dni_gaussians_write(const dn_gaussians *g, size_t K, size_t d, dni_writer *writer) {
+void dni_gaussians_write(const dni_gaussians *g, size_t K, size_t d, dni_writer *writer) {
     dni_write_u8(writer, (uint8_t)g->covariance);
     dni_write_f64s(writer, g->prior, K);
     dni_write_f64s(writer, g->mean, K * d);
@@ -140,7 +140,7 @@ void dni_gaussians_write(const dn_gaussians *g, size_t K, size_t d, dni_writer *
     dni_write_f64s(writer, g->log_det, n_log_dets(g->covariance, K));
 }
 
-dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dn_gaussians *g,
+dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dni_gaussians *g,
                              dn_error *err) {
     const size_t n = whiten_size(g->covariance, K, d), n_det = n_log_dets(g->covariance, K);
     if (!dni_read_f64s(r, g->prior, K) || !dni_read_f64s(r, g->mean, K * d) ||
@@ -156,9 +156,9 @@ dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dn_gaussia
 }
 
 /* ---- raw features ---- */
-bool dni_gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const double *mean,
-                          const double *scale, const dn_gaussians *to) {
-    const size_t rows = from->covariance == DN_COVARIANCE_DIAGONAL ? 1 : d,
+bool dni_gaussians_to_raw(const dni_gaussians *from, size_t K, size_t d, const double *mean,
+                          const double *scale, const dni_gaussians *to) {
+    const size_t rows = from->covariance == DNI_COVARIANCE_DIAGONAL ? 1 : d,
                  n = n_log_dets(from->covariance, K);
     double log_scale = 0;
     for (size_t j = 0; j < d; j++) {
@@ -218,10 +218,10 @@ static void covariance_of(const double *a, size_t d, double *out, double *work) 
     mirror(out, d);
 }
 
-void dni_gaussians_covariance(const dn_gaussians *g, size_t d, size_t k, double *out,
+void dni_gaussians_covariance(const dni_gaussians *g, size_t d, size_t k, double *out,
                               double *work) {
     const double *a = whiten_of(g, k, d);
-    if (g->covariance != DN_COVARIANCE_DIAGONAL) {
+    if (g->covariance != DNI_COVARIANCE_DIAGONAL) {
         covariance_of(a, d, out, work);
         return;
     }
@@ -234,11 +234,11 @@ void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work) {
     covariance_of(kernel->factor, kernel->n_features, out, work);
 }
 
-void dni_gaussians_quadratic(const dn_gaussians *g, size_t d, size_t k, double *W, double *w,
+void dni_gaussians_quadratic(const dni_gaussians *g, size_t d, size_t k, double *W, double *w,
                              double *w0, double *work) {
     const double *a = whiten_of(g, k, d), *mean = g->mean + k * d;
     *w0 = value_at_zero(g, k, d, work);
-    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
         for (size_t j = 0; j < d; j++) {
             W[j] = -0.5 * a[j] * a[j];
             w[j] = a[j] * a[j] * mean[j];
@@ -258,17 +258,17 @@ void dni_gaussians_quadratic(const dn_gaussians *g, size_t d, size_t k, double *
 }
 
 /* ---- description ---- */
-double dni_gaussians_matrix_numbers(const dn_gaussians *g, size_t K, size_t d) {
-    return g->covariance == DN_COVARIANCE_DIAGONAL
+double dni_gaussians_matrix_numbers(const dni_gaussians *g, size_t K, size_t d) {
+    return g->covariance == DNI_COVARIANCE_DIAGONAL
                ? 0
                : (double)n_log_dets(g->covariance, K) * (double)d * (double)d;
 }
 
 /* Passes a covariance matrix, or the W of a quadratic discriminant. For diagonal covariances only
  * the diagonal is passed. */
-static void visit_square(const dn_visitor *v, const dn_gaussians *g, size_t d,
+static void visit_square(const dn_visitor *v, const dni_gaussians *g, size_t d,
                          const double *values) {
-    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
         dn_visit_vector(v, NULL, values, d);
     } else {
         dn_visit_matrix(v, NULL, values, d, d);
@@ -276,15 +276,15 @@ static void visit_square(const dn_visitor *v, const dn_gaussians *g, size_t d,
 }
 
 /* Length of the values that visit_square passes. */
-static size_t square_size(const dn_gaussians *g, size_t d) {
-    return g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d;
+static size_t square_size(const dni_gaussians *g, size_t d) {
+    return g->covariance == DNI_COVARIANCE_DIAGONAL ? d : d * d;
 }
 
-dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, size_t d, const dn_visitor *v,
+dn_status dni_gaussians_describe(const dni_gaussians *g, size_t K, size_t d, const dn_visitor *v,
                                  dn_error *err) {
-    static const char *const names[] = {[DN_COVARIANCE_SHARED] = "shared",
-                                        [DN_COVARIANCE_FULL] = "full",
-                                        [DN_COVARIANCE_DIAGONAL] = "diagonal"};
+    static const char *const names[] = {[DNI_COVARIANCE_SHARED] = "shared",
+                                        [DNI_COVARIANCE_FULL] = "full",
+                                        [DNI_COVARIANCE_DIAGONAL] = "diagonal"};
     const size_t square = square_size(g, d), n = n_log_dets(g->covariance, K);
     double *out = dni_machine_numbers_new(2 * square);
     if (out == NULL) {
@@ -294,7 +294,7 @@ dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, size_t d, cons
     dn_visit_vector(v, "priors", g->prior, K);
     dn_visit_matrix(v, "means", g->mean, K, d);
     dn_visit_vector(v, "log_determinants", g->log_det, n);
-    if (v->matrices || g->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (v->matrices || g->covariance == DNI_COVARIANCE_DIAGONAL) {
         v->begin_array(v->ctx, "covariances");
         for (size_t k = 0; k < n; k++) {
             dni_gaussians_covariance(g, d, k, out, out + square);
@@ -309,14 +309,14 @@ dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, size_t d, cons
 /* ---- the kind ---- */
 struct gaussian_machine {
     dn_machine base;
-    dn_gaussians *gaussians;
+    dni_gaussians *gaussians;
 };
 
-dn_gaussians *dni_gaussians_of(const dn_machine *machine) {
+dni_gaussians *dni_gaussians_of(const dn_machine *machine) {
     return ((const struct gaussian_machine *)(const void *)machine)->gaussians;
 }
 
-dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features, dn_covariance covariance,
+dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features, dni_covariance covariance,
                                    dn_machine **out, dn_error *err) {
     struct gaussian_machine *m =
         dni_machine_alloc(&dni_gaussian_kind, sizeof *m, n_classes, n_features);
@@ -353,10 +353,10 @@ static dn_status gaussian_read(dni_reader *r, size_t K, size_t d, const dn_machi
     if (!dni_machine_fits(r, K == 2 ? 1 : K, d + 1)) {
         return dni_machine_corrupt("its numbers are cut short", err);
     }
-    const dn_covariance covariance = (dn_covariance)dni_read_u8(r);
-    if (r->failed || covariance > DN_COVARIANCE_DIAGONAL ||
-        (covariance != DN_COVARIANCE_DIAGONAL && !dni_machine_fits(r, d, d)) ||
-        (covariance == DN_COVARIANCE_FULL && !dni_machine_fits(r, K, d * d))) {
+    const dni_covariance covariance = (dni_covariance)dni_read_u8(r);
+    if (r->failed || covariance > DNI_COVARIANCE_DIAGONAL ||
+        (covariance != DNI_COVARIANCE_DIAGONAL && !dni_machine_fits(r, d, d)) ||
+        (covariance == DNI_COVARIANCE_FULL && !dni_machine_fits(r, K, d * d))) {
         return dni_machine_corrupt("its densities are none", err);
     }
     dn_status status = dni_gaussian_machine_new(K, d, covariance, &m, err);
@@ -374,7 +374,7 @@ static dn_status gaussian_read(dni_reader *r, size_t K, size_t d, const dn_machi
 
 static dn_status gaussian_to_raw(const dn_machine *machine, const double *mean, const double *scale,
                                  dn_machine **out, dn_error *err) {
-    const dn_gaussians *from = dni_gaussians_of(machine);
+    const dni_gaussians *from = dni_gaussians_of(machine);
     const size_t K = machine->n_classes, d = machine->n_features;
     dn_machine *to;
     dn_status status = dni_gaussian_machine_new(K, d, from->covariance, &to, err);
@@ -417,10 +417,10 @@ static bool gaussian_needs_all(const dn_machine *machine) {
 }
 
 /* out ← AᵀA v = Σ_k⁻¹ v. scratch [d]; out may be v. */
-static void precision_times(const dn_gaussians *g, size_t k, const double *v, size_t d,
+static void precision_times(const dni_gaussians *g, size_t k, const double *v, size_t d,
                             double *scratch, double *out) {
     const double *a = whiten_of(g, k, d);
-    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
         for (size_t j = 0; j < d; j++) {
             out[j] = a[j] * a[j] * v[j];
         }
@@ -437,7 +437,7 @@ static void precision_times(const dn_gaussians *g, size_t k, const double *v, si
 
 /* out_j += sign · x_j (Σ_k⁻¹(m_k − ½x))_j, the contribution of feature j to the score of class k.
  * work [2d]. */
-static void add_parts(const dn_gaussians *g, size_t d, size_t k, const double *x, double sign,
+static void add_parts(const dni_gaussians *g, size_t d, size_t k, const double *x, double sign,
                       double *out, double *work) {
     double *v = work, *scratch = work + d;
     for (size_t j = 0; j < d; j++) {
@@ -451,7 +451,7 @@ static void add_parts(const dn_gaussians *g, size_t d, size_t k, const double *x
 
 static void gaussian_contributions(const dn_machine *machine, const double *x, double *out,
                                    double *work) {
-    const dn_gaussians *g = dni_gaussians_of(machine);
+    const dni_gaussians *g = dni_gaussians_of(machine);
     const size_t S = dn_machine_n_scores(machine), d = machine->n_features;
     memset(out, 0, S * d * sizeof *out);
     for (size_t k = 0; k < S; k++) {
@@ -463,7 +463,7 @@ static void gaussian_contributions(const dn_machine *machine, const double *x, d
 }
 
 static void gaussian_intercept(const dn_machine *machine, double *out, double *work) {
-    const dn_gaussians *g = dni_gaussians_of(machine);
+    const dni_gaussians *g = dni_gaussians_of(machine);
     const size_t S = dn_machine_n_scores(machine), d = machine->n_features;
     for (size_t k = 0; k < S; k++) {
         out[k] = S == 1 ? value_at_zero(g, 1, d, work) - value_at_zero(g, 0, d, work)
@@ -475,7 +475,7 @@ static double gaussian_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
     for (size_t i = 0; i < n; i++) {
         const double d = (double)machines[i]->n_features, K = (double)machines[i]->n_classes;
-        const bool diagonal = dni_gaussians_of(machines[i])->covariance == DN_COVARIANCE_DIAGONAL;
+        const bool diagonal = dni_gaussians_of(machines[i])->covariance == DNI_COVARIANCE_DIAGONAL;
         cost += K * d * (diagonal ? 1 : d);
     }
     return cost;
@@ -483,18 +483,18 @@ static double gaussian_cost(dn_machine *const *machines, size_t n) {
 
 /* Counts the covariance matrices and the matrices W. */
 static double gaussian_matrix_numbers(const dn_machine *machine) {
-    const dn_gaussians *g = dni_gaussians_of(machine);
+    const dni_gaussians *g = dni_gaussians_of(machine);
     const double d = (double)machine->n_features, K = (double)machine->n_classes;
     return dni_gaussians_matrix_numbers(g, machine->n_classes, machine->n_features) +
-           (g->covariance == DN_COVARIANCE_DIAGONAL ? 0 : K * d * d);
+           (g->covariance == DNI_COVARIANCE_DIAGONAL ? 0 : K * d * d);
 }
 
 /* Passes the densities, then the quadratic discriminants g_k(x) = xᵀW x + wᵀx + w0. */
 static dn_status gaussian_describe(const dn_machine *machine, const dn_encoder *encoder,
                                    const dn_visitor *v, dn_error *err) {
-    const dn_gaussians *g = dni_gaussians_of(machine);
+    const dni_gaussians *g = dni_gaussians_of(machine);
     const size_t d = machine->n_features, K = machine->n_classes, square = square_size(g, d);
-    const bool matrices = v->matrices || g->covariance == DN_COVARIANCE_DIAGONAL;
+    const bool matrices = v->matrices || g->covariance == DNI_COVARIANCE_DIAGONAL;
     (void)encoder;
     dn_status status = dni_gaussians_describe(g, K, d, v, err);
     if (status != DN_OK) {

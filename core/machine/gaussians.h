@@ -6,67 +6,67 @@
 #define DNI_GAUSSIANS_H
 
 #include "base/bytes.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
-typedef enum dn_covariance {
-    DN_COVARIANCE_SHARED,  /* one Σ for all classes */
-    DN_COVARIANCE_FULL,    /* one Σ_k for each class */
-    DN_COVARIANCE_DIAGONAL /* one diagonal Σ_k for each class */
-} dn_covariance;
+typedef enum dni_covariance {
+    DNI_COVARIANCE_SHARED,  /* one Σ for all classes */
+    DNI_COVARIANCE_FULL,    /* one Σ_k for each class */
+    DNI_COVARIANCE_DIAGONAL /* one diagonal Σ_k for each class */
+} dni_covariance;
 
 /* Class densities N(m_k, Σ_k) with priors. Columns that were constant in training are left out of
  * the densities. A has zeros in the row and the column of such a column, and log_det is the
  * determinant for the other columns. */
-typedef struct dn_gaussians {
-    dn_covariance covariance;
+typedef struct dni_gaussians {
+    dni_covariance covariance;
     double *prior; /* [K] > 0, sum 1 */
     double *mean;  /* [K × d] */
     /* A with AᵀA = Σ⁻¹, lower triangular, with zeros above the diagonal. Shared [d × d],
      * full [K × d × d], diagonal [K × d]: the diagonals only. */
     double *whiten;
     double *log_det; /* ln|Σ|; shared [1], otherwise [K] */
-} dn_gaussians;
+} dni_gaussians;
 
 /* Creates a machine with all numbers 0. The learner sets them through dni_gaussians_of. Fails with
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features,
-                                               dn_covariance covariance, dn_machine **out,
+                                               dni_covariance covariance, dn_machine **out,
                                                dn_error *err);
 /* Returns the densities of a Gaussian machine. The machine must be of this kind. */
-dn_gaussians *dni_gaussians_of(const dn_machine *machine);
+dni_gaussians *dni_gaussians_of(const dn_machine *machine);
 
 /* Returns whether the densities include column j. */
-static inline bool dni_gaussians_use(const dn_gaussians *g, size_t d, size_t j) {
-    return g->whiten[g->covariance == DN_COVARIANCE_DIAGONAL ? j : j * (d + 1)] != 0;
+static inline bool dni_gaussians_use(const dni_gaussians *g, size_t d, size_t j) {
+    return g->whiten[g->covariance == DNI_COVARIANCE_DIAGONAL ? j : j * (d + 1)] != 0;
 }
 /* Returns the number of columns that the densities include. */
-size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d);
+size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d);
 
 /* Returns densities of K classes and d features with all numbers 0, or NULL if memory is
  * exhausted. */
-dn_gaussians *dni_gaussians_new(dn_covariance covariance, size_t K, size_t d);
+dni_gaussians *dni_gaussians_new(dni_covariance covariance, size_t K, size_t d);
 /* Accepts NULL and partly constructed densities. */
-void dni_gaussians_free(dn_gaussians *g);
+void dni_gaussians_free(dni_gaussians *g);
 /* Returns the size in bytes. */
-double dni_gaussians_memory(const dn_gaussians *g, size_t K, size_t d);
-/* Writes u8 dn_covariance; f64 prior [K], mean [K × d], whiten, log_det. */
-void dni_gaussians_write(const dn_gaussians *g, size_t K, size_t d, dni_writer *writer);
+double dni_gaussians_memory(const dni_gaussians *g, size_t K, size_t d);
+/* Writes u8 dni_covariance; f64 prior [K], mean [K × d], whiten, log_det. */
+void dni_gaussians_write(const dni_gaussians *g, size_t K, size_t d, dni_writer *writer);
 /* Reads the fields that follow the u8 into g, whose covariance must be the one read. Fails with
  * DN_ERR_CORRUPT. */
-DN_MUST_USE dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dn_gaussians *g,
+DN_MUST_USE dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dni_gaussians *g,
                                          dn_error *err);
 /* Converts densities of standardised features to densities of raw features. `to` has the shape of
  * `from`. Returns false if a number is not finite. */
-bool dni_gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const double *mean,
-                          const double *scale, const dn_gaussians *to);
+bool dni_gaussians_to_raw(const dni_gaussians *from, size_t K, size_t d, const double *mean,
+                          const double *scale, const dni_gaussians *to);
 /* joint [K] ← ln P(C_k) + ln p(x | C_k); work [2d]. If this is −∞ for every class, sets joint to
  * the log priors and returns false. */
-bool dni_gaussians_joint(const dn_gaussians *g, size_t K, size_t d, const double *x, double *joint,
+bool dni_gaussians_joint(const dni_gaussians *g, size_t K, size_t d, const double *x, double *joint,
                          double *work);
 /* Returns how many numbers dni_gaussians_describe passes only if visitor->matrices is set: the
  * covariance matrices. Diagonal covariances: 0. */
-double dni_gaussians_matrix_numbers(const dn_gaussians *g, size_t K, size_t d);
-DN_MUST_USE dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, size_t d,
+double dni_gaussians_matrix_numbers(const dni_gaussians *g, size_t K, size_t d);
+DN_MUST_USE dn_status dni_gaussians_describe(const dni_gaussians *g, size_t K, size_t d,
                                              const dn_visitor *visitor, dn_error *err);
 
 /* out ← Σ_k. Shared: the same for every k. Columns that the densities leave out have zeros.
@@ -75,7 +75,8 @@ DN_MUST_USE dn_status dni_gaussians_describe(const dn_gaussians *g, size_t K, si
  *   work  [d × d]; diagonal: not used
  *
  * O(d³). */
-void dni_gaussians_covariance(const dn_gaussians *g, size_t d, size_t k, double *out, double *work);
+void dni_gaussians_covariance(const dni_gaussians *g, size_t d, size_t k, double *out,
+                              double *work);
 /* Computes the coefficients of g_k(x) = xᵀW x + wᵀx + w0 = ln P(C_k) + ln N(x; m_k, Σ_k).
  *
  *   W     [d × d] = −½Σ_k⁻¹; diagonal: [d], its diagonal
@@ -84,7 +85,7 @@ void dni_gaussians_covariance(const dn_gaussians *g, size_t d, size_t k, double 
  *   work  [2d]
  *
  * O(d³). */
-void dni_gaussians_quadratic(const dn_gaussians *g, size_t d, size_t k, double *W, double *w,
+void dni_gaussians_quadratic(const dni_gaussians *g, size_t d, size_t k, double *W, double *w,
                              double *w0, double *work);
 
 #endif

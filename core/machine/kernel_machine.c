@@ -6,7 +6,6 @@
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
 #include "machine/stored_rows.h"
-#include "machine/support_bytes.h"
 
 #include <discern/encoder.h>
 #include <math.h>
@@ -24,22 +23,22 @@
 enum { MOST_STEPS = 100 };
 
 /* ---- memory ---- */
-dn_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
-    return (dn_kernel_machine *)(uintptr_t)machine;
+dni_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
+    return (dni_kernel_machine *)(uintptr_t)machine;
 }
 
 double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
-    const double each = sizeof(dn_kernel_machine) + sizeof(uint32_t) + sizeof(double);
+    const double each = sizeof(dni_kernel_machine) + sizeof(uint32_t) + sizeof(double);
     return (double)n_machines * each + n_rows * (sizeof(uint32_t) + sizeof(double));
 }
 
-dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out, dn_error *err) {
+dn_status dni_kernel_machine_new(dni_support *support, size_t n, dn_machine **out, dn_error *err) {
     const size_t d = support->kernel.n_features;
     dn_status status = dni_support_charge(support, dni_kernel_machines_foretold(1, (double)n), err);
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *m = dni_machine_alloc(&dni_kernel_kind, sizeof *m, 2, d);
+    dni_kernel_machine *m = dni_machine_alloc(&dni_kernel_kind, sizeof *m, 2, d);
     if (m != NULL) {
         m->index = calloc(n + 1, sizeof *m->index);
         m->coef = dni_machine_numbers_new(n);
@@ -56,7 +55,7 @@ dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out
 }
 
 static void kernel_free(dn_machine *machine) {
-    dn_kernel_machine *m = dni_kernel_machine_of(machine);
+    dni_kernel_machine *m = dni_kernel_machine_of(machine);
     dni_support_unref(m->support);
     free(m->index);
     free(m->coef);
@@ -71,15 +70,15 @@ static double kernel_shared_memory(const dn_machine *machine) {
 }
 
 static void kernel_leave_run(dn_machine *machine) {
-    dni_support_settle(dni_kernel_machine_of(machine)->support);
+    dni_support_leave_run(dni_kernel_machine_of(machine)->support);
 }
 
 /* Decides whether the kernel values may be computed in float. */
 static void kernel_finish(dn_machine *const *machines, size_t n) {
-    dn_support *support = dni_kernel_machine_of(machines[0])->support;
+    dni_support *support = dni_kernel_machine_of(machines[0])->support;
     bool single = (double)support->x.n_rows * (double)support->x.n_cols > MANY_NUMBERS;
     for (size_t i = 0; i < n; i++) {
-        const dn_kernel_machine *m = dni_kernel_machine_of(machines[i]);
+        const dni_kernel_machine *m = dni_kernel_machine_of(machines[i]);
         double sum = 0;
         for (size_t k = 0; k < m->n; k++) {
             sum += fabs(m->coef[k]);
@@ -91,7 +90,7 @@ static void kernel_finish(dn_machine *const *machines, size_t n) {
 
 /* ---- bytes ---- */
 static void kernel_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
-    const dn_kernel_machine *m = dni_kernel_machine_of(machine);
+    const dni_kernel_machine *m = dni_kernel_machine_of(machine);
     if (first == NULL) {
         dni_support_write(m->support, writer);
     }
@@ -102,7 +101,7 @@ static void kernel_write(const dn_machine *machine, const dn_machine *first, dni
     dni_write_f64(writer, m->norm);
 }
 
-static bool kernel_good(const dn_kernel_machine *m) {
+static bool kernel_good(const dni_kernel_machine *m) {
     for (size_t i = 0; i < m->n; i++) {
         if (m->index[i] >= m->support->x.n_rows || (i > 0 && m->index[i] <= m->index[i - 1])) {
             return false;
@@ -115,7 +114,7 @@ static bool kernel_good(const dn_kernel_machine *m) {
 /* The bytes of the first machine contain the support vectors. The other machines share them. */
 static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                              dn_machine **out, dn_error *err) {
-    dn_support *support = NULL;
+    dni_support *support = NULL;
     dn_machine *made = NULL;
     dn_status status = DN_OK;
     (void)K;
@@ -137,7 +136,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *m = dni_kernel_machine_of(made);
+    dni_kernel_machine *m = dni_kernel_machine_of(made);
     const bool whole = dni_read_u32s(r, m->index, n) && dni_read_f64s(r, m->coef, n);
     m->w0 = dni_read_f64(r);
     m->norm = dni_read_f64(r);
@@ -151,7 +150,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
 
 /* ---- scores ---- */
 /* Returns Σ c_i k[index_i]. Four independent sums allow parallel execution in the processor. */
-static double gathered(const dn_kernel_machine *m, const double *k) {
+static double gathered(const dni_kernel_machine *m, const double *k) {
     const uint32_t *index = m->index;
     const double *coef = m->coef;
     const size_t n = m->n, whole = n - n % 4;
@@ -170,7 +169,7 @@ static double gathered(const dn_kernel_machine *m, const double *k) {
 
 /* score[r · stride] ← Σ_i c_i k[r · n_points + index_i] + w0. The order of the sum does not depend
  * on n_rows. */
-static void add_up(const dn_kernel_machine *m, const double *k, size_t n_points, size_t n_rows,
+static void add_up(const dni_kernel_machine *m, const double *k, size_t n_points, size_t n_rows,
                    double *score, size_t stride) {
     const bool all = m->n == n_points; /* implies index_i = i */
     for (size_t r = 0; r < n_rows; r++, k += n_points) {
@@ -179,7 +178,7 @@ static void add_up(const dn_kernel_machine *m, const double *k, size_t n_points,
 }
 
 /* Number of doubles of work for one thread. */
-static size_t query_work(const dn_support *support) {
+static size_t query_work(const dni_support *support) {
     const size_t n = support->x.n_rows;
     return n == 0 ? 0 : DNI_POINTS_QUERIES * n + dni_points_query_work(support->points);
 }
@@ -200,7 +199,7 @@ struct queries {
 /* Task i: scores up to DNI_POINTS_QUERIES rows, starting with row i · DNI_POINTS_QUERIES. */
 static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct queries *q = arg;
-    const dn_support *support = dni_kernel_machine_of(q->machines[0])->support;
+    const dni_support *support = dni_kernel_machine_of(q->machines[0])->support;
     const size_t n = support->x.n_rows, first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first,
                  rows = left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES;
     double *k = q->work + slot * query_work(support);
@@ -235,7 +234,7 @@ static dn_status kernel_score_tile(dn_machine *const *machines, size_t n, dn_mat
 }
 
 static size_t kernel_tile_rows(const dn_machine *machine) {
-    const dn_support *support = dni_kernel_machine_of(machine)->support;
+    const dni_support *support = dni_kernel_machine_of(machine)->support;
     const size_t n = support->x.n_rows,
                  rows = n == 0 ? DNI_POINTS_QUERIES
                                : MOST_STEPS * dni_points_step(support->points) / n;
@@ -257,7 +256,7 @@ static bool kernel_is_precomputed(const dn_machine *machine) {
 
 /* Counts every support vector once, and the sums of each machine. */
 static double kernel_cost(dn_machine *const *machines, size_t n_machines) {
-    const dn_support *s = dni_kernel_machine_of(machines[0])->support;
+    const dni_support *s = dni_kernel_machine_of(machines[0])->support;
     const double n = (double)s->x.n_rows;
     if (n == 0) {
         return 0;
@@ -280,14 +279,14 @@ static double kernel_matrix_numbers(const dn_machine *machine) {
 }
 
 static double kernel_shared_matrix_numbers(const dn_machine *machine, const dn_encoder *encoder) {
-    const dn_support *s = dni_kernel_machine_of(machine)->support;
+    const dni_support *s = dni_kernel_machine_of(machine)->support;
     const double d = (double)s->x.n_cols;
     return dni_rows_numbers(s->x, encoder) + (s->kernel.factor != NULL ? d * d : 0);
 }
 
 static dn_status kernel_describe(const dn_machine *machine, const dn_encoder *encoder,
                                  const dn_visitor *v, dn_error *err) {
-    const dn_kernel_machine *m = dni_kernel_machine_of(machine);
+    const dni_kernel_machine *m = dni_kernel_machine_of(machine);
     (void)encoder;
     (void)err;
     if (v->matrices) {
@@ -358,7 +357,7 @@ static dn_status visit_kernel(const dn_visitor *v, const dn_kernel *k, const dou
 
 static dn_status kernel_describe_shared(const dn_machine *machine, const dn_encoder *encoder,
                                         const dn_visitor *v, dn_error *err) {
-    const dn_support *s = dni_kernel_machine_of(machine)->support;
+    const dni_support *s = dni_kernel_machine_of(machine)->support;
     const double *mean = dn_encoder_mean(encoder), *scale = dn_encoder_scale(encoder);
     dn_status status = visit_kernel(v, &s->kernel, scale, err);
     if (status != DN_OK) {

@@ -21,7 +21,7 @@ dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densi
     m->w = dni_machine_numbers_new(dni_machine_product(S, n_features));
     m->w0 = dni_machine_numbers_new(S);
     if (densities) {
-        m->gaussians = dni_gaussians_new(DN_COVARIANCE_SHARED, n_classes, n_features);
+        m->gaussians = dni_gaussians_new(DNI_COVARIANCE_SHARED, n_classes, n_features);
     }
     if (m->w == NULL || m->w0 == NULL || (densities && m->gaussians == NULL)) {
         dn_machine_free(&m->base);
@@ -65,13 +65,13 @@ static void linear_write(const dn_machine *machine, const dn_machine *first, dni
 static dn_status read_ahead(const dni_reader *r, size_t n_weights, size_t d, bool *out_densities,
                             dn_error *err) {
     dni_reader ahead = *r;
-    dn_covariance covariance = DN_COVARIANCE_SHARED;
+    dni_covariance covariance = DNI_COVARIANCE_SHARED;
     dni_read_bytes(&ahead, 8 * n_weights);
     *out_densities = dni_read_u8(&ahead) == 1;
     if (*out_densities) {
-        covariance = (dn_covariance)dni_read_u8(&ahead);
+        covariance = (dni_covariance)dni_read_u8(&ahead);
     }
-    if (ahead.failed || covariance != DN_COVARIANCE_SHARED ||
+    if (ahead.failed || covariance != DNI_COVARIANCE_SHARED ||
         (*out_densities && !dni_machine_fits(&ahead, d, d))) {
         return dni_machine_corrupt("its densities are none", err);
     }

@@ -4,13 +4,13 @@
 #define DNI_LINEAR_H
 
 #include "machine/gaussians.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 typedef struct dni_linear_machine {
     dn_machine base;
-    double *w;               /* [n_scores × n_features] */
-    double *w0;              /* [n_scores] */
-    dn_gaussians *gaussians; /* densities from which the scores derive; NULL: none */
+    double *w;                /* [n_scores × n_features] */
+    double *w0;               /* [n_scores] */
+    dni_gaussians *gaussians; /* densities from which the scores derive; NULL: none */
 } dni_linear_machine;
 
 /* Creates a machine with all numbers 0; the learner sets them. If `densities` is true, the machine

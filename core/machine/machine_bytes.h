@@ -4,12 +4,12 @@
  *   u64   number of classes
  *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 if class densities follow in
  *                 the format of `gaussian` (with one shared covariance), otherwise 0
- *   gaussian:     u8 dn_covariance; f64 prior [K], mean [K × d], whiten, log_det (gaussians.h)
- *   naive bayes:  f64 prior [K]; u8 dn_factor [d]; f64 a [d × K], b [d × K]
- *   network:      u8 dn_activation; u64 number of layers; u64 units of each layer; f64 w
- *   kernel:       first machine of the model: the support vectors (support_bytes.h), which the
+ *   gaussian:     u8 dni_covariance; f64 prior [K], mean [K × d], whiten, log_det (gaussians.h)
+ *   naive bayes:  f64 prior [K]; u8 dni_factor [d]; f64 a [d × K], b [d × K]
+ *   network:      u8 dni_activation; u64 number of layers; u64 units of each layer; f64 w
+ *   kernel:       first machine of the model: the support vectors (support.h), which the
  *                 other machines share; u64 n, u32 index [n], f64 coef [n], w0, norm
- *   neighbours:   the rows (support_bytes.h); u64 k; u8 dni_votes; u32 class_of [n rows];
+ *   neighbours:   the rows (support.h); u64 k; u8 dni_votes; u32 class_of [n rows];
  *                 f64 weight [n rows]
  *   u64   number of components; f64 projection [n_components × d] */
 #ifndef DNI_MACHINE_BYTES_H

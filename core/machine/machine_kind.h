@@ -1,7 +1,7 @@
 /* Machine kinds as tables of functions.
  *
  * A kind is one file with a structure whose first member is `dn_machine base`, and one entry in the
- * table of machine_bytes.c. Code outside the kind's file calls the functions of machine_impl.h,
+ * table of machine_bytes.c. Code outside the kind's file calls the functions of machine_dispatch.h,
  * which call the functions of the table. Learners include the header of the kind that they create.
  *
  * All machines of a model have the same kind. Functions with the parameters `machines` and `n`
@@ -15,7 +15,7 @@
 #ifndef DNI_MACHINE_KIND_H
 #define DNI_MACHINE_KIND_H
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 enum {
     DNI_MACHINE_FINITE = 1, /* valid scores are finite; without it −∞ and +∞ are valid */

@@ -6,7 +6,6 @@
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
 #include "machine/stored_rows.h"
-#include "machine/support_bytes.h"
 
 #include <discern/encoder.h>
 #include <math.h>
@@ -29,7 +28,7 @@ double dni_neighbours_memory(size_t n_rows) {
            (sizeof(uint32_t) + sizeof(double)) * ((double)n_rows + 1);
 }
 
-dn_status dni_neighbours_new(dn_support *rows, size_t n_classes, size_t k, dni_votes votes,
+dn_status dni_neighbours_new(dni_support *rows, size_t n_classes, size_t k, dni_votes votes,
                              dn_machine **out, dn_error *err) {
     const size_t n = rows->x.n_rows, d = rows->kernel.n_features;
     dn_status status = dni_support_charge(rows, dni_neighbours_memory(n), err);
@@ -71,7 +70,7 @@ static double neighbours_shared_memory(const dn_machine *machine) {
 }
 
 static void neighbours_leave_run(dn_machine *machine) {
-    dni_support_settle(dni_neighbours_of(machine)->rows);
+    dni_support_leave_run(dni_neighbours_of(machine)->rows);
 }
 
 /* ---- bytes ---- */
@@ -97,7 +96,7 @@ static bool neighbours_good(const dni_neighbours *m) {
 }
 
 /* Reads the fields that follow the rows and creates the machine. */
-static dn_status read_votes(dni_reader *r, dn_support *rows, size_t K, dn_machine **out,
+static dn_status read_votes(dni_reader *r, dni_support *rows, size_t K, dn_machine **out,
                             dn_error *err) {
     const size_t n = rows->x.n_rows;
     const uint64_t k = dni_read_u64(r);
@@ -124,7 +123,7 @@ static dn_status read_votes(dni_reader *r, dn_support *rows, size_t K, dn_machin
 
 static dn_status neighbours_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                                  dn_machine **out, dn_error *err) {
-    dn_support *rows = NULL;
+    dni_support *rows = NULL;
     if (first != NULL) {
         return dni_machine_corrupt("it has more machines than one", err);
     }
@@ -277,7 +276,7 @@ static dn_status neighbours_score_tile(dn_machine *const *machines, size_t n, dn
 }
 
 static size_t neighbours_tile_rows(const dn_machine *machine) {
-    const dn_support *rows = dni_neighbours_of(machine)->rows;
+    const dni_support *rows = dni_neighbours_of(machine)->rows;
     const size_t at_once = MOST_STEPS * dni_points_step(rows->points) / rows->x.n_rows;
     return at_once == 0 ? 1 : at_once < DNI_POINTS_QUERIES ? at_once : DNI_POINTS_QUERIES;
 }

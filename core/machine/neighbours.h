@@ -11,7 +11,7 @@
 #ifndef DNI_NEIGHBOURS_H
 #define DNI_NEIGHBOURS_H
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "machine/support.h"
 
 typedef enum dni_votes {
@@ -22,8 +22,8 @@ typedef enum dni_votes {
 
 typedef struct dni_neighbours {
     dn_machine base;
-    dn_support *rows; /* the stored rows; its kernel is DN_KERNEL_DISTANCE with width 1 */
-    size_t k;         /* 1 … number of rows */
+    dni_support *rows; /* the stored rows; its kernel is DN_KERNEL_DISTANCE with width 1 */
+    size_t k;          /* 1 … number of rows */
     dni_votes votes;
     uint32_t *class_of; /* [n rows] class index */
     double *weight;     /* [n rows] > 0 */
@@ -31,7 +31,7 @@ typedef struct dni_neighbours {
 
 /* Creates a machine over the rows of the support and takes a reference to the support. class_of is
  * 0 and weight is 1; the learner sets them. Fails with DN_ERR_MEMORY or DN_ERR_BUDGET. */
-DN_MUST_USE dn_status dni_neighbours_new(dn_support *rows, size_t n_classes, size_t k,
+DN_MUST_USE dn_status dni_neighbours_new(dni_support *rows, size_t n_classes, size_t k,
                                          dni_votes votes, dn_machine **out, dn_error *err);
 /* Converts a machine of this kind to its structure. */
 dni_neighbours *dni_neighbours_of(const dn_machine *machine);

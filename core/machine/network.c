@@ -40,19 +40,19 @@ size_t dni_layers_widest(const dni_layers *layers) {
 }
 
 /* ---- activations ---- */
-void dni_activate(dn_activation activation, double *z, size_t n) {
+void dni_activate(dni_activation activation, double *z, size_t n) {
     switch (activation) {
-    case DN_ACTIVATION_SIGMOID:
+    case DNI_ACTIVATION_SIGMOID:
         for (size_t i = 0; i < n; i++) {
             z[i] = 1 / (1 + exp(-z[i]));
         }
         break;
-    case DN_ACTIVATION_TANH:
+    case DNI_ACTIVATION_TANH:
         for (size_t i = 0; i < n; i++) {
             z[i] = tanh(z[i]);
         }
         break;
-    case DN_ACTIVATION_RELU:
+    case DNI_ACTIVATION_RELU:
         for (size_t i = 0; i < n; i++) {
             z[i] = z[i] < 0 ? 0 : z[i]; /* preserves NaN */
         }
@@ -60,19 +60,19 @@ void dni_activate(dn_activation activation, double *z, size_t n) {
     }
 }
 
-void dni_activation_slopes(dn_activation activation, const double *z, double *delta, size_t n) {
+void dni_activation_slopes(dni_activation activation, const double *z, double *delta, size_t n) {
     switch (activation) {
-    case DN_ACTIVATION_SIGMOID:
+    case DNI_ACTIVATION_SIGMOID:
         for (size_t i = 0; i < n; i++) {
             delta[i] *= z[i] * (1 - z[i]);
         }
         break;
-    case DN_ACTIVATION_TANH:
+    case DNI_ACTIVATION_TANH:
         for (size_t i = 0; i < n; i++) {
             delta[i] *= 1 - z[i] * z[i];
         }
         break;
-    case DN_ACTIVATION_RELU:
+    case DNI_ACTIVATION_RELU:
         for (size_t i = 0; i < n; i++) {
             delta[i] = z[i] > 0 ? delta[i] : 0;
         }
@@ -83,10 +83,10 @@ void dni_activation_slopes(dn_activation activation, const double *z, double *de
 /* ---- memory ---- */
 struct network_machine {
     dn_machine base;
-    dn_network network;
+    dni_network network;
 };
 
-dn_network *dni_network_of(const dn_machine *machine) {
+dni_network *dni_network_of(const dn_machine *machine) {
     return &((struct network_machine *)(uintptr_t)machine)->network;
 }
 
@@ -157,7 +157,7 @@ static void layer(const double *x, size_t inputs, const double *w, size_t units,
 
 /* Computes the scores from the sums z of the first layer, which are in the first half of `work`. */
 static void later_layers(const dn_machine *machine, double *scores, double *work) {
-    const dn_network *network = dni_network_of(machine);
+    const dni_network *network = dni_network_of(machine);
     const dni_layers layers = layers_of(machine);
     double *z = work, *next = work + dni_layers_widest(&layers);
     const double *w = network->w + (machine->n_features + 1) * network->units[0];
@@ -174,7 +174,7 @@ static void later_layers(const dn_machine *machine, double *scores, double *work
 
 static bool network_scores(const dn_machine *machine, const double *x, double *scores,
                            double *work) {
-    const dn_network *network = dni_network_of(machine);
+    const dni_network *network = dni_network_of(machine);
     layer(x, machine->n_features, network->w, network->units[0], work);
     later_layers(machine, scores, work);
     return true;
@@ -182,7 +182,7 @@ static bool network_scores(const dn_machine *machine, const double *x, double *s
 
 static bool network_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                    size_t n_parts, double *scores, double *work) {
-    const dn_network *network = dni_network_of(machine);
+    const dni_network *network = dni_network_of(machine);
     const size_t units = network->units[0];
     memcpy(work, network->w + machine->n_features * units, units * sizeof *work);
     for (const dni_entry_part *part = parts; part < parts + n_parts; part++) {
@@ -280,7 +280,7 @@ static dn_status network_to_raw(const dn_machine *machine, const double *mean, c
     if (status != DN_OK) {
         return status;
     }
-    const dn_network *to = dni_network_of(made);
+    const dni_network *to = dni_network_of(made);
     double *bias = to->w + d * units;
     memcpy(to->w, dni_network_of(machine)->w, n * sizeof *to->w);
     for (size_t j = 0; j < d; j++) {
@@ -302,7 +302,7 @@ static dn_status network_to_raw(const dn_machine *machine, const double *mean, c
 
 /* ---- bytes ---- */
 static void network_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
-    const dn_network *network = dni_network_of(machine);
+    const dni_network *network = dni_network_of(machine);
     const dni_layers layers = layers_of(machine);
     (void)first;
     dni_write_u8(writer, (uint8_t)network->activation);
@@ -314,14 +314,15 @@ static void network_write(const dn_machine *machine, const dn_machine *first, dn
 }
 
 /* Reads the shape and checks that enough bytes are left for its weights. */
-static dn_status read_shape(dni_reader *r, size_t K, size_t units[DN_MAX_LAYERS],
+static dn_status read_shape(dni_reader *r, size_t K, size_t units[DNI_MAX_LAYERS],
                             dni_layers *layers, dn_error *err) {
     const uint8_t activation = dni_read_u8(r);
     const uint64_t n_layers = dni_read_u64(r);
-    if (r->failed || activation > DN_ACTIVATION_RELU || n_layers < 2 || n_layers > DN_MAX_LAYERS) {
+    if (r->failed || activation > DNI_ACTIVATION_RELU || n_layers < 2 ||
+        n_layers > DNI_MAX_LAYERS) {
         return dni_machine_corrupt("its layers are none", err);
     }
-    layers->activation = (dn_activation)activation;
+    layers->activation = (dni_activation)activation;
     layers->n_layers = (size_t)n_layers;
     for (size_t l = 0; l < layers->n_layers; l++) {
         const uint64_t n = dni_read_u64(r);
@@ -340,7 +341,7 @@ static dn_status read_shape(dni_reader *r, size_t K, size_t units[DN_MAX_LAYERS]
 
 static dn_status network_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                               dn_machine **out, dn_error *err) {
-    size_t units[DN_MAX_LAYERS] = {0};
+    size_t units[DNI_MAX_LAYERS] = {0};
     dni_layers layers = {.n_inputs = d, .units = units};
     dn_machine *m;
     (void)first;
@@ -390,9 +391,9 @@ static void visit_layer(const dn_visitor *v, const double *w, size_t inputs, siz
 
 static dn_status network_describe(const dn_machine *machine, const dn_encoder *encoder,
                                   const dn_visitor *v, dn_error *err) {
-    static const char *const names[] = {[DN_ACTIVATION_SIGMOID] = "sigmoid",
-                                        [DN_ACTIVATION_TANH] = "tanh",
-                                        [DN_ACTIVATION_RELU] = "relu"};
+    static const char *const names[] = {[DNI_ACTIVATION_SIGMOID] = "sigmoid",
+                                        [DNI_ACTIVATION_TANH] = "tanh",
+                                        [DNI_ACTIVATION_RELU] = "relu"};
     const dni_layers layers = layers_of(machine);
     const double *w = dni_network_of(machine)->w;
     const char *activation = names[layers.activation];

@@ -1,4 +1,5 @@
-/* Converts scores to probabilities: sigmoid and softmax without overflow. */
+/* Converts scores to probabilities: sigmoid and softmax without overflow, and pairwise coupling for
+ * one-versus-one machines. */
 #ifndef DNI_PROBABILITY_H
 #define DNI_PROBABILITY_H
 
@@ -8,5 +9,15 @@
 void dni_sigmoid(double g, double out[2]);
 /* Converts n >= 1 scores to n probabilities. out may be g. */
 void dni_softmax(const double *g, size_t n, double *out);
+
+/* Returns the number of doubles in `work`. */
+size_t dni_coupling_work(size_t n_classes);
+/* Computes class probabilities with sum 1.
+ *
+ *   scores  [K(K − 1)/2] log-odds of the pairs i < j in the order (0,1), (0,2) …; a positive score
+ *           favours class j
+ *   p       [K]
+ *   work    [dni_coupling_work(K)] */
+void dni_coupling(const double *scores, size_t n_classes, double *p, double *work);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef DNI_STORED_ROWS_H
 #define DNI_STORED_ROWS_H
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 /* Returns how many numbers dni_rows_describe passes, at most. */
 double dni_rows_numbers(dn_matrix x, const dn_encoder *encoder);

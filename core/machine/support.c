@@ -1,16 +1,18 @@
-/* Support vectors that the machines of a model share. */
+/* Support vectors that the machines of a model share, and their bytes. */
 #include "machine/support.h"
 #include "kernels/points.h"
 #include "linalg/vector.h"
+#include "machine/machine_kind.h"
 
 #include <assert.h>
+#include <discern/encoder.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A support with the arrays that its matrix and kernel refer to. */
 struct holder {
-    dn_support shown; /* must be the first member (holder_of) */
+    dni_support shown; /* must be the first member (holder_of) */
     double *values, *factor;
     size_t *row_start;
     uint32_t *cols;
@@ -19,7 +21,7 @@ struct holder {
     size_t held;             /* bytes charged */
 };
 
-static struct holder *holder_of(dn_support *support) {
+static struct holder *holder_of(dni_support *support) {
     return (struct holder *)support;
 }
 
@@ -59,7 +61,7 @@ static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
 }
 
 dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run,
-                          dn_support **out, dn_error *err) {
+                          dni_support **out, dn_error *err) {
     const bool dense = n_entries == SIZE_MAX ||
                        kernel->type == DN_KERNEL_MAHALANOBIS; /* multiplies rows by a matrix */
     struct holder *h = calloc(1, sizeof *h);
@@ -70,7 +72,7 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, c
     h->room = n;
     h->entry_room = dense ? 0 : n_entries;
     dn_status status =
-        hold(h, dni_support_foretold(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
+        hold(h, dni_support_estimate(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
     if (status == DN_OK && !make_arrays(h, kernel, dense)) {
         status = no_memory(n, err);
     }
@@ -102,7 +104,7 @@ static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
     }
 }
 
-void dni_support_add(dn_support *support, dn_matrix x) {
+void dni_support_add(dni_support *support, dn_matrix x) {
     struct holder *h = holder_of(support);
     const size_t d = support->x.n_cols, first = support->x.n_rows;
     assert(x.n_cols == d && x.n_rows <= h->room - first &&
@@ -127,7 +129,7 @@ static size_t n_entries_of(dn_matrix x) {
     return x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows];
 }
 
-dn_status dni_support_end(dn_support *support, dn_error *err) {
+dn_status dni_support_end(dni_support *support, dn_error *err) {
     dni_points *points = NULL;
     if (support->x.n_rows == 0) {
         return DN_OK;
@@ -146,17 +148,17 @@ dn_status dni_support_end(dn_support *support, dn_error *err) {
     return status;
 }
 
-dn_support *dni_support_ref(dn_support *support) {
+dni_support *dni_support_ref(dni_support *support) {
     support->references++;
     return support;
 }
 
-void dni_support_unref(dn_support *support) {
+void dni_support_unref(dni_support *support) {
     if (support == NULL || (support->references > 0 && --support->references > 0)) {
         return;
     }
     struct holder *h = holder_of(support);
-    dni_support_settle(support);
+    dni_support_leave_run(support);
     dni_points_free(support->points);
     free(h->values);
     free(h->factor);
@@ -165,7 +167,7 @@ void dni_support_unref(dn_support *support) {
     free(h);
 }
 
-void dni_support_settle(dn_support *support) {
+void dni_support_leave_run(dni_support *support) {
     struct holder *h = holder_of(support);
     dn_run_discharge(&h->run, h->held);
     h->held = 0;
@@ -182,18 +184,271 @@ static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries)
     return sizeof(struct holder) + values + sizeof(double) * (factor + 1);
 }
 
-double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries) {
+double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries) {
     const double entries = kernel->type == DN_KERNEL_MAHALANOBIS ? (double)INFINITY : n_entries;
     return arrays_memory(kernel, n, entries) +
            dni_points_memory(kernel, n, kernel->n_features, entries);
 }
 
-double dni_support_memory(const dn_support *support) {
+double dni_support_memory(const dni_support *support) {
     const dn_matrix x = support->x;
-    return dni_support_foretold(&support->kernel, x.n_rows,
+    return dni_support_estimate(&support->kernel, x.n_rows,
                                 x.kind == DN_DENSE ? (double)INFINITY : (double)n_entries_of(x));
 }
 
-dn_status dni_support_charge(dn_support *support, double bytes, dn_error *err) {
+dn_status dni_support_charge(dni_support *support, double bytes, dn_error *err) {
     return hold(holder_of(support), bytes, err);
+}
+
+enum { LAST_CODE_POINT = 0x10FFFF };
+
+static size_t padding(size_t d) {
+    return d > DN_MAX_DENSE_FEATURES ? d : 0;
+}
+
+/* ---- writing ---- */
+static void write_kernel(const dn_kernel *k, dni_writer *writer) {
+    const double numbers[] = {k->gamma, k->coef0, k->scale, k->width};
+    dni_write_u8(writer, (uint8_t)k->type);
+    dni_write_u8(writer, (uint8_t)k->metric);
+    dni_write_f64s(writer, numbers, 4);
+    dni_write_u32(writer, k->degree);
+    dni_write_u32(writer, k->length);
+    dni_write_u8(writer, k->normalize);
+    if (k->type == DN_KERNEL_MAHALANOBIS) {
+        dni_write_f64s(writer, k->factor, k->n_features * k->n_features);
+    }
+}
+
+void dni_support_write(const dni_support *support, dni_writer *writer) {
+    const dn_matrix x = support->x;
+    write_kernel(&support->kernel, writer);
+    dni_write_u8(writer, (uint8_t)x.kind);
+    dni_write_u64(writer, x.n_rows);
+    for (size_t i = 0; x.kind == DN_DENSE && i < x.n_rows; i++) {
+        dni_write_f64s(writer, x.values + i * x.stride, x.n_cols);
+    }
+    if (x.kind == DN_CSR) {
+        const size_t first = x.row_start[0], n = x.row_start[x.n_rows] - first;
+        for (size_t i = 0; i < x.n_rows; i++) {
+            dni_write_u32(writer, (uint32_t)(x.row_start[i + 1] - x.row_start[i]));
+        }
+        dni_write_u64(writer, n);
+        dni_write_u32s(writer, x.cols + first, n);
+        dni_write_f64s(writer, x.values + first, n);
+    }
+    for (size_t i = padding(x.n_cols); i > 0; i--) {
+        dni_write_u8(writer, 0);
+    }
+}
+
+/* ---- reading ---- */
+static bool factor_good(const double *factor, size_t d) {
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i + 1; j < d; j++) {
+            if (factor[i * d + j] != 0) {
+                return false;
+            }
+        }
+    }
+    return dni_all_finite(factor, d * d);
+}
+
+/* Reads all parameters of the kernel except the factor. */
+static bool read_kernel(dni_reader *r, size_t d, dn_kernel *out) {
+    const uint8_t type = dni_read_u8(r), metric = dni_read_u8(r);
+    double numbers[4] = {0};
+    const bool whole = dni_read_f64s(r, numbers, 4);
+    const uint32_t degree = dni_read_u32(r), length = dni_read_u32(r);
+    const uint8_t normalize = dni_read_u8(r);
+    if (!whole || r->failed || type > DN_KERNEL_PRECOMPUTED || metric > DN_METRIC_EDIT ||
+        normalize > 1 || !dni_all_finite(numbers, 4)) {
+        return false;
+    }
+    *out = (dn_kernel){.type = (dn_kernel_type)type,
+                       .metric = (dn_metric)metric,
+                       .gamma = numbers[0],
+                       .coef0 = numbers[1],
+                       .scale = numbers[2],
+                       .width = numbers[3],
+                       .degree = degree,
+                       .length = length,
+                       .normalize = normalize == 1,
+                       .n_features = d};
+    if ((type == DN_KERNEL_RBF || type == DN_KERNEL_DISTANCE) && !(out->width > 0)) {
+        return false;
+    }
+    return type != DN_KERNEL_POLYNOMIAL || degree >= 1;
+}
+
+static dn_status read_factor(dni_reader *r, dn_kernel *kernel, double **out, dn_error *err) {
+    const size_t d = kernel->n_features;
+    if (kernel->type != DN_KERNEL_MAHALANOBIS) {
+        return DN_OK;
+    }
+    if (!dni_machine_fits(r, d, d)) {
+        return dni_machine_corrupt("the factor of its kernel is cut short", err);
+    }
+    kernel->factor = *out = malloc((d * d + 1) * sizeof **out);
+    if (*out == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the factor of a kernel");
+    }
+    return dni_read_f64s(r, *out, d * d) && factor_good(*out, d)
+               ? DN_OK
+               : dni_machine_corrupt("the factor of its kernel is none", err);
+}
+
+/* Checks the values of a row. Edit distance: 0 or code points. Precomputed kernel: a single 1 and
+ * otherwise 0. Other kernels: finite numbers. */
+static bool row_good(const dn_kernel *kernel, const double *values, size_t n) {
+    size_t ones = 0, others = 0;
+    for (size_t j = 0; j < n; j++) {
+        const double v = values[j];
+        if (!isfinite(v) ||
+            (kernel->type == DN_KERNEL_DISTANCE && kernel->metric == DN_METRIC_EDIT && v != 0 &&
+             (!(v >= 1 && v <= LAST_CODE_POINT) || v != floor(v)))) {
+            return false;
+        }
+        ones += v == 1;
+        others += v != 0 && v != 1;
+    }
+    return kernel->type != DN_KERNEL_PRECOMPUTED || (ones == 1 && others == 0);
+}
+
+static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dni_support **out,
+                            dn_error *err) {
+    const size_t d = kernel->n_features;
+    double *row;
+    if (!dni_machine_fits(r, n, d) || n > r->left) {
+        return dni_machine_corrupt("its support vectors are cut short", err);
+    }
+    dn_status status = dni_support_new(kernel, n, SIZE_MAX, NULL, out, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    row = malloc((d + 1) * sizeof *row);
+    if (row == NULL) {
+        status = no_memory(n, err);
+    }
+    for (size_t i = 0; i < n && status == DN_OK; i++) {
+        if (!dni_read_f64s(r, row, d) || !row_good(kernel, row, d)) {
+            status = dni_machine_corrupt("a support vector breaks its rule", err);
+        } else {
+            dni_support_add(*out, dn_matrix_dense(row, 1, d));
+        }
+    }
+    free(row);
+    return status;
+}
+
+/* CSR rows as read, before validation. */
+struct sparse {
+    uint32_t *length; /* [n] */
+    uint32_t *cols;   /* [n_entries] */
+    double *values;   /* [n_entries] */
+    size_t n, n_entries;
+};
+
+static dn_status add_sparse(const struct sparse *s, const dn_kernel *kernel, dni_support *support,
+                            dn_error *err) {
+    size_t at = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t row_start[2] = {at, at + s->length[i]};
+        if (s->length[i] > s->n_entries - at || !row_good(kernel, s->values + at, s->length[i])) {
+            return dni_machine_corrupt("a support vector breaks its rule", err);
+        }
+        for (size_t e = at; e < row_start[1]; e++) {
+            if (s->cols[e] >= kernel->n_features || (e > at && s->cols[e] <= s->cols[e - 1])) {
+                return dni_machine_corrupt("the columns of a support vector are none", err);
+            }
+        }
+        dni_support_add(support,
+                        dn_matrix_csr(row_start, s->cols, s->values, 1, kernel->n_features));
+        at = row_start[1];
+    }
+    return at == s->n_entries ? DN_OK
+                              : dni_machine_corrupt("its support vectors do not add up", err);
+}
+
+static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dni_support **out,
+                          dn_error *err) {
+    struct sparse s = {.n = n};
+    dn_status status = DN_OK;
+    if (n > r->left / sizeof(uint32_t) ||
+        kernel->type == DN_KERNEL_MAHALANOBIS) { /* requires dense rows */
+        return dni_machine_corrupt("its support vectors are cut short", err);
+    }
+    s.length = calloc(n + 1, sizeof *s.length);
+    const bool counted = s.length != NULL && dni_read_u32s(r, s.length, n);
+    s.n_entries = counted ? dni_read_count(r, sizeof(uint32_t) + sizeof(double)) : 0;
+    s.cols = calloc(s.n_entries + 1, sizeof *s.cols);
+    s.values = calloc(s.n_entries + 1, sizeof *s.values);
+    if (s.length == NULL || s.cols == NULL || s.values == NULL) {
+        status = no_memory(n, err);
+    } else if (!counted || r->failed || !dni_read_u32s(r, s.cols, s.n_entries) ||
+               !dni_read_f64s(r, s.values, s.n_entries)) {
+        status = dni_machine_corrupt("its support vectors are cut short", err);
+    }
+    if (status == DN_OK) {
+        status = dni_support_new(kernel, n, s.n_entries, NULL, out, err);
+    }
+    if (status == DN_OK) {
+        status = add_sparse(&s, kernel, *out, err);
+    }
+    free(s.length);
+    free(s.cols);
+    free(s.values);
+    return status;
+}
+
+static dn_status read_padding(dni_reader *r, size_t d, dn_error *err) {
+    const unsigned char *zeroes = dni_read_bytes(r, padding(d));
+    for (size_t i = 0; zeroes != NULL && i < padding(d); i++) {
+        if (zeroes[i] != 0) {
+            return dni_machine_corrupt("its support vectors are followed by something else", err);
+        }
+    }
+    return zeroes != NULL ? DN_OK : dni_machine_corrupt("its support vectors are cut short", err);
+}
+
+static dn_status read_vectors(dni_reader *r, const dn_kernel *kernel, dni_support **out,
+                              dn_error *err) {
+    const uint8_t kind = dni_read_u8(r);
+    const uint64_t n = dni_read_u64(r);
+    if (r->failed || kind > DN_CSR || n > UINT32_MAX) {
+        return dni_machine_corrupt("it has no support vectors", err);
+    }
+    dn_status status = kind == DN_DENSE ? read_dense(r, kernel, (size_t)n, out, err)
+                                        : read_csr(r, kernel, (size_t)n, out, err);
+    if (status == DN_OK) {
+        status = read_padding(r, kernel->n_features, err);
+    }
+    if (status == DN_OK) {
+        status = dni_support_end(*out, err);
+    }
+    return status;
+}
+
+dn_status dni_support_read(dni_reader *r, size_t n_features, dni_support **out, dn_error *err) {
+    dn_kernel kernel;
+    dni_support *support = NULL;
+    double *factor = NULL;
+    dn_error own = {0};
+    if (!read_kernel(r, n_features, &kernel)) {
+        return dni_machine_corrupt("its kernel is none", err);
+    }
+    dn_status status = read_factor(r, &kernel, &factor, &own);
+    if (status == DN_OK) {
+        status = read_vectors(r, &kernel, &support, &own);
+    }
+    free(factor);
+    if (status == DN_OK) {
+        *out = support;
+        return DN_OK;
+    }
+    dni_support_unref(support);
+    if (status == DN_ERR_NUMERIC) { /* K(x, x) of a row is not finite */
+        return dni_machine_corrupt("a support vector is not finite in the kernel's space", err);
+    }
+    return dn_error_set(err, status, "%s", own.message);
 }

@@ -9,17 +9,18 @@
  *   dni_support_unref
  *
  * All memory comes from malloc, because it becomes part of the model. It is charged to the run
- * until dni_support_settle. The run's allocator must live until then. */
+ * until dni_support_leave_run. The run's allocator must live until then. */
 #ifndef DNI_SUPPORT_H
 #define DNI_SUPPORT_H
 
+#include "base/bytes.h"
 #include <discern/kernel.h>
 #include <discern/matrix.h>
 #include <discern/run.h>
 #include <discern/status.h>
 
 /* Support vectors: encoded rows, standardised if the encoder standardises. */
-typedef struct dn_support {
+typedef struct dni_support {
     size_t references; /* not atomic: one thread at a time may change it */
     dn_kernel kernel;  /* the support owns kernel.factor */
     /* [n × d] dense or CSR; the support owns the arrays. Precomputed kernels: a row has the single
@@ -27,7 +28,7 @@ typedef struct dn_support {
     dn_matrix x;
     struct dni_points *points; /* x preprocessed for prediction; NULL: no rows */
     bool single;               /* prediction may compute kernel values in float */
-} dn_support;
+} dni_support;
 
 /* Creates an empty support and returns one reference to it.
  *
@@ -40,26 +41,43 @@ typedef struct dn_support {
  *
  * Fails with DN_ERR_MEMORY or DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries,
-                                      const dn_run *run, dn_support **out, dn_error *err);
+                                      const dn_run *run, dni_support **out, dn_error *err);
 /* Appends copies of the rows of x, which are encoded, and standardised if the encoder standardises.
  * The capacity must suffice (asserted). A dense support accepts dense and sparse rows, a sparse
  * support only sparse rows. */
-void dni_support_add(dn_support *support, dn_matrix x);
+void dni_support_add(dni_support *support, dn_matrix x);
 /* Preprocesses the rows for prediction. Call after the last dni_support_add. Fails with
  * DN_ERR_MEMORY, or with DN_ERR_NUMERIC if K(x, x) of a row is not finite. */
-DN_MUST_USE dn_status dni_support_end(dn_support *support, dn_error *err);
+DN_MUST_USE dn_status dni_support_end(dni_support *support, dn_error *err);
 
 /* Take and release a reference. The count is not atomic: only one thread at a time may call these
  * functions. dni_support_unref accepts NULL. */
-dn_support *dni_support_ref(dn_support *support);
-void dni_support_unref(dn_support *support);
+dni_support *dni_support_ref(dni_support *support);
+void dni_support_unref(dni_support *support);
 /* Discharges all memory from the run. The support does not use the run's allocator afterwards. */
-void dni_support_settle(dn_support *support);
+void dni_support_leave_run(dni_support *support);
 /* Charges further bytes, of the machines over the support, to the run. Fails with DN_ERR_BUDGET. */
-DN_MUST_USE dn_status dni_support_charge(dn_support *support, double bytes, dn_error *err);
+DN_MUST_USE dn_status dni_support_charge(dni_support *support, double bytes, dn_error *err);
 /* Returns the approximate size in bytes. */
-double dni_support_memory(const dn_support *support);
+double dni_support_memory(const dni_support *support);
 /* Estimates the bytes of a support with n rows and n_entries entries (INFINITY: dense). */
-double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries);
+double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries);
+
+/* ---- bytes ---- */
+/* Writes the kernel and the rows.
+ *
+ *   u8    dn_kernel_type, u8 dn_metric; f64 gamma, coef0, scale, width; u32 degree, length;
+ *         u8 normalize
+ *   f64   factor [d × d]; Mahalanobis kernels only
+ *   u8    dn_matrix_kind; u64 n, the number of support vectors
+ *           dense: f64 x [n × d]
+ *           CSR:   u32 entries of each row [n], u64 their sum, u32 feature indices, f64 values
+ *   u8    0 [d], only if d > DN_MAX_DENSE_FEATURES: padding, because the reader of the encoder
+ *         requires a minimum number of bytes for its features (encoder/encoder_bytes.h) */
+void dni_support_write(const dni_support *support, dni_writer *writer);
+/* Reads a support of n_features columns; the caller owns the reference in *out. Allocates at most a
+ * small multiple of the bytes left. Fails with DN_ERR_CORRUPT or DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_support_read(dni_reader *reader, size_t n_features, dni_support **out,
+                                       dn_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Scores of raw rows by machines that stay in the encoded space. */
 #include "model/encoded_scores.h"
 #include "encoder/encoder_apply.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 #include <assert.h>
 

@@ -4,7 +4,7 @@
 #include "encoder/encoder_impl.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 

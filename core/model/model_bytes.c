@@ -8,7 +8,7 @@
 #include "catalogue/multiclass_params.h"
 #include "encoder/encoder_bytes.h"
 #include "machine/machine_bytes.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 

@@ -10,7 +10,7 @@
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "model/calibration.h"
 #include "model/encoded_scores.h"
 #include "model/model_impl.h"

@@ -2,7 +2,7 @@
 #ifndef DNI_POWER10_H
 #define DNI_POWER10_H
 
-#include "base/wide.h"
+#include "base/cpu.h"
 
 #define DNI_POWER10_MIN (-342)
 #define DNI_POWER10_MAX 324

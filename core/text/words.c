@@ -2,7 +2,7 @@
  * the Unicode tables of libunistring. */
 #include "text/words.h"
 
-#include "base/wide.h"
+#include "base/cpu.h"
 #include <unicase.h>
 #include <unictype.h>
 #include <unistr.h>

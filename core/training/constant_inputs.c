@@ -2,7 +2,7 @@
 #include "training/constant_inputs.h"
 #include "catalogue/report.h"
 #include "encoder/encoder_impl.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 struct listing {
     const dn_encoder *encoder;

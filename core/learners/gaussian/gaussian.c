@@ -53,24 +53,24 @@ static const dn_param params[] = {
     DNI_PARAM_DISCRIMINANTS,
 };
 
-static dn_covariance covariance_of(const dn_params *p) {
+static dni_covariance covariance_of(const dn_params *p) {
     const char *word = dn_params_word(p, "covariance");
     if (strcmp(word, "shared") == 0) {
-        return DN_COVARIANCE_SHARED;
+        return DNI_COVARIANCE_SHARED;
     }
-    return strcmp(word, "full") == 0 ? DN_COVARIANCE_FULL : DN_COVARIANCE_DIAGONAL;
+    return strcmp(word, "full") == 0 ? DNI_COVARIANCE_FULL : DNI_COVARIANCE_DIAGONAL;
 }
 
-static dni_scatter_kind kind_of(dn_covariance covariance) {
-    if (covariance == DN_COVARIANCE_SHARED) {
+static dni_scatter_kind kind_of(dni_covariance covariance) {
+    if (covariance == DNI_COVARIANCE_SHARED) {
         return DNI_SCATTER_POOLED;
     }
-    return covariance == DN_COVARIANCE_FULL ? DNI_SCATTER_CLASSES : DNI_SCATTER_DIAGONAL;
+    return covariance == DNI_COVARIANCE_FULL ? DNI_SCATTER_CLASSES : DNI_SCATTER_DIAGONAL;
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
     bool shrinks = dn_params_word(p, "shrinkage") != NULL || dn_params_number(p, "shrinkage") > 0;
-    if (shrinks && covariance_of(p) == DN_COVARIANCE_DIAGONAL) {
+    if (shrinks && covariance_of(p) == DNI_COVARIANCE_DIAGONAL) {
         dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
                                         "parameter \"shrinkage\" belongs to covariance shared or "
                                         "full (diagonal has no correlations)");
@@ -93,14 +93,14 @@ struct gaussian {
 
 /* ---- memory ---- */
 struct gaussian_shape {
-    dn_covariance covariance;
+    dni_covariance covariance;
     size_t K, d;
 };
 
 static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     const struct gaussian_shape *s = shape;
     struct gaussian *fit = work;
-    const bool shared = s->covariance == DN_COVARIANCE_SHARED;
+    const bool shared = s->covariance == DNI_COVARIANCE_SHARED;
     fit->shrinkage = dni_layout_doubles(layout, shared ? 1 : s->K);
     fit->work = dni_layout_matrix(layout, !shared ? 0 : s->K == 2 ? 1 : s->K, s->d);
     fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
@@ -117,12 +117,12 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
                      dni_scatter_memory(kind, shape->n_rows, s.d, s.K, shape->n_slots) - result,
                  later = dni_layout_bytes(gaussian_layout, &s, &unused) +
                          fmax(dni_covariance_memory(kind, s.d),
-                              dni_likelihood_memory(s.covariance != DN_COVARIANCE_DIAGONAL,
+                              dni_likelihood_memory(s.covariance != DNI_COVARIANCE_DIAGONAL,
                                                     shape->n_rows, s.d, s.K, shape->n_slots));
-    const double whiten = s.covariance == DN_COVARIANCE_SHARED ? d * d
-                          : s.covariance == DN_COVARIANCE_FULL ? K * d * d
-                                                               : K * d,
-                 weights = s.covariance == DN_COVARIANCE_SHARED ? K * (d + 1) : 0;
+    const double whiten = s.covariance == DNI_COVARIANCE_SHARED ? d * d
+                          : s.covariance == DNI_COVARIANCE_FULL ? K * d * d
+                                                                : K * d,
+                 weights = s.covariance == DNI_COVARIANCE_SHARED ? K * (d + 1) : 0;
     return result + fmax(scatter, later) + 8 * (whiten + weights + K * (d + 2)); /* the machine */
 }
 
@@ -155,16 +155,16 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
 }
 
 /* Fits covariance i of the machine: that of all classes, or of class i. */
-static dn_status fit_covariance(struct gaussian *fit, size_t i, dn_gaussians *out, dn_error *err) {
+static dn_status fit_covariance(struct gaussian *fit, size_t i, dni_gaussians *out, dn_error *err) {
     const dni_scatter *s = &fit->scatter;
-    size_t k = out->covariance == DN_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
+    size_t k = out->covariance == DNI_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
     dni_covariance_task task = {
         .input = fit->input, .run = fit->run, .scatter = s, .k = k, .constant = fit->constant};
     dn_status status = divisor_of(fit, k, &task.divisor, err);
     if (status != DN_OK) {
         return status;
     }
-    if (out->covariance == DN_COVARIANCE_DIAGONAL) {
+    if (out->covariance == DNI_COVARIANCE_DIAGONAL) {
         return dni_covariance_whiten_diagonal(&task, out->whiten + i * d, &out->log_det[i], err);
     }
     double weight = k == SIZE_MAX ? s->weight : s->class_weight[k];
@@ -188,7 +188,7 @@ static void transposed_times(const double *a, const double *y, size_t d, double 
 static dn_status fit_linear(const struct gaussian *fit, dni_linear_machine *machine,
                             dn_error *err) {
     double *y = fit->work;
-    const dn_gaussians *g = machine->gaussians;
+    const dni_gaussians *g = machine->gaussians;
     size_t S = fit->n_classes == 2 ? 1 : fit->n_classes, d = fit->d;
     const double *first = g->mean, *second = g->mean + d, *centre = fit->scatter.mean;
     for (size_t j = 0; j < S * d; j++) {
@@ -218,8 +218,8 @@ static dn_status fit_linear(const struct gaussian *fit, dni_linear_machine *mach
     return DN_OK;
 }
 
-static void report_fit(const struct gaussian *fit, const dn_gaussians *g) {
-    size_t n = g->covariance == DN_COVARIANCE_SHARED ? 1 : fit->n_classes;
+static void report_fit(const struct gaussian *fit, const dni_gaussians *g) {
+    size_t n = g->covariance == DNI_COVARIANCE_SHARED ? 1 : fit->n_classes;
     dn_report_list(fit->report, "prior", g->prior, fit->n_classes);
     if (n == 1) {
         dn_report_number(fit->report, "log_det", g->log_det[0]);
@@ -227,22 +227,22 @@ static void report_fit(const struct gaussian *fit, const dn_gaussians *g) {
         return;
     }
     dn_report_list(fit->report, "log_det", g->log_det, n);
-    if (g->covariance == DN_COVARIANCE_FULL) {
+    if (g->covariance == DNI_COVARIANCE_FULL) {
         dn_report_list(fit->report, "shrinkage", fit->shrinkage, n);
     }
 }
 
 /* The densities of a machine that fit_gaussian made. */
-static dn_gaussians *densities_of(const struct gaussian *fit, const dn_machine *machine) {
-    return covariance_of(fit->input->params) == DN_COVARIANCE_SHARED
+static dni_gaussians *densities_of(const struct gaussian *fit, const dn_machine *machine) {
+    return covariance_of(fit->input->params) == DNI_COVARIANCE_SHARED
                ? dni_linear_machine_of(machine)->gaussians
                : dni_gaussians_of(machine);
 }
 
 static dn_status fit_densities(struct gaussian *fit, dn_machine *machine, dn_error *err) {
-    dn_gaussians *g = densities_of(fit, machine);
+    dni_gaussians *g = densities_of(fit, machine);
     const size_t K = fit->n_classes;
-    const bool shared = g->covariance == DN_COVARIANCE_SHARED;
+    const bool shared = g->covariance == DNI_COVARIANCE_SHARED;
     if (dni_scatter_constants(&fit->scatter, fit->constant) == fit->d) {
         return dni_error_all_constant(err);
     }
@@ -282,7 +282,7 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
     if (status != DN_OK) {
         return status;
     }
-    status = shape.covariance == DN_COVARIANCE_SHARED
+    status = shape.covariance == DNI_COVARIANCE_SHARED
                  ? dni_linear_machine_new(shape.K, shape.d, true, &machine, err)
                  : dni_gaussian_machine_new(shape.K, shape.d, shape.covariance, &machine, err);
     if (status != DN_OK) {

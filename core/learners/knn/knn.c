@@ -90,7 +90,7 @@ static dn_status visit_blocks(const dn_rows *rows, const dn_run *run, visit_fn *
 struct fit {
     size_t n, n_entries; /* rows with a weight above 0, and their entries */
     bool sparse;
-    dn_support *support;
+    dni_support *support;
     dni_neighbours *machine;
     size_t stored; /* rows whose class and weight are stored */
 };
@@ -197,7 +197,7 @@ cleanup:
 /* The stored rows; they grow with the data, so that this is an estimate and no layout. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dn_kernel kernel = kernel_of(p, shape->n_features);
-    return dni_support_foretold(&kernel, shape->n_rows, shape->n_entries) +
+    return dni_support_estimate(&kernel, shape->n_rows, shape->n_entries) +
            dni_neighbours_memory(shape->n_rows);
 }
 

@@ -124,10 +124,10 @@ static const char *adam_parameter(const dn_params *p) {
 static dn_status check_layers(const dn_params *p, dn_error *err) {
     size_t n;
     (void)dn_params_list(p, "layers", &n);
-    if (n > DN_MAX_LAYERS - 1) {
+    if (n > DNI_MAX_LAYERS - 1) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
                             "parameter \"layers\" must have 1 to %d integers (got %zu)",
-                            DN_MAX_LAYERS - 1, n);
+                            DNI_MAX_LAYERS - 1, n);
     }
     return DN_OK;
 }
@@ -160,7 +160,7 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
                          .units = {16},
                          .n_features = n_features,
                          .n_scores = n_classes == 2 ? 1 : n_classes};
-    for (size_t i = 0; list != NULL && i < n && i + 1 < DN_MAX_LAYERS; i++) {
+    for (size_t i = 0; list != NULL && i < n && i + 1 < DNI_MAX_LAYERS; i++) {
         plan.units[i] = (size_t)list[i];
         plan.n_layers = i + 2;
     }
@@ -172,9 +172,9 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
         (dni_params_is(p, "solver", "auto") && (adam_parameter(p) != NULL || rows * plan.n > 1e7));
     const bool smooth = dni_params_is(p, "activation", "tanh") ||
                         (dni_params_is(p, "activation", "auto") && !plan.adam);
-    plan.activation = dni_params_is(p, "activation", "sigmoid") ? DN_ACTIVATION_SIGMOID
-                      : smooth                                  ? DN_ACTIVATION_TANH
-                                                                : DN_ACTIVATION_RELU;
+    plan.activation = dni_params_is(p, "activation", "sigmoid") ? DNI_ACTIVATION_SIGMOID
+                      : smooth                                  ? DNI_ACTIVATION_TANH
+                                                                : DNI_ACTIVATION_RELU;
     plan.linear_schedule = dni_params_is(p, "schedule", "linear");
     plan.he = dni_params_is(p, "init", "he");
     plan.lambda = dn_params_number(p, "lambda");
@@ -203,7 +203,7 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
                    {"max_iterations", (double)plan.max_iterations, true},
                    {"tolerance", plan.tolerance, true},
                    {"restarts", (double)plan.restarts, true}};
-    double units[DN_MAX_LAYERS];
+    double units[DNI_MAX_LAYERS];
     for (size_t l = 0; l + 1 < plan.n_layers; l++) {
         units[l] = (double)plan.units[l];
     }

@@ -410,7 +410,7 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
                        "no step lowers the objective further, but its largest derivative is %g, "
                        "above the tolerance of %g%s",
                        fit->kept_gradient_max, plan->tolerance,
-                       plan->activation == DN_ACTIVATION_RELU
+                       plan->activation == DNI_ACTIVATION_RELU
                            ? ": relu is not smooth; try activation tanh, or solver adam"
                            : "");
     } else if (plan->adam) {

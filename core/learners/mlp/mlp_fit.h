@@ -7,9 +7,9 @@
 
 /* The parameters of a fit with every "auto" resolved. */
 typedef struct dni_mlp_plan {
-    dn_activation activation;
-    size_t n_layers;             /* hidden layers and the layer of the scores */
-    size_t units[DN_MAX_LAYERS]; /* [n_layers] */
+    dni_activation activation;
+    size_t n_layers;              /* hidden layers and the layer of the scores */
+    size_t units[DNI_MAX_LAYERS]; /* [n_layers] */
     size_t n_features, n_scores;
     double n;             /* weights and biases of the network */
     bool adam;            /* adam; otherwise lbfgs */

@@ -1,7 +1,7 @@
 /* The training objective of a network: mean cross-entropy over the rows plus λ times the sum of the
  * squared weights, with its gradient by backpropagation.
  *
- *   network weights       w_jk and b_k of dn_network.w, layer after layer
+ *   network weights       w_jk and b_k of dni_network.w, layer after layer
  *   standardised weights  in the first layer u_jk = s_j w_jk and c_k = b_k + Σ_j w_jk m_j,
  *                         in all other layers the same numbers
  *

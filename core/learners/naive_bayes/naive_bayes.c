@@ -70,10 +70,10 @@ struct bayes {
     const dn_fit_input *input;
     const dn_run *run;
     dn_report *report;
-    dn_naive_bayes *machine;
+    dni_naive_bayes *machine;
     size_t n_classes, d;  /* K and d */
     double smoothing;     /* α */
-    dn_factor numeric;    /* of numeric columns */
+    dni_factor numeric;   /* of numeric columns */
     dni_scatter scatter;  /* diagonal; empty if no feature is Gaussian */
     double floor;         /* of variances */
     bool *raised;         /* [d] features with a variance below the floor */
@@ -127,8 +127,8 @@ static dn_status set_numbers(struct bayes *b, size_t first, size_t n, dn_error *
     const dn_fit_input *input = b->input;
     for (size_t j = first; j < first + n; j++) {
         b->machine->factor[j] = (unsigned char)b->numeric;
-        b->count[j] = b->numeric == DN_FACTOR_COUNT;
-        if (b->numeric == DN_FACTOR_GAUSSIAN || input->scale == NULL ||
+        b->count[j] = b->numeric == DNI_FACTOR_COUNT;
+        if (b->numeric == DNI_FACTOR_GAUSSIAN || input->scale == NULL ||
             (input->mean[j] == 0 && input->scale[j] == 1)) {
             continue;
         }
@@ -153,10 +153,10 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
         if (n < input->levels.n + input->missing_level) {
             return refuse_missing_level(input, err);
         }
-        memset(factor + first, DN_FACTOR_COUNT, n);
+        memset(factor + first, DNI_FACTOR_COUNT, n);
         return DN_OK;
     case DN_TEXT:
-        memset(factor + first, DN_FACTOR_COUNT, n);
+        memset(factor + first, DNI_FACTOR_COUNT, n);
         return DN_OK;
     case DN_SPARSE:
         return set_numbers(b, first, n, err);
@@ -165,7 +165,7 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
         break;
     }
     if (input->indicator) {
-        factor[first + n - 1] = DN_FACTOR_BERNOULLI;
+        factor[first + n - 1] = DNI_FACTOR_BERNOULLI;
     }
     if (input->in_basis_only) {
         return DN_OK;
@@ -173,14 +173,14 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
     if (input->type == DN_NUMERIC) {
         return set_numbers(b, first, 1, err);
     }
-    factor[first] = DN_FACTOR_BERNOULLI;
+    factor[first] = DNI_FACTOR_BERNOULLI;
     return DN_OK;
 }
 
 /* Sets machine->factor and count. Features of bases are Gaussian. */
 static dn_status set_factors(struct bayes *b, dn_error *err) {
     const dn_encoder *encoder = b->input->encoder;
-    memset(b->machine->factor, DN_FACTOR_GAUSSIAN, b->d);
+    memset(b->machine->factor, DNI_FACTOR_GAUSSIAN, b->d);
     if (encoder == NULL) {
         return set_numbers(b, 0, b->d, err);
     }
@@ -211,7 +211,7 @@ static inline dn_status add_value(const struct bayes *b, size_t j, double x, dou
     if (b->count[j] && x < 0) {
         return refuse_negative(b, j, x, err);
     }
-    sum[j] += b->machine->factor[j] == DN_FACTOR_PRESENCE ? (x > 0 ? v : 0) : v * x;
+    sum[j] += b->machine->factor[j] == DNI_FACTOR_PRESENCE ? (x > 0 ? v : 0) : v * x;
     return DN_OK;
 }
 
@@ -290,8 +290,8 @@ static dn_status sum_rows(struct bayes *b, dn_error *err) {
     bool gaussian = false, other = false;
     for (size_t j = 0; j < b->d; j++) {
         const unsigned char factor = b->machine->factor[j];
-        gaussian = gaussian || factor == DN_FACTOR_GAUSSIAN;
-        other = other || factor == DN_FACTOR_PRESENCE || b->count[j];
+        gaussian = gaussian || factor == DNI_FACTOR_GAUSSIAN;
+        other = other || factor == DNI_FACTOR_PRESENCE || b->count[j];
     }
     if (gaussian) {
         dn_status status =
@@ -353,10 +353,10 @@ static double total_variance(const dni_scatter *s, size_t j) {
 
 static dn_status fit_gaussians(struct bayes *b, dn_error *err) {
     const size_t K = b->n_classes;
-    dn_naive_bayes *machine = b->machine;
+    dni_naive_bayes *machine = b->machine;
     double largest = 0;
     for (size_t j = 0; j < b->d; j++) {
-        if (machine->factor[j] == DN_FACTOR_GAUSSIAN) {
+        if (machine->factor[j] == DNI_FACTOR_GAUSSIAN) {
             largest = fmax(largest, total_variance(&b->scatter, j));
         }
     }
@@ -368,7 +368,7 @@ static dn_status fit_gaussians(struct bayes *b, dn_error *err) {
                             b->floor);
     }
     for (size_t j = 0; j < b->d; j++) {
-        if (machine->factor[j] == DN_FACTOR_GAUSSIAN) {
+        if (machine->factor[j] == DNI_FACTOR_GAUSSIAN) {
             dn_status status = fit_gaussian(b, j, machine->a + j * K, machine->b + j * K, err);
             if (status != DN_OK) {
                 return status;
@@ -428,7 +428,7 @@ static void fit_counts(const struct bayes *b) {
     const dn_encoder *encoder = b->input->encoder;
     for (size_t j = 0; j < b->d; j++) {
         const unsigned char factor = b->machine->factor[j];
-        if (factor == DN_FACTOR_BERNOULLI || factor == DN_FACTOR_PRESENCE) {
+        if (factor == DNI_FACTOR_BERNOULLI || factor == DNI_FACTOR_PRESENCE) {
             fit_bernoulli(b, j);
         }
     }
@@ -475,9 +475,9 @@ static void report_fit(const struct bayes *b) {
     size_t raised = 0;
     for (size_t j = 0; j < b->d; j++) {
         const unsigned char factor = b->machine->factor[j];
-        gaussian += factor == DN_FACTOR_GAUSSIAN;
-        bernoulli += factor == DN_FACTOR_BERNOULLI || factor == DN_FACTOR_PRESENCE;
-        counts += factor == DN_FACTOR_COUNT;
+        gaussian += factor == DNI_FACTOR_GAUSSIAN;
+        bernoulli += factor == DNI_FACTOR_BERNOULLI || factor == DNI_FACTOR_PRESENCE;
+        counts += factor == DNI_FACTOR_COUNT;
         raised += b->raised[j];
     }
     for (size_t k = 0; k < b->n_classes; k++) {
@@ -497,11 +497,11 @@ static void report_fit(const struct bayes *b) {
 }
 
 /* ---- a fit ---- */
-static dn_factor numeric_factor(const dn_params *p) {
+static dni_factor numeric_factor(const dn_params *p) {
     const char *word = dn_params_word(p, "numeric");
-    return strcmp(word, "multinomial") == 0 ? DN_FACTOR_COUNT
-           : strcmp(word, "bernoulli") == 0 ? DN_FACTOR_PRESENCE
-                                            : DN_FACTOR_GAUSSIAN;
+    return strcmp(word, "multinomial") == 0 ? DNI_FACTOR_COUNT
+           : strcmp(word, "bernoulli") == 0 ? DNI_FACTOR_PRESENCE
+                                            : DNI_FACTOR_GAUSSIAN;
 }
 
 /* Fills b->machine. The scatter is released before the likelihood takes its memory. */

@@ -211,7 +211,7 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     const size_t n_points = f->problem->points.n;
     const double square = 2 * objective_of(f);
     size_t n = 0;
-    dn_support *support;
+    dni_support *support;
     uint32_t *number = f->list; /* The duals are solved; the list is free. */
     for (size_t i = 0; i < n_points; i++) {
         number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
@@ -225,7 +225,7 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *machine = dni_kernel_machine_of(*out);
+    dni_kernel_machine *machine = dni_kernel_machine_of(*out);
     for (size_t i = 0; i < n_points; i++) {
         if (number[i] < UINT32_MAX) {
             machine->index[number[i]] = number[i];

@@ -8,7 +8,7 @@
 #include "linalg/tile.h"
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ struct likelihood_shape {
 struct likelihood {
     const dn_run *run;
     const dn_machine *machine;
-    const dn_gaussians *gaussians; /* the machine's; NULL: it has other densities */
+    const dni_gaussians *gaussians; /* the machine's; NULL: it has other densities */
     struct likelihood_shape shape;
     double *ones;   /* [d] whitened */
     double *centre; /* [K × d] whitened, shared covariance: A(m_k − m_0) */
@@ -64,9 +64,9 @@ double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, si
 /* Computes joint [x.n_rows × K] of a tile by whitening. */
 static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matrix x, double *joint,
                                dn_error *err) {
-    const dn_gaussians *g = l->gaussians;
+    const dni_gaussians *g = l->gaussians;
     const size_t K = l->shape.K, d = l->shape.d, width = d + 1;
-    const bool shared = g->covariance == DN_COVARIANCE_SHARED;
+    const bool shared = g->covariance == DNI_COVARIANCE_SHARED;
     const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     double *rows = l->x + slot * expanded_rows(&l->shape) * width;
     for (size_t k = 0; k < K; k++) {
@@ -143,7 +143,7 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
 
 /* Fills ones, centre and least. */
 static dn_status prepare(struct likelihood *l, dn_error *err) {
-    const dn_gaussians *g = l->gaussians;
+    const dni_gaussians *g = l->gaussians;
     const size_t K = l->shape.K, d = l->shape.d;
     for (size_t i = 0; i < l->shape.n_slots; i++) {
         l->least[i] = (double)INFINITY;
@@ -154,7 +154,7 @@ static dn_status prepare(struct likelihood *l, dn_error *err) {
     for (size_t j = 0; j < d; j++) {
         l->ones[j] = 1;
     }
-    if (g->covariance != DN_COVARIANCE_SHARED) {
+    if (g->covariance != DNI_COVARIANCE_SHARED) {
         return DN_OK;
     }
     for (size_t k = 0; k < K; k++) {
@@ -166,7 +166,7 @@ static dn_status prepare(struct likelihood *l, dn_error *err) {
 }
 
 dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
-                                const dn_machine *machine, const dn_gaussians *gaussians,
+                                const dn_machine *machine, const dni_gaussians *gaussians,
                                 dn_report *report, dn_error *err) {
     const size_t d = input->rows->n_cols;
     struct likelihood l = {.run = run,
@@ -177,7 +177,7 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
                                      .d = d,
                                      .work = dni_machine_work(machine),
                                      .whitened = gaussians != NULL &&
-                                                 gaussians->covariance != DN_COVARIANCE_DIAGONAL}};
+                                                 gaussians->covariance != DNI_COVARIANCE_DIAGONAL}};
     void *memory = NULL;
     double sums[2], least = (double)INFINITY, log_scale = 0;
     dn_status status = dni_layout_take(run, likelihood_layout, &l.shape, &l,

@@ -19,7 +19,7 @@
  * Errors: those of dn_run_alloc, dn_run_each and dn_run_stop. */
 DN_MUST_USE dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
                                             const dn_machine *machine,
-                                            const dn_gaussians *gaussians, dn_report *report,
+                                            const dni_gaussians *gaussians, dn_report *report,
                                             dn_error *err);
 /* Bytes of working memory that dni_likelihood_report needs at most. whitened: Gaussian densities
  * with covariances. */

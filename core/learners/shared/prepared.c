@@ -296,7 +296,7 @@ static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape
         return 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
     }
     const double support =
-        dni_support_foretold(kernel, shape->n_rows,
+        dni_support_estimate(kernel, shape->n_rows,
                              kernel->type == DN_KERNEL_PRECOMPUTED ? n : shape->n_entries);
     return support + n * (sizeof(double) + sizeof(uint32_t)) +
            dni_kernel_machines_foretold(m->n, (double)m->per_row * n);
@@ -324,7 +324,8 @@ double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, d
 
 /* ---- support vectors ---- */
 /* A precomputed kernel: each support vector has a 1 in the column of its point. */
-static void add_columns(const dni_svm_points *points, const uint32_t *number, dn_support *support) {
+static void add_columns(const dni_svm_points *points, const uint32_t *number,
+                        dni_support *support) {
     static const double one = 1;
     const size_t row_start[2] = {0, 1};
     for (size_t i = 0; i < points->n; i++) {
@@ -335,7 +336,7 @@ static void add_columns(const dni_svm_points *points, const uint32_t *number, dn
     }
 }
 
-static void add_points(const dni_svm_points *points, const uint32_t *number, dn_support *support) {
+static void add_points(const dni_svm_points *points, const uint32_t *number, dni_support *support) {
     for (size_t i = 0; i < points->n; i++) {
         if (number[i] < UINT32_MAX) {
             dni_support_add(support, dni_svm_point(points, i));
@@ -344,10 +345,10 @@ static void add_points(const dni_svm_points *points, const uint32_t *number, dn_
 }
 
 dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *number, size_t n,
-                               dn_support **out, dn_error *err) {
+                               dni_support **out, dn_error *err) {
     const dni_svm_points *points = &problem->points;
     const bool given = points->column != NULL;
-    dn_support *support;
+    dni_support *support;
     size_t n_entries = 0;
     for (size_t i = 0; points->sparse && i < points->n; i++) {
         const dn_matrix row = dni_svm_point(points, i);

@@ -78,7 +78,7 @@ double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, d
 /* The points whose number is below UINT32_MAX as support vectors; the numbers ascend from 0 to
  * n − 1. The caller owns the reference. */
 DN_MUST_USE dn_status dni_prepared_support(const dni_prepared *problem, const uint32_t *number,
-                                           size_t n, dn_support **out, dn_error *err);
+                                           size_t n, dni_support **out, dn_error *err);
 
 /* Adds kernel_width, and a warning of rows whose K(x, x) is not positive. */
 void dni_prepared_report(const dni_prepared *problem, dn_report *report);

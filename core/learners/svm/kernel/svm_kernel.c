@@ -426,14 +426,14 @@ static size_t count_support(const svm_part *part) {
 
 /* coef [n_support] is scratch. */
 static dn_status make_kernel_machine(const svm_part *part, const uint32_t *number,
-                                     dn_support *support, double *coef, dn_machine **out,
+                                     dni_support *support, double *coef, dn_machine **out,
                                      dn_error *err) {
     size_t n = count_support(part);
     dn_status status = dni_kernel_machine_new(support, n, out, err);
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *machine = dni_kernel_machine_of(*out);
+    dni_kernel_machine *machine = dni_kernel_machine_of(*out);
     n = 0;
     for (size_t k = 0; k < part->n; k++) {
         if (!(part->alpha[k] > 0)) {
@@ -467,7 +467,7 @@ static void support_layout(dni_layout *layout, const void *shape, void *work) {
 static dn_status make_kernel_machines(const svm_fit *f, dn_machine **machines, size_t *out_support,
                                       dn_error *err) {
     struct support_lists lists;
-    dn_support *support = NULL;
+    dni_support *support = NULL;
     void *memory;
     dn_status status = dni_layout_take(f->run, support_layout, &f->problem->points.n, &lists,
                                        "the numbers of the support vectors", &memory, err);

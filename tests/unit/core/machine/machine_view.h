@@ -14,10 +14,10 @@ struct machine_view {
     dn_machine *machine;
     size_t n_classes, n_features, n_components;
     double *w, *w0, *projection;
-    dn_gaussians *gaussians;
-    dn_naive_bayes *naive_bayes;
-    dn_kernel_machine *kernel;
-    dn_network *network;
+    dni_gaussians *gaussians;
+    dni_naive_bayes *naive_bayes;
+    dni_kernel_machine *kernel;
+    dni_network *network;
 };
 
 static inline struct machine_view machine_view(const dn_machine *machine) {

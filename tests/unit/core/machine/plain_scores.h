@@ -6,7 +6,7 @@
 #include "unit/core/machine/machine_view.h"
 
 /* x [n_cols] ← row i of the support, expanded. */
-static inline void plain_support_row(const dn_support *support, size_t i, double *x) {
+static inline void plain_support_row(const dni_support *support, size_t i, double *x) {
     const dn_matrix row = dn_matrix_rows(support->x, i, 1);
     memset(x, 0, row.n_cols * sizeof *x);
     if (row.kind == DN_DENSE) {
@@ -20,7 +20,7 @@ static inline void plain_support_row(const dn_support *support, size_t i, double
 
 /* Returns Σ c_i K(s_i, x), without w0. Sets *size, unless NULL, to Σ |c_i K(s_i, x)|. */
 static inline double plain_sum(const struct machine_view *machine, const double *x, double *size) {
-    const dn_kernel_machine *m = dni_kernel_machine_of(machine->machine);
+    const dni_kernel_machine *m = dni_kernel_machine_of(machine->machine);
     const size_t d = machine->n_features;
     double sum = 0, sizes = 0, *s = xcalloc(d, sizeof *s);
     for (size_t i = 0; i < m->n; i++) {

@@ -1,5 +1,5 @@
 /* Tests of the decision rules: labels, candidates and probabilities follow their definitions. */
-#include "machine/coupling.h"
+#include "machine/probability.h"
 #include "unit/core/support.h"
 
 static size_t label(dn_decision d, size_t K, const double *g) {

@@ -1,19 +1,19 @@
 /* Tests of the conventional parameters of class densities, which are computed from the factor A of
  * a machine: Σ AᵀA is the identity, and xᵀWx + wᵀx + w0 is the score. */
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 
 enum { K = 3, D = 7 };
 
 /* Creates a machine of three classes with deterministic, irregular parameters. */
-static struct machine_view machine_of(dn_covariance covariance, bool linear) {
+static struct machine_view machine_of(dni_covariance covariance, bool linear) {
     dn_machine *made;
     size_t draw = 0;
     OK(linear ? dni_linear_machine_new(K, D, true, &made, NULL)
               : dni_gaussian_machine_new(K, D, covariance, &made, NULL));
     const struct machine_view m = machine_view(made);
-    const size_t n = covariance == DN_COVARIANCE_SHARED ? 1 : K,
-                 rows = covariance == DN_COVARIANCE_DIAGONAL ? 1 : D;
+    const size_t n = covariance == DNI_COVARIANCE_SHARED ? 1 : K,
+                 rows = covariance == DNI_COVARIANCE_DIAGONAL ? 1 : D;
     for (size_t k = 0; k < K; k++) {
         m.gaussians->prior[k] = (double)(k + 1) / 6;
     }
@@ -34,16 +34,16 @@ static struct machine_view machine_of(dn_covariance covariance, bool linear) {
 }
 
 static const double *factor_of(const struct machine_view *m, size_t k) {
-    const dn_gaussians *g = m->gaussians;
-    if (g->covariance == DN_COVARIANCE_SHARED) {
+    const dni_gaussians *g = m->gaussians;
+    if (g->covariance == DNI_COVARIANCE_SHARED) {
         return g->whiten;
     }
-    return g->whiten + k * (g->covariance == DN_COVARIANCE_FULL ? D * D : D);
+    return g->whiten + k * (g->covariance == DNI_COVARIANCE_FULL ? D * D : D);
 }
 
 static void covariance_times_its_inverse(void **state) {
     (void)state;
-    static const dn_covariance full[] = {DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL};
+    static const dni_covariance full[] = {DNI_COVARIANCE_SHARED, DNI_COVARIANCE_FULL};
     double s[D * D], work[D * D];
     for (size_t c = 0; c < 2; c++) {
         const struct machine_view m = machine_of(full[c], false);
@@ -65,7 +65,7 @@ static void covariance_times_its_inverse(void **state) {
         }
         dn_machine_free(m.machine);
     }
-    const struct machine_view m = machine_of(DN_COVARIANCE_DIAGONAL, false);
+    const struct machine_view m = machine_of(DNI_COVARIANCE_DIAGONAL, false);
     for (size_t k = 0; k < K; k++) {
         dni_gaussians_covariance(m.gaussians, D, k, s, NULL);
         for (size_t j = 0; j < D; j++) {
@@ -77,8 +77,8 @@ static void covariance_times_its_inverse(void **state) {
 
 static void quadratic_is_the_score(void **state) {
     (void)state;
-    static const dn_covariance all[] = {DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL,
-                                        DN_COVARIANCE_DIAGONAL};
+    static const dni_covariance all[] = {DNI_COVARIANCE_SHARED, DNI_COVARIANCE_FULL,
+                                         DNI_COVARIANCE_DIAGONAL};
     double W[D * D], w[D], w0, work[2 * D + K], scores[K], intercept[K], x[D];
     for (size_t c = 0; c < 3; c++) {
         const struct machine_view m = machine_of(all[c], false);
@@ -94,8 +94,8 @@ static void quadratic_is_the_score(void **state) {
             for (size_t i = 0; i < D; i++) {
                 double row = w[i];
                 for (size_t j = 0; j < D; j++) {
-                    row += all[c] == DN_COVARIANCE_DIAGONAL ? (i == j ? W[i] * x[i] : 0)
-                                                            : W[i * D + j] * x[j];
+                    row += all[c] == DNI_COVARIANCE_DIAGONAL ? (i == j ? W[i] * x[i] : 0)
+                                                             : W[i * D + j] * x[j];
                 }
                 g += row * x[i];
                 size += fabs(row * x[i]);
@@ -105,7 +105,7 @@ static void quadratic_is_the_score(void **state) {
         dn_machine_free(m.machine);
     }
     const struct machine_view m =
-        machine_of(DN_COVARIANCE_SHARED, true); /* a linear machine with densities */
+        machine_of(DNI_COVARIANCE_SHARED, true); /* a linear machine with densities */
     dni_gaussians_quadratic(m.gaussians, D, 0, W, w, &w0, work);
     dni_machine_joint(m.machine, (double[D]){0}, scores, work);
     assert_true(fabs(w0 - scores[0]) < 1e-13 * fabs(w0));

@@ -2,7 +2,7 @@
  * on the other rows of the call. Writing and reading reproduces the model. Damaged bytes with a
  * valid checksum are refused or give a valid model. */
 #include "base/crc32.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "model/model_impl.h"
 #include "unit/core/learners/mlp/mlps.h"
 
@@ -109,9 +109,9 @@ static void scores(void **state) {
 static void entries(void **state) {
     (void)state;
     const size_t units[] = {3, 2};
-    const dni_layers layers = {DN_ACTIVATION_SIGMOID, 4, 2, units};
+    const dni_layers layers = {DNI_ACTIVATION_SIGMOID, 4, 2, units};
     dn_machine *m;
-    const dni_layers shape = {DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}};
+    const dni_layers shape = {DNI_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}};
     OK(dni_network_machine_new(3, &shape, &m, NULL));
     assert_int_equal(dni_layers_numbers(&layers), 4 * 3 + 3 + 3 * 2 + 2);
     for (size_t i = 0; i < dni_layers_numbers(&shape); i++) {

@@ -5,7 +5,7 @@
 #include "unit/core/encoder/raw_vectors.h"
 #include "unit/core/kernels/plain.h"
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "machine/support.h"
 #include "model/model_impl.h"
 
@@ -63,8 +63,8 @@ static inline void km_rows_done(struct km_rows *r) {
 }
 
 /* Support vectors: every second encoded row from the first on, KM_SUPPORT of them. */
-static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *kernel) {
-    dn_support *support = NULL;
+static inline dni_support *km_support(const struct km_rows *r, const dn_kernel *kernel) {
+    dni_support *support = NULL;
     size_t n_entries = 0;
     for (size_t i = 0; r->encoded.kind == DN_CSR && i < KM_SUPPORT; i++) {
         n_entries += r->encoded.row_start[2 * i + 1] - r->encoded.row_start[2 * i];
@@ -79,14 +79,14 @@ static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *k
 }
 
 /* A machine of two support vectors in three. */
-static inline dn_machine *km_machine(dn_support *support, size_t m) {
+static inline dn_machine *km_machine(dni_support *support, size_t m) {
     dn_machine *machine;
     size_t n = 0;
     for (size_t i = 0; i < support->x.n_rows; i++) {
         n += (i + m) % 3 != 0;
     }
     OK(dni_kernel_machine_new(support, n, &machine, NULL));
-    dn_kernel_machine *k = dni_kernel_machine_of(machine);
+    dni_kernel_machine *k = dni_kernel_machine_of(machine);
     for (size_t i = 0, at = 0; i < support->x.n_rows; i++) {
         if ((i + m) % 3 != 0) {
             k->index[at] = (uint32_t)i;
@@ -135,7 +135,7 @@ static inline dn_status km_try_model(const struct km_rows *r, dn_machine **machi
 
 static inline dn_model *km_model(const struct km_rows *r, const dn_kernel *kernel, size_t n,
                                  dn_decision decision, double threshold) {
-    dn_support *support = km_support(r, kernel);
+    dni_support *support = km_support(r, kernel);
     dn_machine **machines = xcalloc(n, sizeof *machines);
     dn_model *model = NULL;
     for (size_t m = 0; m < n; m++) {

@@ -246,7 +246,7 @@ static void without_support_vectors(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
-    dn_support *support;
+    dni_support *support;
     dn_machine **machines = xcalloc(1, sizeof *machines);
     dn_model *model;
     double g[KM_ROWS];

@@ -1,7 +1,7 @@
 /* Many classes by machines of two: each machine is what its two classes alone would give, the rules between them, reports, bytes, memory. */
 #include "unit/core/support.h"
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 struct way {
     const char *multiclass, *discriminants;

@@ -2,7 +2,7 @@
 #include "unit/core/encoder/raw_vectors.h"
 
 #include "encoder/encoder_apply.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 static const size_t all_columns[] = {L_AGE, L_SPARSE, L_KIND, L_NOTE};
 

@@ -1,5 +1,5 @@
 /* Training without a target, by a method made for it: half of the weight lies inside, whatever the rows are. What is counted is counted again by hand. */
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 
 enum { N = 40, X = 0, W = 1, TRUTH = 2 };

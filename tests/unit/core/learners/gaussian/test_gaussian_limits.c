@@ -173,7 +173,7 @@ static void columns_of_one_value(void **state) {
         }
         double covariance[D * D], work[D * D];
         dni_gaussians_covariance(fit.out.gaussians, D, 0, covariance, work);
-        bool diagonal = fit.out.gaussians->covariance == DN_COVARIANCE_DIAGONAL;
+        bool diagonal = fit.out.gaussians->covariance == DNI_COVARIANCE_DIAGONAL;
         for (size_t j = 0; j < D; j++) {
             assert_true((covariance[diagonal ? j : j * D + j] == 0) == (j == 1));
         }

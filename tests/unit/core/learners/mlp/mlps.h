@@ -4,15 +4,15 @@
 
 #include "unit/core/learners/logistic/logistics.h"
 
-static inline double plain_unit(dn_activation h, double a) {
-    return h == DN_ACTIVATION_SIGMOID ? 1 / (1 + exp(-a))
-           : h == DN_ACTIVATION_TANH  ? tanh(a)
-           : a > 0                    ? a
-                                      : 0;
+static inline double plain_unit(dni_activation h, double a) {
+    return h == DNI_ACTIVATION_SIGMOID ? 1 / (1 + exp(-a))
+           : h == DNI_ACTIVATION_TANH  ? tanh(a)
+           : a > 0                     ? a
+                                       : 0;
 }
 
 /* scores of x [d]; no layer has more than 64 units. */
-static inline void plain_scores(const dn_network *net, size_t d, const double *x, double *scores) {
+static inline void plain_scores(const dni_network *net, size_t d, const double *x, double *scores) {
     double z[64], next[64];
     const double *w = net->w, *in = x;
     for (size_t l = 0; l < net->n_layers; l++) {
@@ -44,7 +44,7 @@ static inline double plain_loss(const double *g, size_t S, size_t truth) {
 
 /* Mean cross-entropy of the rows with skip[i] == wanted (NULL: all) + λ Σ w² over weights that are
  * no biases. */
-static inline double plain_objective(const struct problem *t, const dn_network *net, double lambda,
+static inline double plain_objective(const struct problem *t, const dni_network *net, double lambda,
                                      const bool *skip, bool wanted) {
     double sum = 0, total = 0, penalty = 0, g[64];
     for (size_t i = 0; i < t->n; i++) {

@@ -31,7 +31,7 @@ static void bench_release_loss(struct bench *b) {
 }
 
 /* batch_rows 0: no batches. validation: every third row. */
-static void bench_init(struct bench *b, struct problem problem, dn_activation h, double lambda,
+static void bench_init(struct bench *b, struct problem problem, dni_activation h, double lambda,
                        bool validation, size_t batch_rows) {
     *b = (struct bench){.problem = problem,
                         .run = dn_run_default(),
@@ -72,17 +72,17 @@ static double value_at(struct bench *b, double *gradient) {
 }
 
 /* The network at the point evaluated last. */
-static dn_network network_of(const struct bench *b) {
-    dn_network net = {.activation = b->layers.activation,
-                      .n_layers = b->layers.n_layers,
-                      .w = b->loss.w};
+static dni_network network_of(const struct bench *b) {
+    dni_network net = {.activation = b->layers.activation,
+                       .n_layers = b->layers.n_layers,
+                       .w = b->loss.w};
     memcpy(net.units, b->units, sizeof b->units);
     return net;
 }
 
 static void check_gradient(struct bench *b, double lambda) {
     const double value = value_at(b, b->gradient);
-    const dn_network net = network_of(b);
+    const dni_network net = network_of(b);
     assert_near(value, plain_objective(&b->problem, &net, lambda, b->validation, false), 1e-12);
     if (b->validation != NULL) {
         assert_near(b->loss.validation_loss,
@@ -106,7 +106,7 @@ static void check_gradient(struct bench *b, double lambda) {
  * validation rows. */
 static void gradient_equals_central_differences(void **state) {
     (void)state;
-    for (dn_activation h = DN_ACTIVATION_SIGMOID; h <= DN_ACTIVATION_RELU; h++) {
+    for (dni_activation h = DNI_ACTIVATION_SIGMOID; h <= DNI_ACTIVATION_RELU; h++) {
         for (unsigned c = 0; c < 32; c++) {
             struct bench b;
             const bool sparse = c & 1, weighted = c & 2, validation = c & 4;
@@ -125,13 +125,14 @@ static void pass_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         struct bench b;
-        bench_init(&b, problem_curved(9001, 6, 3, true, sparse), DN_ACTIVATION_TANH, 1e-2, true, 0);
+        bench_init(&b, problem_curved(9001, 6, 3, true, sparse), DNI_ACTIVATION_TANH, 1e-2, true,
+                   0);
         const double value = value_at(&b, b.gradient);
-        const dn_network net = network_of(&b);
+        const dni_network net = network_of(&b);
         assert_near(value, plain_objective(&b.problem, &net, 1e-2, b.validation, false), 1e-11);
         struct bench other;
-        bench_init(&other, problem_curved(9001, 6, 3, true, sparse), DN_ACTIVATION_TANH, 1e-2, true,
-                   0);
+        bench_init(&other, problem_curved(9001, 6, 3, true, sparse), DNI_ACTIVATION_TANH, 1e-2,
+                   true, 0);
         bench_release_loss(&other);
         other.run.n_slots = 3;
         other.run.sum = sum_in_ranges;
@@ -150,7 +151,7 @@ static void batch_gradients_average_to_the_gradient(void **state) {
     (void)state;
     for (unsigned c = 0; c < 8; c++) {
         struct bench b;
-        bench_init(&b, problem_curved(700, 6, c & 4 ? 2 : 3, true, c & 1), DN_ACTIVATION_SIGMOID,
+        bench_init(&b, problem_curved(700, 6, c & 4 ? 2 : 3, true, c & 1), DNI_ACTIVATION_SIGMOID,
                    0.1, c & 2, 300);
         const size_t n_used = b.batch.n_used;
         size_t *order = xcalloc(n_used, sizeof *order), counted = 0;
@@ -186,8 +187,8 @@ static void batch_gradient_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         struct bench b;
-        bench_init(&b, problem_curved(1200, 150, 3, false, sparse), DN_ACTIVATION_RELU, 1e-3, false,
-                   0);
+        bench_init(&b, problem_curved(1200, 150, 3, false, sparse), DNI_ACTIVATION_RELU, 1e-3,
+                   false, 0);
         b.units[0] = 60;
         b.layers.units = b.units;
         double *gradient[2];
@@ -225,7 +226,7 @@ static dn_status whole_batch(size_t d, size_t stop_at, size_t *n_polls) {
     struct polls polls = {0};
     const dn_run plain = dn_run_default();
     size_t order[ROWS];
-    bench_init(&b, problem_curved(ROWS, d, 3, false, true), DN_ACTIVATION_RELU, 1e-3, false, 0);
+    bench_init(&b, problem_curved(ROWS, d, 3, false, true), DNI_ACTIVATION_RELU, 1e-3, false, 0);
     bench_release_loss(&b);
     b.units[0] = UNITS;
     b.layers.units = b.units;
@@ -274,8 +275,8 @@ static void weight_equals_repetition(void **state) {
         }
     }
     OK(dn_rows_from_matrix(dn_matrix_dense(r.x, r.n, 5), r.target, NULL, &r.rows, NULL));
-    bench_init(&b, t, DN_ACTIVATION_TANH, 0.01, false, 0);
-    bench_init(&twice, r, DN_ACTIVATION_TANH, 0.01, false, 0);
+    bench_init(&b, t, DNI_ACTIVATION_TANH, 0.01, false, 0);
+    bench_init(&twice, r, DNI_ACTIVATION_TANH, 0.01, false, 0);
     assert_near(value_at(&b, b.gradient), value_at(&twice, twice.gradient), 1e-12);
     assert_close(b.gradient, twice.gradient, b.loss.n, 1e-11);
     bench_done(&b);

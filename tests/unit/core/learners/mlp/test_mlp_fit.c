@@ -15,7 +15,7 @@ static struct fit fit_seeded(const struct problem *t, const dn_params *p, uint64
     return fit;
 }
 
-static double wrong_rows(const struct problem *t, const dn_network *net) {
+static double wrong_rows(const struct problem *t, const dni_network *net) {
     double wrong = 0, g[64];
     for (size_t i = 0; i < t->n; i++) {
         size_t best = 0;

@@ -272,8 +272,8 @@ static void indicators(void **state) {
     dn_params *p = bayes(1, 1e-9);
     struct fit fit;
     OK(typed_fit(&t, 2, p, &fit, NULL));
-    const dn_naive_bayes *b = fit.out.naive_bayes;
-    assert_true(b->factor[0] == DN_FACTOR_GAUSSIAN && b->factor[1] == DN_FACTOR_BERNOULLI);
+    const dni_naive_bayes *b = fit.out.naive_bayes;
+    assert_true(b->factor[0] == DNI_FACTOR_GAUSSIAN && b->factor[1] == DNI_FACTOR_BERNOULLI);
     assert_near(b->a[2], log(3.0 / 8), 1e-12); /* rows 0 and 6 of six, and one imagined */
     assert_near(b->b[3], log(5.0 / 8), 1e-12);
     fit_done(&fit);

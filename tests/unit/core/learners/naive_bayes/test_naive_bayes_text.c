@@ -3,7 +3,7 @@
 
 #include "machine/bayes.h"
 #include "machine/machine_bytes.h"
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 
 static dn_params *bayes(const char *numeric, double smoothing) {
     dn_params *p = params_for("naive_bayes");
@@ -415,7 +415,7 @@ static void there_and_back(void **state) {
     OK(dni_machine_read(&reader, CLASSES, WIDTH, NULL, &back, NULL));
     const struct machine_view view = machine_view(back);
     assert_same_machine(&fit.out, &view, 0);
-    assert_int_equal(dni_bayes_of(back)->factor[0], DN_FACTOR_PRESENCE);
+    assert_int_equal(dni_bayes_of(back)->factor[0], DNI_FACTOR_PRESENCE);
     dn_machine_free(back);
     dni_writer_done(&writer);
     fit_done(&fit);

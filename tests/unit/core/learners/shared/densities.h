@@ -3,7 +3,7 @@
 #ifndef TESTS_DENSITIES_H
 #define TESTS_DENSITIES_H
 
-#include "machine/machine_impl.h"
+#include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 
 static inline dn_params *params_for(const char *algorithm) {
@@ -161,9 +161,9 @@ static inline void assert_same_machine(const struct machine_view *a, const struc
     assert_true((a->gaussians == NULL) == (b->gaussians == NULL) &&
                 (a->naive_bayes == NULL) == (b->naive_bayes == NULL));
     if (a->gaussians != NULL) {
-        const dn_gaussians *g = a->gaussians, *h = b->gaussians;
-        size_t each = g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d,
-               n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
+        const dni_gaussians *g = a->gaussians, *h = b->gaussians;
+        size_t each = g->covariance == DNI_COVARIANCE_DIAGONAL ? d : d * d,
+               n = g->covariance == DNI_COVARIANCE_SHARED ? 1 : K;
         assert_true(g->covariance == h->covariance);
         assert_same_numbers(g->prior, h->prior, K, tolerance);
         assert_same_numbers(g->mean, h->mean, K * d, tolerance);
@@ -171,7 +171,7 @@ static inline void assert_same_machine(const struct machine_view *a, const struc
         assert_same_numbers(g->log_det, h->log_det, n, tolerance);
     }
     if (a->naive_bayes != NULL) {
-        const dn_naive_bayes *g = a->naive_bayes, *h = b->naive_bayes;
+        const dni_naive_bayes *g = a->naive_bayes, *h = b->naive_bayes;
         assert_memory_equal(g->factor, h->factor, d);
         assert_same_numbers(g->prior, h->prior, K, tolerance);
         assert_same_numbers(g->a, h->a, K * d, tolerance);

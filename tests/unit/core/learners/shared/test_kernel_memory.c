@@ -137,7 +137,7 @@ static void support_vectors_are_counted(void **state) {
     dn_train_result result;
     run.allocator = &allocator;
     OK(dn_train(&request, &run, &result, NULL));
-    const dn_support *support = dni_kernel_machine_of(dn_model_machine(result.model, 0))->support;
+    const dni_support *support = dni_kernel_machine_of(dn_model_machine(result.model, 0))->support;
     assert_int_equal(support->x.n_rows, t->n);
     /* The rows are charged as well. */
     assert_true((double)meter.most >

@@ -36,7 +36,7 @@ static struct fit fit_with(const dn_rows *rows, dn_params *p, double C, const dn
 }
 
 static void assert_same(const struct fit *a, const struct fit *b) {
-    const dn_kernel_machine *x = a->out.kernel, *y = b->out.kernel;
+    const dni_kernel_machine *x = a->out.kernel, *y = b->out.kernel;
     assert_int_equal(x->n, y->n);
     assert_memory_equal(&x->w0, &y->w0, sizeof x->w0);
     assert_memory_equal(&x->norm, &y->norm, sizeof x->norm);

@@ -96,7 +96,7 @@ static void golden_outliers(void **state) {
  * gap. The rows must be distinct. */
 static void check_optimal(const struct problem *p, const double *weight, double C,
                           const struct fit *fit, double tolerance, bool definite) {
-    const dn_kernel_machine *m = fit->out.kernel;
+    const dni_kernel_machine *m = fit->out.kernel;
     double balance = 0, square = 0, sum = 0, slack = 0, *alpha = xcalloc(p->n, sizeof *alpha),
            *row = xcalloc(p->d, sizeof *row);
     size_t found = 0;
@@ -209,7 +209,7 @@ static void caches_show_in_no_bit(void **state) {
         assert_true(fits[0].report.converged);
         assert_true(detail(&fits[0].report, "kkt_violation") <= 1e-3);
         check_optimal(&p, NULL, 1, &fits[0], 1.1e-3, true);
-        const dn_kernel_machine *a = fits[0].out.kernel, *b = fits[1].out.kernel;
+        const dni_kernel_machine *a = fits[0].out.kernel, *b = fits[1].out.kernel;
         assert_int_equal(a->n, b->n);
         assert_memory_equal(a->coef, b->coef, a->n * sizeof *a->coef);
         assert_memory_equal(&a->w0, &b->w0, sizeof a->w0);

@@ -46,7 +46,7 @@ static void there_and_back(void **state) {
             assert_int_equal(dn_model_predict(back, few, workspace, &(dn_prediction){.scores = b}),
                              20);
             assert_memory_equal(a, b, 60 * sizeof *a);
-            const dn_support *shared = dni_kernel_machine_of(dn_model_machine(back, 0))->support;
+            const dni_support *shared = dni_kernel_machine_of(dn_model_machine(back, 0))->support;
             assert_true(dni_kernel_machine_of(dn_model_machine(back, 1))->support == shared &&
                         dni_kernel_machine_of(dn_model_machine(back, 2))->support == shared);
             assert_int_equal(shared->references, 3);
@@ -63,78 +63,78 @@ static void there_and_back(void **state) {
 }
 
 /* ---- rules ---- */
-typedef void (*breaker)(dn_kernel_machine *k);
+typedef void (*breaker)(dni_kernel_machine *k);
 
-static double *values_of(dn_kernel_machine *k) { /* writable */
+static double *values_of(dni_kernel_machine *k) { /* writable */
     return (double *)(uintptr_t)k->support->x.values;
 }
-static uint32_t *cols_of(dn_kernel_machine *k) {
+static uint32_t *cols_of(dni_kernel_machine *k) {
     return (uint32_t *)(uintptr_t)k->support->x.cols;
 }
-static size_t *starts_of(dn_kernel_machine *k) {
+static size_t *starts_of(dni_kernel_machine *k) {
     return (size_t *)(uintptr_t)k->support->x.row_start;
 }
 
-static void index_twice(dn_kernel_machine *k) {
+static void index_twice(dni_kernel_machine *k) {
     k->index[3] = k->index[2];
 }
-static void index_beyond(dn_kernel_machine *k) {
+static void index_beyond(dni_kernel_machine *k) {
     k->index[k->n - 1] = KM_SUPPORT;
 }
-static void coef_no_number(dn_kernel_machine *k) {
+static void coef_no_number(dni_kernel_machine *k) {
     k->coef[5] = (double)NAN;
 }
-static void intercept_infinite(dn_kernel_machine *k) {
+static void intercept_infinite(dni_kernel_machine *k) {
     k->w0 = (double)INFINITY;
 }
-static void norm_below_zero(dn_kernel_machine *k) {
+static void norm_below_zero(dni_kernel_machine *k) {
     k->norm = -1;
 }
-static void norm_infinite(dn_kernel_machine *k) {
+static void norm_infinite(dni_kernel_machine *k) {
     k->norm = (double)INFINITY;
 }
-static void no_width(dn_kernel_machine *k) {
+static void no_width(dni_kernel_machine *k) {
     k->support->kernel.width = 0;
 }
-static void width_below_zero(dn_kernel_machine *k) {
+static void width_below_zero(dni_kernel_machine *k) {
     k->support->kernel.width = -1;
 }
-static void gamma_no_number(dn_kernel_machine *k) {
+static void gamma_no_number(dni_kernel_machine *k) {
     k->support->kernel.gamma = (double)NAN;
 }
-static void unknown_kernel(dn_kernel_machine *k) {
+static void unknown_kernel(dni_kernel_machine *k) {
     k->support->kernel.type = (dn_kernel_type)(DN_KERNEL_PRECOMPUTED + 1);
 }
-static void unknown_metric(dn_kernel_machine *k) {
+static void unknown_metric(dni_kernel_machine *k) {
     k->support->kernel.metric = (dn_metric)(DN_METRIC_EDIT + 1);
 }
-static void no_degree(dn_kernel_machine *k) {
+static void no_degree(dni_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_POLYNOMIAL;
     k->support->kernel.degree = 0;
 }
-static void value_no_number(dn_kernel_machine *k) {
+static void value_no_number(dni_kernel_machine *k) {
     values_of(k)[1] = (double)NAN;
 }
-static void no_characters(dn_kernel_machine *k) {
+static void no_characters(dni_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_DISTANCE;
     k->support->kernel.metric = DN_METRIC_EDIT;
 }
-static void no_places(dn_kernel_machine *k) {
+static void no_places(dni_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_PRECOMPUTED;
 }
-static void beyond_in_the_space(dn_kernel_machine *k) { /* K(x, x) is not finite */
+static void beyond_in_the_space(dni_kernel_machine *k) { /* K(x, x) is not finite */
     k->support->kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL,
                                      .gamma = 1e300,
                                      .degree = 9,
                                      .n_features = k->support->x.n_cols};
 }
-static void cols_descend(dn_kernel_machine *k) {
+static void cols_descend(dni_kernel_machine *k) {
     cols_of(k)[1] = cols_of(k)[0];
 }
-static void col_beyond(dn_kernel_machine *k) {
+static void col_beyond(dni_kernel_machine *k) {
     cols_of(k)[starts_of(k)[1] - 1] = (uint32_t)k->support->x.n_cols;
 }
-static void rows_do_not_add_up(dn_kernel_machine *k) { /* row 0 exceeds the total */
+static void rows_do_not_add_up(dni_kernel_machine *k) { /* row 0 exceeds the total */
     starts_of(k)[1] += starts_of(k)[KM_SUPPORT];
 }
 
@@ -173,10 +173,10 @@ static void rules_are_checked(void **state) {
     }
 }
 
-static void factor_above(dn_kernel_machine *k) {
+static void factor_above(dni_kernel_machine *k) {
     k->support->kernel.factor[1] = 0.5;
 }
-static void factor_no_number(dn_kernel_machine *k) {
+static void factor_no_number(dni_kernel_machine *k) {
     k->support->kernel.factor[0] = (double)INFINITY;
 }
 
@@ -258,7 +258,7 @@ static void features_that_take_no_bytes(void **state) {
     const double one = 1;
     const size_t start[] = {0, 1};
     dn_machine **machines = xcalloc(1, sizeof *machines), *machine;
-    dn_support *support;
+    dni_support *support;
     dn_model *model, *back;
     void *bytes;
     size_t size;

@@ -1,7 +1,7 @@
 /* Internal functions of machines of any kind: scores, densities, description. machine_kind.h
  * specifies the functions that each kind implements. */
-#ifndef DNI_MACHINE_IMPL_H
-#define DNI_MACHINE_IMPL_H
+#ifndef DNI_MACHINE_DISPATCH_H
+#define DNI_MACHINE_DISPATCH_H
 
 #include "base/bytes.h"
 #include <discern/machine.h>
