@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Trains, predicts, saves and loads from Python with ctypes alone: no compiler, no numpy.
 
-    fit_iris.py [FILE]    a CSV file of numbers whose last column is the class
+    fit_iris.py [FILE [METHOD [PARAMETER=VALUE]...]]
 
-The library is libdiscern.so.0, or the file that DISCERN_LIBRARY names. The structs below repeat
+FILE is a CSV file of numbers whose last column is the class; the first line has the names. The
+library is libdiscern.so.0, or the file that DISCERN_LIBRARY names. The structs below repeat
 those of discern/status.h, discern/simple.h, discern/table.h and discern/model.h.
 """
 import csv
@@ -55,6 +56,8 @@ lib.dn_model_predict_rows.argtypes = [MODEL, c.POINTER(Array), c.POINTER(Predict
                                       c.POINTER(Error)]
 lib.dn_model_save.argtypes = [MODEL, WRITE, c.c_void_p, c.POINTER(Error)]
 lib.dn_model_load.argtypes = [READ, c.c_void_p, c.POINTER(MODEL), c.POINTER(Error)]
+lib.dn_model_has_probabilities.argtypes = [MODEL]
+lib.dn_model_has_probabilities.restype = c.c_bool
 lib.dn_model_classes.argtypes = [MODEL]
 lib.dn_model_classes.restype = c.POINTER(Classes)
 lib.dn_model_unref.argtypes = [MODEL]
@@ -95,12 +98,13 @@ class Model:
         return [names.bytes[names.start[k]:names.start[k + 1]].decode() for k in range(names.n)]
 
     def predict(self, rows):
-        """The class of each row, and its probabilities."""
+        """The class of each row, and its probabilities (0 for a method without)."""
         n, d, names = len(rows), len(rows[0]), self.classes()
         x = (c.c_double * (n * d))(*(v for row in rows for v in row))
         label, p = (c.c_size_t * n)(), (c.c_double * (n * len(names)))()
         array = Array(c.cast(x, c.c_void_p), 0, n, d)
-        wanted = Prediction(c.sizeof(Prediction), label, p)
+        wanted = Prediction(c.sizeof(Prediction), label,
+                            p if lib.dn_model_has_probabilities(self.handle) else None)
         call(lib.dn_model_predict_rows, self.handle, c.byref(array), c.byref(wanted), None)
         return [(names[label[i]], p[i * len(names):(i + 1) * len(names)]) for i in range(n)]
 
@@ -121,11 +125,12 @@ class Model:
 
 
 def main():
-    with open(sys.argv[1] if len(sys.argv) > 1 else "tests/data/iris.csv", newline="") as file:
+    path, method, *parameters = sys.argv[1:] + ["tests/data/iris.csv", "logistic"][len(sys.argv) - 1:]
+    with open(path, newline="") as file:
         table = list(csv.reader(file))[1:]
     rows = [[float(v) for v in line[:-1]] for line in table]
     labels = [line[-1] for line in table]
-    model = Model.fit(rows, labels, "logistic", "lambda=0.001")
+    model = Model.fit(rows, labels, method, " ".join(parameters))
     with tempfile.TemporaryFile() as file:
         model.save(file)
         file.seek(0)
