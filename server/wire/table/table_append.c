@@ -103,24 +103,30 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
     return true;
 }
 
-/* What first forced the column's type was found among the stored rows. false: no memory. */
+/* The cell that first forced the column's type is one of the stored rows. A reason without a code was stored by a daemon that had none: its description is kept as it is. false: no memory. */
 static bool take_reason(struct column *c, const json_t *reason) {
     const char *cell = json_string_value(json_object_get(reason, "cell")),
+               *code = json_string_value(json_object_get(reason, "code")),
+               *hint = json_string_value(json_object_get(reason, "hint")),
                *detail = json_string_value(json_object_get(reason, "detail"));
-    if (cell == NULL || detail == NULL) {
+    if (cell == NULL || (code == NULL && detail == NULL)) {
         return true;
     }
-    const size_t n = strlen(detail), more = sizeof BUILDER_TEXT_REASON - 1;
-    const bool of_text = n >= more && strcmp(detail + n - more, BUILDER_TEXT_REASON) ==
-                                          0; /* whether it is text is judged anew */
-    free(c->reason.cell);
-    free(c->reason.detail);
+    const bool numbers = code != NULL && strcmp(code, TYPE_AFTER_NUMBERS) == 0;
+    type_reason_done(&c->reason);
     c->reason =
         (struct type_reason){.line = (int64_t)json_number_value(json_object_get(reason, "line")),
                              .row = (int64_t)json_number_value(json_object_get(reason, "row")),
                              .cell = strdup(cell),
-                             .detail = strndup(detail, of_text ? n - more : n)};
-    return c->reason.cell != NULL && c->reason.detail != NULL;
+                             .fell = numbers ||
+                                     (code != NULL && strcmp(code, TYPE_AFTER_BOOLEANS) == 0),
+                             .numbers = numbers,
+                             .hint = hint != NULL ? strdup(hint) : NULL,
+                             .stored = true,
+                             .appended = json_is_true(json_object_get(reason, "appended")),
+                             .detail = code == NULL ? strdup(detail) : NULL};
+    return c->reason.cell != NULL && (hint == NULL || c->reason.hint != NULL) &&
+           (code != NULL || c->reason.detail != NULL);
 }
 
 /* ---- beginning ---- */
@@ -209,7 +215,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
 static bool move(struct column *c, const struct wire_column *now, const struct found *found,
                  int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;
-    c->reason.row += c->reason.line > 0 && c->reason.detail == NULL ? later : 0;
+    c->reason.row += c->reason.line > 0 && !c->reason.stored ? later : 0;
     if (c->state == COLUMN_SPARSE) {
         c->summary.sparse.width =
             now->width > c->summary.sparse.width ? now->width : c->summary.sparse.width;

@@ -28,12 +28,18 @@ bool builder_init(struct table_builder *b, const struct wire_table_options *opti
     return true;
 }
 
+void type_reason_done(struct type_reason *reason) {
+    free(reason->cell);
+    free(reason->hint);
+    free(reason->detail);
+    *reason = (struct type_reason){0};
+}
+
 void builder_done(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         free(c->name);
-        free(c->reason.cell);
-        free(c->reason.detail);
+        type_reason_done(&c->reason);
         free(c->inexact_text);
         dn_column_builder_free(c->builder);
         column_summary_done(&c->summary);
@@ -77,16 +83,15 @@ static char *copy_text(const char *text, size_t n) {
 /* This cell forces the column's type: the first reason is kept for the description. */
 static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
     const size_t cut = utf8_cut(text, n, REASON_SHOWN);
-    free(c->reason.cell);
-    free(c->reason.detail);
-    c->reason =
-        (struct type_reason){.line = b->line,
-                             .row = b->stored_rows + b->n_rows + 1,
-                             .cell =
-                                 copy_text(text, cut), /* NULL: the description goes without it */
-                             .fell = c->state != COLUMN_UNKNOWN,
-                             .numbers = c->state == COLUMN_NUMBERS,
-                             .hint = cell_hint(text, n)};
+    const char *hint = cell_hint(text, n);
+    type_reason_done(&c->reason);
+    c->reason = (struct type_reason){.line = b->line,
+                                     .row = b->stored_rows + b->n_rows + 1,
+                                     .cell = copy_text(text, cut), /* NULL: it is not shown */
+                                     .fell = c->state != COLUMN_UNKNOWN,
+                                     .numbers = c->state == COLUMN_NUMBERS,
+                                     .hint = hint != NULL ? copy_text(hint, strlen(hint)) : NULL,
+                                     .appended = b->onto};
 }
 
 /* The column can hold this cell only as a string: from here on it is one of strings. */

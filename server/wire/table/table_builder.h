@@ -39,19 +39,25 @@ enum column_state {
     COLUMN_SPARSE
 };
 
-#define BUILDER_TEXT_REASON                                                                        \
-    "; text for its many distinct values" /* ends the description of the reason of a column of text */
+/* Codes of stored reasons (member "code" of "type_reason"). */
+#define TYPE_GIVEN "given"
+#define TYPE_FIRST_BOOLEAN "first_boolean"
+#define TYPE_FIRST_TEXT "first_text"
+#define TYPE_AFTER_NUMBERS "after_numbers"
+#define TYPE_AFTER_BOOLEANS "after_booleans"
 
 /* The cell that first forced the type of a column that is not numeric. */
 struct type_reason {
-    int64_t line;     /* 0: there is none, or the type was given */
-    int64_t row;      /* of the table, counted from 1 */
-    char *cell;       /* malloc'ed: its text, cut at 64 bytes */
-    bool fell;        /* numbers or booleans came before it */
-    bool numbers;     /* with fell: numbers did */
-    const char *hint; /* cell_hint: what it was perhaps meant to be; NULL: nothing is known */
-    char *
-        detail; /* malloc'ed: the stored description of a reason that was found in rows before these, instead of the last three; NULL: it is none such */
+    int64_t line;  /* 0: there is none, or the type was given */
+    int64_t row;   /* of the table, counted from 1 */
+    char *cell;    /* malloc'ed: its text, cut at 64 bytes */
+    bool fell;     /* numbers or booleans came before it */
+    bool numbers;  /* with fell: numbers did */
+    char *hint;    /* malloc'ed: cell_hint; NULL: there is none */
+    bool stored;   /* the cell is in the stored rows that others are appended to */
+    bool appended; /* `line` counts the lines of a body that was appended */
+    char *detail;  /* malloc'ed: the whole description, from a table that was stored without a
+                         code; NULL: the description is made from the members above */
 };
 
 struct column {
@@ -88,6 +94,8 @@ enum builder_status {
     BUILDER_MISFIT, /* a forced type cannot hold it: the caller tells the fault */
     BUILDER_STOP    /* `problem` is set: no memory, or the sink refused */
 };
+
+void type_reason_done(struct type_reason *reason);
 
 struct table_builder {
     struct wire_table_sink sink;

@@ -298,8 +298,53 @@ bool builder_finish(struct table_builder *b, struct problem *problem) {
     return status == BUILDER_WELL;
 }
 
-/* Why a column is what it is. Numbers need no reason. onto: a reason that was not stored is in appended rows. */
-static void write_reason(const struct column *c, bool onto, struct json_writer *w) {
+/* Codes of reasons: stored, so they must not change. The descriptions may. */
+struct reason_code {
+    const char *code, *detail;
+};
+
+static struct reason_code reason_code_of(const struct column *c) {
+    if (c->type == DN_BOOLEAN) {
+        return (struct reason_code){TYPE_FIRST_BOOLEAN, "the first cell that is not missing"};
+    }
+    if (!c->reason.fell) {
+        return (struct reason_code){TYPE_FIRST_TEXT,
+                                    "the first cell that is not missing is no number"};
+    }
+    return c->reason.numbers
+               ? (struct reason_code){TYPE_AFTER_NUMBERS, "the cells before it are numbers"}
+               : (struct reason_code){TYPE_AFTER_BOOLEANS, "the cells before it are booleans"};
+}
+
+static void write_found_reason(const struct column *c, struct json_writer *w) {
+    const struct type_reason *reason = &c->reason;
+    const struct reason_code code = reason_code_of(c);
+    struct buf text = {0};
+    json_kv_int(w, "row", reason->row);
+    json_kv_int(w, "line", reason->line);
+    json_kv_string(w, "cell", reason->cell != NULL ? reason->cell : "");
+    if (reason->detail != NULL) {
+        json_kv_string(w, "detail", reason->detail);
+        return;
+    }
+    buf_printf(&text, "%s%s%s%s%s", code.detail, reason->hint != NULL ? ": " : "",
+               reason->hint != NULL ? reason->hint : "",
+               reason->appended ? "; the line is one of the rows that were appended" : "",
+               c->type == DN_TEXT ? "; text for its many distinct values" : "");
+    const char *detail = buf_cstr(&text);
+    json_kv_string(w, "detail", detail != NULL ? detail : "");
+    buf_done(&text);
+    json_kv_string(w, "code", code.code);
+    if (reason->hint != NULL) {
+        json_kv_string(w, "hint", reason->hint);
+    }
+    if (reason->appended) {
+        json_kv_bool(w, "appended", true);
+    }
+}
+
+/* Why a column has its type. A numeric column needs no reason. */
+static void write_reason(const struct column *c, struct json_writer *w) {
     const struct type_reason *reason = &c->reason;
     if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
         return;
@@ -308,25 +353,9 @@ static void write_reason(const struct column *c, bool onto, struct json_writer *
     json_begin_object(w);
     if (c->forced) {
         json_kv_string(w, "detail", "the type was given");
+        json_kv_string(w, "code", TYPE_GIVEN);
     } else {
-        struct buf text = {0};
-        json_kv_int(w, "row", reason->row);
-        json_kv_int(w, "line", reason->line);
-        json_kv_string(w, "cell", reason->cell != NULL ? reason->cell : "");
-        buf_printf(&text, "%s%s%s%s%s",
-                   reason->detail != NULL  ? reason->detail
-                   : c->type == DN_BOOLEAN ? "the first cell that is not missing"
-                   : !reason->fell         ? "the first cell that is not missing is no number"
-                   : reason->numbers       ? "the cells before it are numbers"
-                                           : "the cells before it are booleans",
-                   reason->hint != NULL ? ": " : "", reason->hint != NULL ? reason->hint : "",
-                   onto && reason->detail == NULL
-                       ? "; the line is one of the rows that were appended"
-                       : "",
-                   c->type == DN_TEXT ? BUILDER_TEXT_REASON : "");
-        const char *detail = buf_cstr(&text);
-        json_kv_string(w, "detail", detail != NULL ? detail : "");
-        buf_done(&text);
+        write_found_reason(c, w);
     }
     json_end_object(w);
 }
@@ -335,7 +364,7 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_begin_array(w);
     for (size_t i = 0; i < b->n_columns; i++) {
         column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type, w);
-        write_reason(&b->column[i], b->onto, w);
+        write_reason(&b->column[i], w);
         json_end_object(w);
     }
     json_end_array(w);
@@ -401,7 +430,8 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             buf_printf(&text, "column \"%s\": every cell is missing", c->name);
             warn(w, &text, &n);
         }
-        if (c->reason.line > 0 && !c->forced && (c->reason.fell || c->reason.hint != NULL)) {
+        if (c->reason.line > 0 && !c->forced && !c->reason.stored &&
+            (c->reason.fell || c->reason.hint != NULL)) {
             char shown[TEXT_SHOWN];
             const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
             buf_printf(&text, "column \"%s\": %s because of line %" PRId64 "%s (%s)%s%s", c->name,

@@ -277,6 +277,54 @@ static void test_types_fall_as_in_the_whole(void **state) {
     table_done(&whole);
 }
 
+/* Replaces the columns of a table by the same text with `to` in the place of `from`. */
+static void reword(struct table *t, const char *from, const char *to) {
+    const char *at = strstr(t->columns, from);
+    assert_non_null(at);
+    struct buf out = {0};
+    buf_printf(&out, "%.*s%s%s", (int)(at - t->columns), t->columns, to, at + strlen(from));
+    assert_non_null(buf_cstr(&out));
+    free(t->columns);
+    t->columns = strdup(buf_cstr(&out));
+    assert_non_null(t->columns);
+    buf_done(&out);
+}
+
+/* A stored reason counts by its code: its words may be those of another release. */
+static void test_reasons_by_code(void **state) {
+    (void)state;
+    struct buf text = {0};
+    buf_puts(&text, "a\n5\n");
+    for (int i = 0; i < 150; i++) {
+        buf_printf(&text, "w%d\n", i);
+    }
+    struct table t = table_read(buf_cstr(&text));
+    assert_has(t.columns, "\"type\":\"text\"");
+    reword(&t, "; text for its many distinct values", ", and it is text for there are many");
+    buf_clear(&text);
+    for (int i = 0; i < 300; i++) {
+        buf_puts(&text, "w1\n");
+    }
+    struct table back = append(&t, buf_cstr(&text));
+    assert_has(back.columns, "\"type\":\"categorical\"");
+    assert_has(back.columns, "\"detail\":\"the cells before it are numbers\","
+                             "\"code\":\"after_numbers\"}");
+    struct table again = append(&back, "7\n");
+    assert_has(again.columns, "\"cell\":\"w0\",\"detail\":\"the cells before it are numbers\","
+                              "\"code\":\"after_numbers\"}");
+    assert_null(strstr(again.columns, "appended"));
+    table_done(&again);
+    table_done(&back);
+    /* stored before there were codes: the words stay */
+    reword(&t, ",\"code\":\"after_numbers\"", "");
+    back = append(&t, "7\n");
+    assert_has(back.columns,
+               "the cells before it are numbers, and it is text for there are many\"}");
+    table_done(&back);
+    table_done(&t);
+    buf_done(&text);
+}
+
 /* Categories become text by the rule over the whole, and may come back. */
 static void test_categorical_and_text(void **state) {
     (void)state;
@@ -654,6 +702,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_rows),
         cmocka_unit_test(test_bodies_of_another_kind),
         cmocka_unit_test(test_types_fall_as_in_the_whole),
+        cmocka_unit_test(test_reasons_by_code),
         cmocka_unit_test(test_categorical_and_text),
         cmocka_unit_test(test_given_types_hold),
         cmocka_unit_test(test_given_types_of_older_versions),

@@ -297,7 +297,7 @@ static void test_reasons_and_hints(void **state) {
     t = table_read_options(&(struct wire_table_options){.types = "x:categorical"},
                            "x,n\n9007199254740993,1\n1,2\n");
     assert_null(strstr(t.notes, "exactly"));
-    check_text(t.columns, "\"type_reason\":{\"detail\":\"the type was given\"}");
+    check_text(t.columns, "\"type_reason\":{\"detail\":\"the type was given\",\"code\":\"given\"}");
     table_done(&t);
 }
 
