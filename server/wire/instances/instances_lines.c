@@ -28,20 +28,26 @@ static bool is_blank(const char *bytes, size_t n) {
 
 /* The line is no JSON, or there is no memory for it. */
 static void fault(struct json_reading *r) {
-    const char *text = r->json.fault;
-    const bool body =
-        strncmp(text, "the body ", 9) == 0; /* to the reader of JSON the line is one */
-    struct problem problem = {0};
     int64_t line = 0, column = 0;
-    (void)wire_json_problem(&r->json, &problem);
-    if (problem.type == PROBLEM_UNAVAILABLE) {
+    const char *text = r->json.fault;
+    switch (r->json.fault_code) { /* the reader of JSON calls the line a body */
+    case WIRE_JSON_NO_MEMORY:
         instances_no_memory(r->in);
-    } else {
-        wire_json_place(&r->json, &line, &column);
-        instances_fault(r->in, NULL, r->line, column, "%s%s", body ? "the line " : "",
-                        body ? text + 9 : text);
+        return;
+    case WIRE_JSON_EMPTY:
+        text = "the line is empty";
+        break;
+    case WIRE_JSON_ENDS_IN_CONTAINER:
+        text = "the line ends within an array or object";
+        break;
+    case WIRE_JSON_ENDS_IN_STRING:
+        text = "the line ends within a string";
+        break;
+    case WIRE_JSON_SYNTAX:
+        break;
     }
-    problem_done(&problem);
+    wire_json_place(&r->json, &line, &column);
+    instances_fault(r->in, NULL, r->line, column, "%s", text);
 }
 
 /* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be looked at. Its faults go to in's problem. */

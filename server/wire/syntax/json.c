@@ -1,10 +1,6 @@
 /* The incremental JSON reader: pieces in, places and faults. What becomes of the bytes is in json_tokens.c. */
 #include "wire/syntax/json_reader.h"
 
-const char wire_json_no_memory[] = "no memory left";
-const char wire_json_ends_in_container[] = "the body ends within an array or object",
-           wire_json_ends_in_string[] = "the body ends within a string";
-
 void wire_json_init(struct wire_json *r) {
     *r = (struct wire_json){.line = 1, .expect = EXPECT_VALUE, .piece = "", .fault = ""};
     r->at = r->end = r->piece;
@@ -40,7 +36,7 @@ void wire_json_place(const struct wire_json *r, int64_t *line, int64_t *column) 
 bool wire_json_problem(const struct wire_json *r, struct problem *problem) {
     problem_done(problem); /* whatever was found before: what is no JSON has no cells */
     int64_t line = 0, column = 0;
-    if (r->fault == wire_json_no_memory) {
+    if (r->fault_code == WIRE_JSON_NO_MEMORY) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", r->fault);
     }
     wire_json_place(r, &line, &column);
@@ -50,10 +46,25 @@ bool wire_json_problem(const struct wire_json *r, struct problem *problem) {
 enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token *token,
                                     int64_t offset, const char *text) {
     r->faulty = true;
+    r->fault_code = WIRE_JSON_SYNTAX;
     r->fault = text;
     r->token_at = offset;
     token->kind = WIRE_JSON_FAULT;
     return WIRE_JSON_FAULT;
+}
+
+enum wire_json_kind wire_json_fault_of(struct wire_json *r, struct wire_json_token *token,
+                                       enum wire_json_fault_code code) {
+    static const char *const texts[] = {[WIRE_JSON_SYNTAX] = "not JSON",
+                                        [WIRE_JSON_NO_MEMORY] = "no memory left",
+                                        [WIRE_JSON_EMPTY] = "the body is empty",
+                                        [WIRE_JSON_ENDS_IN_CONTAINER] =
+                                            "the body ends within an array or object",
+                                        [WIRE_JSON_ENDS_IN_STRING] =
+                                            "the body ends within a string"};
+    const enum wire_json_kind kind = wire_json_fault(r, token, r->token_at, texts[code]);
+    r->fault_code = code;
+    return kind;
 }
 
 static const char *const wanted[] = {
@@ -73,8 +84,7 @@ enum wire_json_kind wire_json_unexpected(struct wire_json *r, struct wire_json_t
 }
 
 bool wire_json_next_line(struct wire_json *r) {
-    if (r->faulty && (r->fault == wire_json_no_memory || r->fault == wire_json_ends_in_container ||
-                      r->fault == wire_json_ends_in_string)) {
+    if (r->faulty && r->fault_code != WIRE_JSON_SYNTAX) {
         return false;
     }
     r->faulty = false;

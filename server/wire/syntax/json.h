@@ -34,6 +34,15 @@ enum wire_json_kind {
     WIRE_JSON_END_LINE /* only with lines: the line of the value that was complete has ended (or the body) */
 };
 
+/* Faults that callers treat differently. The texts are for people. */
+enum wire_json_fault_code {
+    WIRE_JSON_SYNTAX, /* all others */
+    WIRE_JSON_NO_MEMORY,
+    WIRE_JSON_EMPTY, /* the body ends before the value */
+    WIRE_JSON_ENDS_IN_CONTAINER,
+    WIRE_JSON_ENDS_IN_STRING
+};
+
 struct wire_json_token {
     enum wire_json_kind kind;
     const char *
@@ -65,7 +74,8 @@ struct wire_json {
     bool escaped; /* within a cut string: the last byte was a lone backslash */
     bool decode;  /* the string at hand has escapes */
     struct buf scratch; /* the raw bytes of a cut token; also where escapes are decoded */
-    const char *fault;  /* what is wrong: a static text */
+    enum wire_json_fault_code fault_code; /* of the fault */
+    const char *fault;                    /* what is wrong: a static text */
 };
 
 void wire_json_init(struct wire_json *r);

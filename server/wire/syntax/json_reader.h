@@ -15,12 +15,12 @@ enum json_expect {
 };
 enum json_partial { PARTIAL_NONE, PARTIAL_STRING, PARTIAL_WORD };
 
-/* Faults that are told from the others by their address: behind them no line can follow. */
-extern const char wire_json_no_memory[], wire_json_ends_in_container[], wire_json_ends_in_string[];
-
 /* Something is wrong at this offset of the body: makes the token a fault, and nothing else comes. Returns WIRE_JSON_FAULT. */
 enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token *token,
                                     int64_t offset, const char *text);
+/* Likewise, with a code: the text is the code's. The place is that of the token at hand. */
+enum wire_json_kind wire_json_fault_of(struct wire_json *r, struct wire_json_token *token,
+                                       enum wire_json_fault_code code);
 /* Likewise: the byte at `at` is not what is expected there. */
 enum wire_json_kind wire_json_unexpected(struct wire_json *r, struct wire_json_token *token);
 

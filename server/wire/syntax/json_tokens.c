@@ -106,7 +106,7 @@ static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *tok
     buf_append(&r->scratch, r->at, n);
     r->at = p;
     if (r->scratch.failed) {
-        return wire_json_fault(r, token, r->token_at, wire_json_no_memory);
+        return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
     }
     if (cut) {
         r->partial = PARTIAL_WORD;
@@ -149,7 +149,7 @@ static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_t
             buf_append(&r->scratch, raw, n); /* empty until now */
         }
         if (r->scratch.failed) {
-            return wire_json_fault(r, token, r->token_at, wire_json_no_memory);
+            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
         }
         text = wire_json_unescape(r->scratch.data, n, &token->length, &wrong);
         token->text = r->scratch.data;
@@ -178,10 +178,10 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
         buf_append(&r->scratch, from, n);
         r->at = p;
         if (r->scratch.failed) {
-            return wire_json_fault(r, token, r->token_at, wire_json_no_memory);
+            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
         }
         if (r->closed) {
-            return wire_json_fault(r, token, r->token_at, wire_json_ends_in_string);
+            return wire_json_fault_of(r, token, WIRE_JSON_ENDS_IN_STRING);
         }
         token->kind = WIRE_JSON_MORE;
         return WIRE_JSON_MORE;
@@ -197,7 +197,7 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
     r->partial = PARTIAL_NONE;
     buf_append(&r->scratch, from, n);
     return r->scratch.failed
-               ? wire_json_fault(r, token, r->token_at, wire_json_no_memory)
+               ? wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY)
                : string_decide(r, token, r->scratch.data != NULL ? r->scratch.data : "",
                                r->scratch.size);
 }
@@ -283,8 +283,8 @@ static enum wire_json_kind at_end(struct wire_json *r, struct wire_json_token *t
         token->kind = WIRE_JSON_END;
         return WIRE_JSON_END;
     }
-    return wire_json_fault(r, token, r->token_at,
-                           r->depth > 0 ? wire_json_ends_in_container : "the body is empty");
+    return wire_json_fault_of(r, token,
+                              r->depth > 0 ? WIRE_JSON_ENDS_IN_CONTAINER : WIRE_JSON_EMPTY);
 }
 
 enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token) {

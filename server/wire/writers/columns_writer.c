@@ -1,6 +1,7 @@
 /* The stored columns as the API shows them: a sparse column as the features that it stands for. */
 #include "base/json.h"
 #include "base/json_write.h"
+#include "wire/syntax/json.h"
 #include "wire/table/table_svmlight.h"
 #include "wire/wire.h"
 
@@ -8,9 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* How our writer begins a sparse column, which is the last of its table. Within a string this could not stand: quotes are escaped there. */
-#define SPARSE_COLUMN "{\"name\":\"" TABLE_SPARSE_NAME "\",\"type\":\"sparse\","
 
 enum { NAME_SIZE = sizeof TABLE_SPARSE_NAME + 24 };
 
@@ -45,13 +43,17 @@ static void write_features(const json_t *column, struct json_writer *w) {
     }
 }
 
-/* The columns before the sparse one as they are; text[0 … before - 1] is "[…,". */
+/* The columns before the sparse one unchanged: text[0 … before - 1] is "[…,". */
 static void write_columns(const char *text, size_t before, const json_t *column,
                           struct json_writer *w) {
+    const char *first = strchr(text, '[') + 1, *comma = text + before;
+    while (comma > first && *comma != ',') {
+        comma--;
+    }
     json_put_key(w, "columns");
     json_begin_array(w);
-    if (before > 2) {
-        json_put_raw(w, text + 1, before - 2);
+    if (comma > first) {
+        json_put_raw(w, first, (size_t)(comma - first));
     }
     write_features(column, w);
     json_end_array(w);
@@ -71,17 +73,65 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
     json_end_object(w);
 }
 
+/* Passes over the value that begins with the token at hand. */
+static bool skip_value(struct wire_json *r, struct wire_json_token *token) {
+    const unsigned depth =
+        r->depth - (token->kind == WIRE_JSON_BEGIN_ARRAY || token->kind == WIRE_JSON_BEGIN_OBJECT);
+    while (r->depth > depth) {
+        const enum wire_json_kind kind = wire_json_next(r, token);
+        if (kind == WIRE_JSON_FAULT || kind == WIRE_JSON_END) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool token_is(const struct wire_json_token *token, const char *text) {
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+}
+
+/* Reads a column up to its end. */
+static bool read_column(struct wire_json *r, struct wire_json_token *token, bool *sparse) {
+    while (wire_json_next(r, token) == WIRE_JSON_KEY) {
+        const bool is_type = token_is(token, "type");
+        (void)wire_json_next(r, token);
+        *sparse = *sparse || (is_type && token->kind == WIRE_JSON_STRING &&
+                              token_is(token, dn_column_type_name(DN_SPARSE)));
+        if (!skip_value(r, token)) {
+            return false;
+        }
+    }
+    return token->kind == WIRE_JSON_END_OBJECT;
+}
+
+/* Where the sparse column, which is the last of its table, is in the text of the columns: [*from, *to). false: there is none. */
+static bool find_sparse(const char *columns, size_t *from, size_t *to) {
+    struct wire_json r;
+    struct wire_json_token token;
+    bool sparse = false, well = true;
+    wire_json_init(&r);
+    wire_json_feed(&r, columns, strlen(columns));
+    wire_json_close(&r);
+    well = wire_json_next(&r, &token) == WIRE_JSON_BEGIN_ARRAY;
+    while (well && !sparse && wire_json_next(&r, &token) == WIRE_JSON_BEGIN_OBJECT) {
+        *from = (size_t)r.token_at;
+        well = read_column(&r, &token, &sparse);
+        *to = (size_t)r.token_at + 1;
+    }
+    wire_json_done(&r);
+    return well && sparse;
+}
+
 void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer *w) {
-    const char *sparse = columns != NULL ? strstr(columns, SPARSE_COLUMN) : NULL;
-    const char *end = columns != NULL ? strrchr(columns, ']') : NULL;
+    size_t from = 0, to = 0;
     struct problem problem = {0};
-    json_t *column = sparse != NULL && end > sparse
-                         ? json_parse(sparse, (size_t)(end - sparse), &problem)
+    json_t *column = columns != NULL && find_sparse(columns, &from, &to)
+                         ? json_parse(columns + from, to - from, &problem)
                          : NULL;
     problem_done(&problem);
     if (column != NULL && json_object_get(column, "features") != NULL) {
-        write_columns(columns, (size_t)(sparse - columns), column, w);
-    } else { /* as they are, which is so of most tables */
+        write_columns(columns, from, column, w);
+    } else { /* most tables have no sparse column */
         json_kv_raw(w, "columns", columns);
     }
     if (column != NULL) {

@@ -177,6 +177,39 @@ static void test_faults(void **state) {
     }
 }
 
+/* Callers decide by the code of a fault, not by its text. */
+static void test_fault_codes(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        enum wire_json_fault_code code;
+        bool goes_on; /* another line can follow */
+    } rows[] = {
+        {"[1 2]", WIRE_JSON_SYNTAX, true},
+        {"", WIRE_JSON_EMPTY, false},
+        {" ", WIRE_JSON_EMPTY, false},
+        {"[1", WIRE_JSON_ENDS_IN_CONTAINER, false},
+        {"[\"a", WIRE_JSON_ENDS_IN_STRING, false},
+        {"\"a", WIRE_JSON_ENDS_IN_STRING, false},
+        {"tru", WIRE_JSON_SYNTAX, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wire_json r;
+        struct wire_json_token token;
+        enum wire_json_kind kind;
+        wire_json_init(&r);
+        wire_json_feed(&r, rows[i].body, strlen(rows[i].body));
+        wire_json_close(&r);
+        do {
+            kind = wire_json_next(&r, &token);
+        } while (kind != WIRE_JSON_FAULT && kind != WIRE_JSON_END);
+        assert_int_equal(kind, WIRE_JSON_FAULT);
+        assert_int_equal(r.fault_code, rows[i].code);
+        assert_int_equal(wire_json_next_line(&r), rows[i].goes_on);
+        wire_json_done(&r);
+    }
+}
+
 static void test_nul_and_depth(void **state) {
     (void)state;
     struct buf out = {0};
@@ -449,6 +482,7 @@ static void test_not_finite_when_allowed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tokens),
                                        cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_fault_codes),
                                        cmocka_unit_test(test_nul_and_depth),
                                        cmocka_unit_test(test_cuts_never_show),
                                        cmocka_unit_test(test_bulk_numbers_are_the_same),

@@ -114,6 +114,7 @@ static void test_refused_lines(void **state) {
     check(numeric, "[1,2]\n[1]\n[3,4]\n",
           "1: 1 2\n2.3 the instance has 1 value, expected 2\n3: 3 4\n");
     check(numeric, "[1,\n[5,6]\n", "1.4 the line ends within an array or object\n2: 5 6\n");
+    check(numeric, "[\"1,\n[5,6]\n", "1.2 the line ends within a string\n2: 5 6\n");
     check(numeric, "{\"x\":1,\"z\":2,\"x\":3}\n[5,6]\n",
           "1.8 the instance: the model has no column \"z\"\n1.14 the instance: the column \"x\" "
           "comes twice\n2: 5 6\n");

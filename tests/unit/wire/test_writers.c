@@ -1,4 +1,5 @@
 /* Rows, schemas and predictions as text. */
+#include "base/json_write.h"
 #include "model_helper.h"
 
 #include <jansson.h>
@@ -44,6 +45,57 @@ static void test_csv_rows(void **state) {
                         "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the "
                         "\\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
     buf_done(&out);
+}
+
+static void check_columns(const char *columns, const char *expected) {
+    struct buf out = {0};
+    struct json_writer w;
+    json_writer_init(&w, &out);
+    json_begin_object(&w);
+    wire_columns_write(columns, 2, &w);
+    json_end_object(&w);
+    assert_string_equal(buf_cstr(&out), expected);
+    buf_done(&out);
+}
+
+/* The sparse column is found as JSON, whatever the order of its members and the blanks between. */
+static void test_sparse_column(void **state) {
+    (void)state;
+#define FEATURES                                                                                   \
+    "{\"name\":\"f1\",\"type\":\"numeric\",\"missing\":0,\"min\":0,\"max\":5,\"mean\":2,\"std\":"  \
+    "1,"                                                                                           \
+    "\"nonzero\":1},"                                                                              \
+    "{\"name\":\"f2\",\"type\":\"numeric\",\"missing\":0,\"min\":0,\"max\":6,\"mean\":3,\"std\":"  \
+    "2,"                                                                                           \
+    "\"nonzero\":2}],\"sparse\":{\"first\":\"f1\",\"columns\":2,\"entries\":3,\"density\":0.75}}"
+    static const char members[] =
+        "\"first\":1,\"width\":2,\"entries\":3,\"features\":{\"min\":[0,0],\"max\":[5,6],"
+        "\"mean\":[2,3],\"std\":[1,2],\"nonzero\":[1,2]}";
+    static const char label[] = "{\"name\":\"{\\\"name\\\":\",\"top\":[[\"sparse\",1],{\"type\":"
+                                "\"sparse\"}],\"type\":\"numeric\"}";
+    struct buf columns = {0}, expected = {0};
+    buf_printf(&columns, "[%s,{\"name\":\"f\",\"type\":\"sparse\",%s}]", label, members);
+    buf_printf(&expected, "{\"columns\":[%s," FEATURES, label);
+    check_columns(buf_cstr(&columns), buf_cstr(&expected));
+    buf_clear(&columns);
+    buf_printf(&columns, " [ %s , { %s, \"type\" : \"sparse\",\"name\":\"f\"} ] ", label, members);
+    buf_clear(&expected);
+    buf_printf(&expected, "{\"columns\":[ %s ," FEATURES, label);
+    check_columns(buf_cstr(&columns), buf_cstr(&expected));
+    buf_clear(&columns);
+    buf_printf(&columns, "[{%s,\"type\":\"sparse\"}]", members);
+    check_columns(buf_cstr(&columns), "{\"columns\":[" FEATURES);
+    /* there is none */
+    buf_clear(&columns);
+    buf_printf(&columns, "[%s]", label);
+    buf_clear(&expected);
+    buf_printf(&expected, "{\"columns\":[%s]}", label);
+    check_columns(buf_cstr(&columns), buf_cstr(&expected));
+    check_columns("[]", "{\"columns\":[]}");
+    check_columns("null", "{\"columns\":null}");
+    check_columns(NULL, "{\"columns\":null}");
+    buf_done(&columns);
+    buf_done(&expected);
 }
 
 static void test_schema(void **state) {
@@ -325,6 +377,7 @@ static void test_densities(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv_rows),
+                                       cmocka_unit_test(test_sparse_column),
                                        cmocka_unit_test(test_schema),
                                        cmocka_unit_test(test_predictions),
                                        cmocka_unit_test(test_ambiguous_predictions),
