@@ -1,5 +1,6 @@
 /* Control messages: Jansson behind a pre-scan for what it would not refuse well (depth, NUL bytes, invalid UTF-8), with line and column for every refusal; JSON pointers. */
 #include "base/json.h"
+#include "base/json_syntax.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -79,38 +80,11 @@ static bool scan(const char *text, size_t size, struct problem *problem) {
     return scan_depth(text, size, problem);
 }
 
-/* What Jansson says of a text that is no JSON, in our words. It has one code for all of these. */
-static const char *syntax_rule(const char *said) {
-    static const struct {
-        const char *begins, *rule;
-    } rules[] = {
-        {"invalid escape", "the escape in the string is none of \\\", \\\\, \\/, \\b, \\f, \\n, "
-                           "\\r, \\t and \\u with four hexadecimal digits"},
-        {"invalid Unicode", "the \\u escape is half of a surrogate pair without the other half"},
-        {"unexpected newline",
-         "the string goes over the end of its line; a line break in it is written \\n"},
-        {"control character", "a control character in a string must be escaped"},
-        {"string or '}' expected", "a name in double quotes or } is expected here"},
-        {"':' expected", "a colon is expected here, between a name and its value"},
-        {"']' expected", "a comma or ] is expected here"},
-        {"'}' expected", "a comma or } is expected here"},
-        {"unexpected token", "a value is expected here"},
-        {"'[' or '{' expected", "an object or an array is expected here"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        if (strncmp(said, rules[i].begins, strlen(rules[i].begins)) == 0) {
-            return rules[i].rule;
-        }
-    }
-    return "what ends here is not JSON: a value is an object, an array, a string in double quotes, "
-           "a number, true, false or null";
-}
-
 /* Jansson's position is that of the last byte it took: of a bad token its end. */
 static void refuse_jansson(const char *text, size_t size, const json_error_t *error,
                            struct problem *problem) {
     if (json_error_code(error) == json_error_out_of_memory ||
-        error->text[0] == '\0') { /* where it runs out in a constructor it says nothing */
+        json_error_code(error) == json_error_unknown) { /* no memory in a constructor */
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
         return;
     }
@@ -135,7 +109,7 @@ static void refuse_jansson(const char *text, size_t size, const json_error_t *er
         REFUSE_AT(problem, text, at, "\\u0000 is not allowed in a string or a name");
         break;
     default:
-        REFUSE_AT(problem, text, at, "%s", syntax_rule(error->text));
+        REFUSE_AT(problem, text, at, "%s", json_syntax_rule(text, size));
     }
 }
 
