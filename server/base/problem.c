@@ -102,15 +102,32 @@ static char *text_format(size_t limit, const char *format, va_list args) {
     return out;
 }
 
-bool problem_set(struct problem *p, enum problem_type type, const char *format, ...) {
+static void problem_set_text(struct problem *p, enum problem_type type, bool permanent,
+                             const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));
+static void problem_set_text(struct problem *p, enum problem_type type, bool permanent,
+                             const char *format, va_list args) {
     assert(type > PROBLEM_NONE && type < PROBLEM_COUNT);
     if (p->type == PROBLEM_NONE) {
-        va_list args;
-        va_start(args, format);
         p->type = type;
+        p->permanent = permanent;
         p->detail = text_format(DETAIL_MAX, format, args);
-        va_end(args);
     }
+}
+
+bool problem_set(struct problem *p, enum problem_type type, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    problem_set_text(p, type, false, format, args);
+    va_end(args);
+    return false;
+}
+
+bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    problem_set_text(p, type, true, format, args);
+    va_end(args);
     return false;
 }
 
@@ -202,7 +219,12 @@ void problem_done(struct problem *p) {
 }
 
 void problem_copy(struct problem *to, const struct problem *from) {
-    problem_set(to, from->type, "%s", from->detail ? from->detail : problem_title(from->type));
+    const char *detail = from->detail ? from->detail : problem_title(from->type);
+    if (from->permanent) {
+        problem_set_permanent(to, from->type, "%s", detail);
+    } else {
+        problem_set(to, from->type, "%s", detail);
+    }
 }
 
 void problem_move(struct problem *to, struct problem *from) {

@@ -122,6 +122,7 @@ struct problem {
     struct problem_error *errors; /* n_errors of them */
     size_t n_errors;
     size_t n_dropped; /* faults beyond PROBLEM_MAX_ERRORS */
+    bool permanent;   /* of a store function: the stored data are damaged, a retry fails again */
 };
 
 const char *problem_name(enum problem_type type);
@@ -133,6 +134,9 @@ bool problem_find(const char *name, enum problem_type *out);
 /* Always return false, so that `return problem_set(p, PROBLEM_INVALID, "…")` reads well. p must not be NULL. Invalid UTF-8 in the text is replaced. */
 bool problem_set(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Likewise, for a failure that a retry cannot mend. */
+bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and its place; if one of another type is set, nothing is added.
  * Details are cut at 4,000 bytes, those of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in base/json.h). */
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
@@ -140,7 +144,7 @@ bool problem_add(struct problem *p, enum problem_type type, const char *pointer,
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 void problem_done(struct problem *p); /* frees, back to {0} */
-/* Type and detail of `from`, not its list of faults: for handing one failure to several who wait. */
+/* Type, detail and `permanent` of `from`, not its list of faults: for handing one failure to several who wait. */
 void problem_copy(struct problem *to, const struct problem *from);
 void problem_move(struct problem *to, struct problem *from); /* to must be {0}; from becomes {0} */
 /* Appends the problem document. request_id, instance_base may be NULL. */

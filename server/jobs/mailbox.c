@@ -198,18 +198,33 @@ static void give_back_rows(struct mailbox *m, struct store_history_row **rows, s
     *n_rows = 0;
 }
 
-void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
-                   struct buf *progress) {
-    pthread_mutex_lock(&m->lock);
+/* Waits for the end of a delivery. Lock held. */
+static void await_delivery(struct mailbox *m) {
     while (m->delivering) {
         pthread_cond_wait(&m->delivered, &m->lock);
     }
-    m->job = 0;
+}
+
+void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
+                  struct buf *progress) {
+    pthread_mutex_lock(&m->lock);
+    await_delivery(m);
+    m->fresh = false;
     take_rows(m, rows, n_rows);
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
     pthread_mutex_unlock(&m->lock);
     progress_write(&p, elapsed, progress);
+}
+
+void mailbox_close(struct mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    await_delivery(m);
+    m->job = 0;
+    mailbox_rows_free(m->rows, m->n_rows);
+    m->rows = NULL;
+    m->n_rows = m->room = 0;
+    pthread_mutex_unlock(&m->lock);
 }
 
 void mailbox_deliver(struct mailbox *m, struct store *store) {
@@ -255,7 +270,7 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     if (!delivered) {
         give_back_rows(m, &rows, &n_rows);
     }
-    m->fresh = m->fresh || !good;
+    m->fresh = m->fresh || (fresh && !good);
     m->delivering = false;
     pthread_cond_broadcast(&m->delivered);
     pthread_mutex_unlock(&m->lock);

@@ -30,13 +30,17 @@ struct mailbox {
 
 void mailbox_init(struct mailbox *m);
 void mailbox_done(struct mailbox *m);
-/* The worker: a job begins, reports, ends. mailbox_close waits for a delivery under way and gives what was not delivered to the caller (rows to be freed by mailbox_rows_free). */
+/* The worker opens the mailbox at the start of a job and closes it after its end is stored. */
 void mailbox_open(struct mailbox *m, int64_t job);
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
-/* The job has made its model: nothing is left to do. Before mailbox_close. */
+/* The job has made its model: nothing is left to do. Before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
-void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
-                   struct buf *progress);
+/* Takes what was not delivered yet; the caller frees the rows with mailbox_rows_free. From then on the
+ * reporter only renews the lease and asks for cancellations. Waits for a delivery under way. */
+void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
+                  struct buf *progress);
+/* Frees rows that nobody took. Waits for a delivery under way. */
+void mailbox_close(struct mailbox *m);
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
 /* The reporter: delivers to the store, renews the lease, notes a cancellation or a lost job. Nothing if the mailbox is idle. */
 void mailbox_deliver(struct mailbox *m, struct store *store);

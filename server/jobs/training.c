@@ -63,46 +63,100 @@ static dn_status training_each(const dn_run *run, const dn_rows *rows, dn_each_f
     return team_each(t->team, run, rows, fn, arg, err);
 }
 
-/* Waits before the next try, in steps short enough for a drain; false: the daemon ends. */
-static bool wait_again(struct training *t, int tries) {
+/* Waits before the next try: 0.25 s, 0.5 s … 15 s, in steps of 0.1 s. A drain ends the wait; a
+ * cancellation and the loss of the job end it if there is a success to be written. */
+static void wait_for_retry(const struct training *t, int tries, bool success) {
     int64_t until =
         clock_monotonic_ns() + (tries < 6 ? (int64_t)250000000 << tries : (int64_t)15000000000);
-    while (!mailbox_draining(t->mailbox) && clock_monotonic_ns() < until) {
+    while (!mailbox_draining(t->mailbox) && !(success && mailbox_stopped(t->mailbox) != STOP_NOT) &&
+           clock_monotonic_ns() < until) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
-    return !mailbox_draining(t->mailbox);
 }
 
-/* Writes the end until the store takes it: a disk that is full may be emptied, and a job of ours that stayed "running" would hold its dataset for ever. If the daemon ends
- * first, the next start finds the job interrupted and runs it again. A success that cannot be written becomes a failure, its staged model is given up. */
+/* Stages a model's bytes, again and again while the store fails and nobody asks to stop. */
+static bool stage_model(const struct training *t, const void *bytes, size_t size, int64_t *part,
+                        struct problem *problem) {
+    for (int tries = 0; !staging_write(t->store, bytes, size, part, problem); tries++) {
+        log_error("job.stage", log_int("job", t->job->id), log_int("try", tries + 1),
+                  log_str("detail", problem->detail));
+        if (problem->permanent) {
+            return false;
+        }
+        wait_for_retry(t, tries, true);
+        if (mailbox_stopped(t->mailbox) != STOP_NOT) {
+            return false;
+        }
+        problem_done(problem);
+    }
+    return true;
+}
+
+/* Turns a success into another end; the staged model is dropped. */
+static void give_up_success(const struct training *t, struct store_job_end *end,
+                            enum store_job_state state, const char *error) {
+    store_part_drop(t->store, end->model_part);
+    end->state = state;
+    end->error = error;
+    end->result = end->model_info = NULL;
+    end->model_part = end->model_bytes = 0;
+    if (state == STORE_JOB_QUEUED) {
+        end->progress = NULL;
+    }
+}
+
+/* After a failure to write a success: replaces the success if the data are damaged (the job fails),
+ * if a user cancelled the job, or if the daemon ends (the job goes back to the queue, and a later
+ * start trains it again). Returns false if the success is to be tried again. */
+static bool replace_success(const struct training *t, struct store_job_end *end,
+                            const struct problem *problem, struct buf *doc) {
+    const enum stop_reason why = mailbox_stopped(t->mailbox);
+    if (problem->permanent) {
+        problem_write(problem, NULL, doc);
+        give_up_success(t, end, STORE_JOB_FAILED, buf_cstr(doc));
+    } else if (why == STOP_CANCELLED) {
+        give_up_success(t, end, STORE_JOB_CANCELLED, NULL);
+    } else if (why == STOP_DRAIN) {
+        give_up_success(t, end, STORE_JOB_QUEUED, NULL);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Writes the end until the store takes it: a full disk may be emptied, and a job that stayed
+ * "running" would hold its dataset for ever. The reporter renews the lease meanwhile. If the daemon
+ * ends before the store takes any end, the next start finds the job interrupted and runs it again. */
 static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
     struct buf doc = {0};
-    bool good = false;
-    for (int tries = 0;; tries++) {
+    bool good = false, over = false;
+    for (int tries = 0; !over; tries++) {
         struct problem problem = {0};
+        const bool success = end->state == STORE_JOB_SUCCEEDED;
         good = store_job_end(t->store, end, version, &problem);
+        over = good || problem.type == PROBLEM_CONFLICT;
         if (!good) {
             log_error("job.end", log_int("job", end->id), log_int("try", tries + 1),
+                      log_str("state", store_job_state_name(end->state)),
                       log_str("detail", problem.detail));
         }
-        bool lost = problem.type == PROBLEM_CONFLICT;
-        if (!good && end->state == STORE_JOB_SUCCEEDED) {
-            store_part_drop(t->store, end->model_part);
-            problem_write(&problem, NULL, &doc);
-            end->state = STORE_JOB_FAILED;
-            end->error = buf_cstr(&doc);
-            end->result = NULL;
+        if (over || (success && replace_success(t, end, &problem, &doc))) {
+            /* done, or the other end is tried at once */
+        } else if (mailbox_draining(t->mailbox)) {
+            over = true;
+        } else {
+            wait_for_retry(t, tries, success);
         }
         problem_done(&problem);
-        if (good || lost || !wait_again(t, tries)) {
-            break;
-        }
+    }
+    if (!good && end->model_part != 0) {
+        store_part_drop(t->store, end->model_part);
     }
     buf_done(&doc);
     return good;
 }
 
-/* Ends the job in the store, with what progress and history were not delivered yet. */
+/* Ends the job in the store, with the progress and history that were not delivered yet. */
 static void finish(struct training *t, struct store_job_end *end) {
     struct buf progress = {0};
     struct store_history_row *rows = NULL;
@@ -112,7 +166,7 @@ static void finish(struct training *t, struct store_job_end *end) {
     if (end->state == STORE_JOB_SUCCEEDED) {
         mailbox_complete(t->mailbox, elapsed);
     }
-    mailbox_close(t->mailbox, &rows, &n_rows, &progress);
+    mailbox_take(t->mailbox, &rows, &n_rows, &progress);
     end->id = t->job->id;
     end->progress = end->state == STORE_JOB_QUEUED ? NULL : buf_cstr(&progress);
     end->rows = rows;
@@ -134,10 +188,6 @@ static void finish_without(struct training *t, struct problem *problem) {
     struct store_job_end end = {.state = STORE_JOB_FAILED};
     struct buf doc = {0};
     if (why == STOP_LOST) { /* another owner runs it: no trace of ours */
-        struct store_history_row *rows = NULL;
-        size_t n_rows = 0;
-        mailbox_close(t->mailbox, &rows, &n_rows, &doc);
-        mailbox_rows_free(rows, n_rows);
         log_warn("job.lost", log_int("job", t->job->id));
     } else if (why == STOP_CANCELLED || why == STOP_DRAIN) {
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
@@ -162,7 +212,7 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
         return false;
     }
     int64_t part = 0;
-    bool good = staging_write(t->store, bytes, size, &part, problem);
+    bool good = stage_model(t, bytes, size, &part, problem);
     free(bytes);
     if (!good) {
         return false;
@@ -354,6 +404,7 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     if (!prepare_and_train(&t, &problem)) {
         finish_without(&t, &problem);
     }
+    mailbox_close(mailbox);
     problem_done(&problem);
     jobs_spec_done(&t.spec);
     arena_done(&t.arena);

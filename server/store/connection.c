@@ -28,6 +28,20 @@ static bool disk_is_full(struct store_connection *c, int code) {
     return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
 }
 
+/* Whether the code means damaged or contradictory data, so that a retry fails again. */
+static bool is_permanent(int code) {
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool store_connection_failed(struct store_connection *c, int code, const char *sql,
                              struct problem *problem) {
     const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
@@ -36,6 +50,9 @@ bool store_connection_failed(struct store_connection *c, int code, const char *s
         return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
     }
     log_error("store.error", log_int("code", code), log_str("message", text), log_str("sql", sql));
+    if (is_permanent(code)) {
+        return problem_set_permanent(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
+    }
     return problem_set(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
 }
 

@@ -92,7 +92,8 @@ bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_pa
     *out = (struct store_part_sum){.part = part, .n_chunks = p ? p->n_chunks : 0};
     pthread_mutex_unlock(&parts->mutex);
     if (!staged) {
-        return problem_set(problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", part);
+        return problem_set_permanent(problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
+                                     part);
     }
     if (failed) {
         return problem_set(problem, failed,
@@ -301,11 +302,12 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
     store_query_end(&q);
     if (found[0] != staged->n_chunks || (n_rows >= 0 && found[1] != n_rows) ||
         (bytes >= 0 && found[2] != bytes)) {
-        problem_set(tx->problem, PROBLEM_INTERNAL,
-                    "part %" PRId64 " has %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
-                    " bytes; %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
-                    " bytes were expected (-1: any)",
-                    staged->part, found[0], found[1], found[2], staged->n_chunks, n_rows, bytes);
+        problem_set_permanent(tx->problem, PROBLEM_INTERNAL,
+                              "part %" PRId64 " has %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
+                              " bytes; %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
+                              " bytes were expected (-1: any)",
+                              staged->part, found[0], found[1], found[2], staged->n_chunks, n_rows,
+                              bytes);
     }
     int64_t changed;
     STORE_RUN_COUNT(tx->connection, tx->problem, &changed,
@@ -317,6 +319,7 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
             "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 1, ?, 0, ?)",
             store_int(staged->part), store_text(tx->store->owner), store_int(tx->now));
     } else if (changed == 0) {
-        problem_set(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", staged->part);
+        problem_set_permanent(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
+                              staged->part);
     }
 }

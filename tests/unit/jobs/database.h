@@ -17,22 +17,6 @@ static inline void database_run(struct fixture *f, const char *sql) {
     }
 }
 
-static inline void database_limit_now(struct store_tx *tx, void *pages) {
-    char sql[80];
-    int64_t most = STORE_ASK(tx->connection, tx->problem, 0, "PRAGMA page_count", STORE_NO_VALUES) +
-                   *(int64_t *)pages;
-    (void)snprintf(sql, sizeof sql, "PRAGMA max_page_count = %lld", (long long)most);
-    store_connection_exec(tx->connection, sql, tx->problem);
-}
-
-/* From now on the file may grow by so many pages: a disk that is nearly full. */
-static inline void database_limit(struct fixture *f, int64_t pages) {
-    struct problem problem = {0};
-    if (!store_write(f->store, database_limit_now, &pages, &problem)) {
-        fail_msg("%s", problem.detail);
-    }
-}
-
 /* Waits until bytes of dropped parts were given back. */
 static inline void database_await_sweep(struct fixture *f, double before) {
     for (int i = 0; i < 12000 && metric_value(f->store->writer.swept_bytes) <= before; i++) {

@@ -93,12 +93,13 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     assert_int_equal(mailbox_stopped(&m), STOP_DRAIN);
     report(&m, 6, 7); /* the training has not looked yet */
     mailbox_deliver(&m, f.store);
-    mailbox_close(&m, &rows, &n_rows, &progress);
+    mailbox_take(&m, &rows, &n_rows, &progress);
     assert_int_equal(n_rows, 7);
     for (size_t i = 0; i < n_rows; i++) {
         assert_int_equal(rows[i].iteration, i + 1);
     }
     assert_non_null(strstr(buf_cstr(&progress), "\"iteration\":7"));
+    mailbox_close(&m);
     mailbox_deliver(&m, f.store); /* idle: nothing */
     struct store_job_end end = {.id = id,
                                 .state = STORE_JOB_QUEUED,
@@ -130,11 +131,11 @@ static void a_job_begins_with_nothing_of_the_one_before(void **state) {
     mailbox_init(&m);
     mailbox_open(&m, 1);
     report(&m, 1, 5);
-    mailbox_close(&m, &rows, &n_rows, &first);
+    mailbox_take(&m, &rows, &n_rows, &first);
     mailbox_rows_free(rows, n_rows);
     assert_non_null(strstr(buf_cstr(&first), "\"elapsed\":5"));
     mailbox_open(&m, 2);
-    mailbox_close(&m, &rows, &n_rows, &second);
+    mailbox_take(&m, &rows, &n_rows, &second);
     assert_int_equal(n_rows, 0);
     assert_non_null(strstr(buf_cstr(&second), "\"iteration\":0"));
     assert_non_null(strstr(buf_cstr(&second), "\"elapsed\":0}"));
@@ -164,14 +165,14 @@ static void why_a_training_stops(void **state) {
     mailbox_stop(&m, STOP_DRAIN);
     assert_int_equal(mailbox_stopped(&m), STOP_CANCELLED); /* the first reason stays */
     assert_true(mailbox_draining(&m));
-    mailbox_close(&m, &rows, &n_rows, &progress);
+    mailbox_take(&m, &rows, &n_rows, &progress);
     assert_int_equal(n_rows, 0);
     mailbox_open(&m, id);
     assert_int_equal(mailbox_stopped(&m), STOP_DRAIN); /* whatever job comes */
     database_run(&f, "UPDATE jobs SET owner = 'somebody'");
     mailbox_deliver(&m, f.store);
     assert_int_equal(mailbox_stopped(&m), STOP_LOST);
-    mailbox_close(&m, &rows, &n_rows, &progress);
+    mailbox_take(&m, &rows, &n_rows, &progress);
     mailbox_rows_free(rows, n_rows);
     buf_done(&progress);
     mailbox_done(&m);
