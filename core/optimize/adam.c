@@ -10,10 +10,9 @@
  * independent and run as tasks over ranges of variables. O(n) per batch plus its gradient; no
  * allocation in the loop. */
 #include "optimize/adam.h"
-#include "base/layout.h"
 #include "base/random.h"
 #include "base/tasks.h"
-#include "linalg/vector.h"
+#include "optimize/descent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -23,12 +22,14 @@ enum { RANGE = 16384 }; /* variables of a task: some 0.1 ms */
 static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
 struct adam {
-    size_t n;
-    double *x, *gradient, *m, *v; /* [n] */
-    double rate;                  /* of this step, over 1 − β₁ᵗ */
-    double root;                  /* 1/√(1 − β₂ᵗ) */
-    double power1, power2;        /* β₁ᵗ, β₂ᵗ */
-    size_t *order;                /* [n_rows] */
+    dni_descent base;
+    const dni_adam_settings *settings;
+    double *m, *v;         /* [n] */
+    double rate;           /* of this step, over 1 − β₁ᵗ */
+    double root;           /* 1/√(1 − β₂ᵗ) */
+    double power1, power2; /* β₁ᵗ, β₂ᵗ */
+    size_t *order;         /* [n_rows] */
+    dni_random random;
 };
 
 struct adam_shape {
@@ -38,7 +39,7 @@ struct adam_shape {
 static void adam_layout(dni_layout *layout, const void *shape, void *work) {
     const struct adam_shape *s = shape;
     struct adam *t = work;
-    t->gradient = dni_layout_doubles(layout, s->n);
+    t->base.gradient = dni_layout_doubles(layout, s->n);
     t->m = dni_layout_doubles(layout, s->n);
     t->v = dni_layout_doubles(layout, s->n);
     t->order = dni_layout_array(layout, s->n_rows, sizeof *t->order);
@@ -50,106 +51,75 @@ double dni_adam_bytes(size_t n, size_t n_rows) {
     return dni_layout_bytes(adam_layout, &shape, &scratch);
 }
 
-static dn_status move_range(void *arg, size_t i, size_t slot, dn_error *err) {
+/* Steps variables of range i. */
+static dn_status step_range(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct adam *t = arg;
-    const size_t first = i * RANGE, end = t->n - first < RANGE ? t->n : first + RANGE;
+    const size_t first = i * RANGE, end = t->base.n - first < RANGE ? t->base.n : first + RANGE;
     (void)slot;
     (void)err;
     for (size_t k = first; k < end; k++) {
-        const double g = t->gradient[k];
+        const double g = t->base.gradient[k];
         t->m[k] = beta1 * t->m[k] + (1 - beta1) * g;
         t->v[k] = beta2 * t->v[k] + (1 - beta2) * g * g;
-        t->x[k] -= t->rate * t->m[k] / (t->root * sqrt(t->v[k]) + epsilon);
+        t->base.x[k] -= t->rate * t->m[k] / (t->root * sqrt(t->v[k]) + epsilon);
     }
     return DN_OK;
 }
 
-static dn_status step(struct adam *t, const dn_run *run, double rate, dn_error *err) {
+static dn_status step(struct adam *t, double rate, dn_error *err) {
     t->power1 *= beta1;
     t->power2 *= beta2;
     t->rate = rate / (1 - t->power1);
     t->root = 1 / sqrt(1 - t->power2);
-    const size_t n_ranges = (t->n + RANGE - 1) / RANGE;
-    return n_ranges > 1 ? dni_tasks_run(run, n_ranges, move_range, t, err)
-                        : move_range(t, 0, 0, err);
+    const size_t n_ranges = (t->base.n + RANGE - 1) / RANGE;
+    return n_ranges > 1 ? dni_tasks_run(t->base.run, n_ranges, step_range, t, err)
+                        : step_range(t, 0, 0, err);
 }
 
-/* Pass `pass`, counted from 0. */
-static dn_status visit(struct adam *t, const dni_objective *o, const dn_run *run,
-                       const dni_adam_settings *s, size_t pass, dn_error *err) {
+/* One pass. */
+static dn_status adam_advance(dni_descent *d, bool *moved, dn_error *err) {
+    struct adam *t = (struct adam *)d;
+    const dni_adam_settings *s = t->settings;
     const size_t n_batches = (s->n_rows + s->batch_rows - 1) / s->batch_rows;
     const double steps = (double)n_batches * (double)s->max_passes;
+    const double before = (double)d->out.iterations * (double)n_batches;
+    for (size_t i = 0; d->out.iterations == 0 && i < s->n_rows; i++) {
+        t->order[i] = i;
+    }
+    dni_random_shuffle(&t->random, t->order, s->n_rows);
     for (size_t b = 0; b < n_batches; b++) {
         const size_t first = b * s->batch_rows,
                      n = s->n_rows - first < s->batch_rows ? s->n_rows - first : s->batch_rows;
-        const double left = 1 - ((double)pass * (double)n_batches + (double)b) / steps;
-        dn_status status = dn_run_stop(run, err);
+        const double left = 1 - (before + (double)b) / steps;
+        dn_status status = dn_run_stop(d->run, err);
         if (status == DN_OK) {
-            status = s->batch(o->ctx, run, t->order + first, n, t->x, t->gradient, err);
+            status =
+                s->batch(d->objective->ctx, d->run, t->order + first, n, d->x, d->gradient, err);
         }
         if (status == DN_OK) {
-            status = step(t, run, s->fades ? s->rate * left : s->rate, err);
+            status = step(t, s->fades ? s->rate * left : s->rate, err);
         }
         if (status != DN_OK) {
             return status;
         }
     }
+    *moved = true;
     return DN_OK;
-}
-
-static dn_status iterate(struct adam *t, const dni_objective *o, const dn_run *run,
-                         const dni_adam_settings *s, dni_outcome *out, dn_error *err) {
-    dni_random random;
-    dni_random_init(&random, s->seed, s->stream);
-    for (size_t i = 0; i < s->n_rows; i++) {
-        t->order[i] = i;
-    }
-    for (;;) {
-        dn_status status = o->evaluate(o->ctx, run, t->x, &out->value, t->gradient, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        out->evaluations++;
-        if (!isfinite(out->value) || !dni_all_finite(t->gradient, t->n)) {
-            return dni_objective_not_finite(out->iterations,
-                                            "a learning_rate too large, or inputs too large: try a "
-                                            "smaller learning_rate, or standardise the columns",
-                                            err);
-        }
-        const dni_iterate point = {out->iterations, t->x, NULL, out->value, t->gradient};
-        status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != DN_STOP_NONE) {
-            return status;
-        }
-        if (out->iterations == s->max_passes) {
-            out->reason = DN_STOP_MAX_ITERATIONS;
-            return DN_OK;
-        }
-        dni_random_shuffle(&random, t->order, s->n_rows);
-        status = visit(t, o, run, s, out->iterations, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        out->iterations++;
-    }
 }
 
 dn_status dni_adam(const dni_objective *objective, const dn_run *run,
                    const dni_adam_settings *settings, double *x, dni_outcome *out, dn_error *err) {
-    const size_t n = objective->n;
     assert(settings->n_rows > 0 && settings->batch_rows > 0 && objective->l1 == NULL);
-    const struct adam_shape shape = {n, settings->n_rows};
-    struct adam t = {.n = n, .x = x, .power1 = 1, .power2 = 1};
-    void *memory = NULL;
-    dni_outcome outcome = {0};
-    dn_status status =
-        dni_layout_take(run, adam_layout, &shape, &t, "the moments of the gradient", &memory, err);
-    if (status == DN_OK) {
-        status = iterate(&t, objective, run, settings, &outcome, err);
-    }
-    dn_run_free(run, memory);
-    if (status == DN_OK) {
-        *out = outcome;
-    }
-    return status;
+    const struct adam_shape shape = {objective->n, settings->n_rows};
+    struct adam t = {.base = {.layout = adam_layout,
+                              .memory = "the moments of the gradient",
+                              .divergence =
+                                  "a learning_rate too large, or inputs too large: try a smaller "
+                                  "learning_rate, or standardise the columns",
+                              .advance = adam_advance},
+                     .settings = settings,
+                     .power1 = 1,
+                     .power2 = 1};
+    dni_random_init(&t.random, settings->seed, settings->stream);
+    return dni_descent_run(&t.base, &shape, objective, run, settings->max_passes, x, out, err);
 }

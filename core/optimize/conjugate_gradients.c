@@ -7,10 +7,9 @@
  * solution of least norm. Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck,
  * Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
 #include "optimize/conjugate_gradients.h"
-#include "base/layout.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
-#include "optimize/objective.h"
+#include "optimize/descent.h"
 
 #include <math.h>
 #include <string.h>

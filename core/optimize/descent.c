@@ -1,4 +1,4 @@
-/* The loop of the solvers that decrease the objective at every step. */
+/* The iteration that all solvers share. */
 #include "optimize/descent.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
@@ -6,33 +6,80 @@
 #include <math.h>
 #include <string.h>
 
-static dn_status iterate(const dni_descent *t, const dni_objective *o, const dn_run *run,
-                         size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
-    size_t n = o->n;
-    double value;
-    dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
+dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err) {
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "the objective or its gradient is not finite at iteration %zu; likely cause: %s", iteration,
+        cause);
+}
+
+dn_status dni_hessian_not_finite(const dni_descent *d, dn_error *err) {
+    return dni_objective_not_finite(d->out.iterations + 1,
+                                    "a Hessian with entries too large; standardise the columns",
+                                    err);
+}
+
+void dni_descent_layout(dni_layout *layout, size_t n, dni_descent *d) {
+    d->gradient = dni_layout_doubles(layout, n);
+    d->x_new = dni_layout_doubles(layout, n);
+    d->gradient_new = dni_layout_doubles(layout, n);
+    d->step = dni_layout_doubles(layout, n);
+}
+
+/* value and gradient at x. *finite may be false only if the solver reviews such points. */
+static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
+    const dni_objective *o = d->objective;
+    dn_status status = o->evaluate(o->ctx, d->run, d->x, &d->value, d->gradient, err);
     if (status != DN_OK) {
         return status;
     }
-    out->evaluations = 1;
-    value += dni_l1_value(o->l1, x, n);
-    if (!isfinite(value) || !dni_all_finite(t->gradient, n)) {
-        return dni_objective_not_finite(
-            0, "inputs or a lambda too large for their squares; standardise the columns", err);
+    d->out.evaluations++;
+    d->value += dni_l1_value(o->l1, d->x, d->n);
+    *finite = isfinite(d->value) && dni_all_finite(d->gradient, d->n);
+    if (*finite || (d->review != NULL && d->out.iterations > 0)) {
+        return DN_OK;
     }
-    dni_iterate point = {0, x, NULL, value, t->gradient};
-    for (;;) {
-        out->value = value;
-        status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != DN_STOP_NONE) {
-            return status;
+    return dni_objective_not_finite(
+        d->out.iterations,
+        d->out.iterations == 0
+            ? "inputs or a lambda too large for their squares; standardise the columns"
+            : d->divergence,
+        err);
+}
+
+/* x ← x_new, with its gradient. */
+static void move_to_new(dni_descent *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        d->step[i] = d->x_new[i] - d->x[i];
+    }
+    memcpy(d->x, d->x_new, d->n * sizeof *d->x);
+    memcpy(d->gradient, d->gradient_new, d->n * sizeof *d->x);
+}
+
+static dn_status iterate(dni_descent *d, size_t max_iterations, dn_error *err) {
+    const dni_objective *o = d->objective;
+    dni_outcome *out = &d->out;
+    bool finite;
+    dn_status status = evaluate(d, &finite, err);
+    while (status == DN_OK) {
+        if (finite) {
+            const dni_iterate point = {out->iterations, d->x, out->iterations == 0 ? NULL : d->step,
+                                       d->value, d->gradient};
+            status = o->accepted(o->ctx, d->run, &point, &out->reason, err);
+            if (status != DN_OK || out->reason != DN_STOP_NONE) {
+                return status;
+            }
+        }
+        bool moved = false;
+        if (d->review != NULL && !d->review(d, finite)) {
+            out->reason = DN_STOP_NO_PROGRESS;
+            return DN_OK;
         }
         if (out->iterations == max_iterations) {
             out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
-        bool moved = false;
-        status = t->advance(t->solver, o, run, x, &value, &moved, out, err);
+        status = d->advance(d, &moved, err);
         if (status != DN_OK) {
             return status;
         }
@@ -40,23 +87,33 @@ static dn_status iterate(const dni_descent *t, const dni_objective *o, const dn_
             out->reason = DN_STOP_NO_PROGRESS;
             return DN_OK;
         }
-        for (size_t i = 0; i < n; i++) {
-            t->step[i] = t->x_new[i] - x[i];
-        }
-        memcpy(x, t->x_new, n * sizeof *x);
-        memcpy(t->gradient, t->gradient_new, n * sizeof *x);
         out->iterations++;
-        point = (dni_iterate){out->iterations, x, t->step, value, t->gradient};
+        if (d->x_new != NULL) {
+            move_to_new(d);
+        } else {
+            status = evaluate(d, &finite, err);
+        }
     }
+    return status;
 }
 
-dn_status dni_descent_run(const dni_descent *descent, const dni_objective *objective,
+dn_status dni_descent_run(dni_descent *d, const void *shape, const dni_objective *objective,
                           const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
                           dn_error *err) {
-    dni_outcome outcome = {0};
-    dn_status status = iterate(descent, objective, run, max_iterations, x, &outcome, err);
+    void *memory = NULL;
+    dn_status status = dni_layout_take(run, d->layout, shape, d, d->memory, &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    d->objective = objective;
+    d->run = run;
+    d->n = objective->n;
+    d->x = x;
+    status = iterate(d, max_iterations, err);
+    dn_run_free(run, memory);
     if (status == DN_OK) {
-        *out = outcome;
+        *out = d->out;
+        out->value = d->value;
     }
     return status;
 }

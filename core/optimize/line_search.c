@@ -42,35 +42,32 @@ static double next_step(double low, double low_slope, double high, double step, 
     return secant;
 }
 
-dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run,
-                              dni_line_search *search, bool *found, dn_error *err) {
-    const double c1 = 1e-4, c2 = 0.9;
-    const double rounding = 1e-13 * fabs(search->value) + 1e-300;
-    size_t n = objective->n;
-    double low = 0, low_slope = search->slope, high = (double)INFINITY;
-    double step = search->first_step;
+dn_status dni_line_search_run(dni_descent *d, const double *direction, double slope,
+                              double first_step, bool *found, dn_error *err) {
+    const dni_objective *o = d->objective;
+    const double c1 = 1e-4, c2 = 0.9, first_slope = slope;
+    const double rounding = 1e-13 * fabs(d->value) + 1e-300;
+    double low = 0, low_slope = slope, high = (double)INFINITY, step = first_step;
 
     *found = false;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
-        for (size_t i = 0; i < n; i++) {
-            search->x_new[i] = search->x[i] + step * search->direction[i];
+        for (size_t i = 0; i < d->n; i++) {
+            d->x_new[i] = d->x[i] + step * direction[i];
         }
-        double value, slope;
-        dn_status status = objective->evaluate(objective->ctx, run, search->x_new, &value,
-                                               search->gradient_new, err);
+        double value;
+        dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &value, d->gradient_new, err);
         if (status != DN_OK) {
             return status;
         }
-        search->evaluations++;
-        slope = dni_dot(search->gradient_new, search->direction, n);
-        search->value_new = value;
-        search->step = step;
+        d->out.evaluations++;
+        slope = dni_dot(d->gradient_new, direction, d->n);
 
         bool finite = isfinite(value) && isfinite(slope);
-        bool decreased = finite && value <= search->value + c1 * step * search->slope;
+        bool decreased = finite && value <= d->value + c1 * step * first_slope;
         bool level =
-            finite && value <= search->value + rounding && fabs(slope) <= c2 * fabs(search->slope);
-        if (level || (decreased && slope >= c2 * search->slope)) {
+            finite && value <= d->value + rounding && fabs(slope) <= c2 * fabs(first_slope);
+        if (level || (decreased && slope >= c2 * first_slope)) {
+            d->value = value;
             *found = true;
             return DN_OK;
         }

@@ -2,25 +2,13 @@
 #ifndef DNI_LINE_SEARCH_H
 #define DNI_LINE_SEARCH_H
 
-#include "optimize/objective.h"
+#include "optimize/descent.h"
 
-/* Input and output of a search. */
-typedef struct dni_line_search {
-    const double *x;         /* [n] the present point */
-    const double *direction; /* [n] */
-    double value;            /* f(x) */
-    double slope;            /* ∇f(x)·direction < 0 */
-    double first_step;       /* > 0, tried first */
-    double *x_new;           /* [n] out */
-    double *gradient_new;    /* [n] out */
-    double value_new;        /* out */
-    double step;             /* out: x_new = x + step·direction */
-    size_t evaluations;      /* out: added to */
-} dni_line_search;
-
-/* *found is false if no step decreases the objective: x may be as good as rounding allows. Errors
- * are those of the objective. */
-DN_MUST_USE dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run,
-                                          dni_line_search *search, bool *found, dn_error *err);
+/* Searches along `direction` [n] from x with slope = ∇f(x)·direction < 0; first_step > 0 is tried
+ * first. Sets x_new, gradient_new and value, and *found; or leaves value, with *found = false, if
+ * no step decreases the objective: x may be as good as rounding allows. Counts its evaluations in
+ * `out`. Errors are those of the objective. */
+DN_MUST_USE dn_status dni_line_search_run(dni_descent *d, const double *direction, double slope,
+                                          double first_step, bool *found, dn_error *err);
 
 #endif

@@ -17,10 +17,7 @@
  * when the whole step does (Levenberg and Marquardt; Nocedal and Wright, section 10.3). At the
  * minimum the free variables are those that are not 0, μ vanishes, and the steps are Newton's. One
  * pass over the data a product; O(n) memory; no allocation in the loop. */
-#include "optimize/newton_cg.h"
-#include "base/layout.h"
 #include "linalg/vector.h"
-#include "optimize/descent.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
 #include "optimize/line_search.h"
@@ -36,31 +33,23 @@
 enum { MAX_PRODUCTS = 250, DAMPED_TRIALS = 4 }; /* products and trials for one step */
 
 struct truncated {
-    double *gradient, *subgradient,
-        *diagonal; /* [n]; a variable that may not move has diagonal INFINITY */
-    double *step, *residual, *conjugate, *image; /* [n] p, −v − Hp, the direction and H times it */
-    double *x_new, *gradient_new;                /* [n] */
-    double damping;                              /* μ; only with l1 */
-    double first;                                /* ‖v‖_D at the start */
+    dni_descent base; /* step: p */
+    double *subgradient;
+    double *diagonal; /* [n]; a variable that may not move has diagonal INFINITY */
+    double *residual, *conjugate, *image; /* [n] −v − Hp, the direction and H times it */
+    double damping;                       /* μ; only with l1 */
+    double first;                         /* ‖v‖_D at the start */
 };
 
 static void truncated_layout(dni_layout *layout, const void *shape, void *work) {
-    const size_t n = *(const size_t *)shape;
+    const size_t n = ((const dni_descent_shape *)shape)->n;
     struct truncated *t = work;
-    t->gradient = dni_layout_doubles(layout, n);
+    dni_descent_layout(layout, n, &t->base);
     t->subgradient = dni_layout_doubles(layout, n);
     t->diagonal = dni_layout_doubles(layout, n);
-    t->step = dni_layout_doubles(layout, n);
     t->residual = dni_layout_doubles(layout, n);
     t->conjugate = dni_layout_doubles(layout, n);
     t->image = dni_layout_doubles(layout, n);
-    t->x_new = dni_layout_doubles(layout, n);
-    t->gradient_new = dni_layout_doubles(layout, n);
-}
-
-double dni_newton_cg_bytes(size_t n) {
-    struct truncated scratch;
-    return dni_layout_bytes(truncated_layout, &n, &scratch);
 }
 
 /* Σ a_i b_i/D_i */
@@ -73,12 +62,13 @@ static double metric_dot(const struct truncated *t, const double *a, const doubl
 }
 
 /* step ← −(H + damping·D)⁻¹ subgradient on the free variables, nearly. */
-static dn_status solve(const dni_objective *o, const dn_run *run, const double *x, double damping,
-                       struct truncated *t, dni_outcome *out, dn_error *err) {
-    size_t n = o->n;
-    memset(t->step, 0, n * sizeof *t->step);
+static dn_status solve(struct truncated *t, double damping, dn_error *err) {
+    dni_descent *d = &t->base;
+    const dni_objective *o = d->objective;
+    const size_t n = d->n;
+    memset(d->step, 0, n * sizeof *d->step);
     for (size_t i = 0; i < n; i++) {
-        bool moves = o->l1 == NULL || x[i] != 0 || t->subgradient[i] != 0;
+        bool moves = o->l1 == NULL || d->x[i] != 0 || t->subgradient[i] != 0;
         t->residual[i] = -t->subgradient[i];
         t->diagonal[i] = moves ? t->diagonal[i] : (double)INFINITY;
         t->conjugate[i] = t->residual[i] / t->diagonal[i];
@@ -87,24 +77,23 @@ static dn_status solve(const dni_objective *o, const dn_run *run, const double *
     t->first = t->first > 0 ? t->first : size;
     double enough = size * fmin(0.5, sqrt(size / t->first));
     for (size_t k = 0; k < MAX_PRODUCTS && sqrt(rho) > enough; k++) {
-        dn_status status = dn_run_stop(run, err);
+        dn_status status = dn_run_stop(d->run, err);
         if (status == DN_OK) {
-            status = o->product(o->ctx, run, x, t->conjugate, t->image, err);
+            status = o->product(o->ctx, d->run, d->x, t->conjugate, t->image, err);
         }
         if (status != DN_OK) {
             return status;
         }
-        out->inner++;
+        d->out.inner++;
         for (size_t i = 0; damping > 0 && i < n; i++) {
             t->image[i] += isinf(t->diagonal[i]) ? 0 : damping * t->diagonal[i] * t->conjugate[i];
         }
         double curvature = dni_dot(t->conjugate, t->image, n);
-        if (!(curvature > 1e-14 * rho) ||
-            !isfinite(curvature)) { /* rho: what the diagonal predicts */
+        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) { /* rho: the diagonal's estimate */
             break;
         }
         double alpha = rho / curvature;
-        dni_axpy(alpha, t->conjugate, t->step, n);
+        dni_axpy(alpha, t->conjugate, d->step, n);
         for (size_t i = 0; i < n; i++) {
             t->residual[i] -= isinf(t->diagonal[i]) ? 0 : alpha * t->image[i];
         }
@@ -114,117 +103,78 @@ static dn_status solve(const dni_objective *o, const dn_run *run, const double *
         }
         rho = next;
     }
-    if (dni_dot(t->step, t->subgradient, n) < 0 && dni_all_finite(t->step, n)) {
+    if (dni_dot(d->step, t->subgradient, n) < 0 && dni_all_finite(d->step, n)) {
         return DN_OK;
     }
     for (size_t i = 0; i < n; i++) { /* no curvature: steepest descent */
-        t->step[i] = -t->subgradient[i] / t->diagonal[i];
+        d->step[i] = -t->subgradient[i] / t->diagonal[i];
     }
     return DN_OK;
 }
 
 /* With l1: increases the damping until a step decreases F; decreases it for the next step if the
  * first trial did. */
-static dn_status advance_in_orthant(const dni_objective *o, const dn_run *run, const double *x,
-                                    struct truncated *t, double *value, bool *moved,
-                                    dni_outcome *out, dn_error *err) {
+static dn_status advance_in_orthant(struct truncated *t, bool *moved, dn_error *err) {
+    dni_descent *d = &t->base;
     for (;;) {
-        bool last = t->damping >= MOST_DAMPING;
-        dn_status status = solve(o, run, x, t->damping, t, out, err);
+        const bool last = t->damping >= MOST_DAMPING;
+        dn_status status = solve(t, t->damping, err);
         if (status != DN_OK) {
             return status;
         }
-        dni_orthant_align(x, t->subgradient, o->n, t->step);
-        dni_orthant_search search = {.x = x,
-                                     .subgradient = t->subgradient,
-                                     .direction = t->step,
-                                     .value = *value,
-                                     .first_step = 1,
-                                     .most_trials = last ? DNI_ORTHANT_TRIALS : DAMPED_TRIALS,
-                                     .x_new = t->x_new,
-                                     .gradient_new = t->gradient_new};
-        status = dni_orthant_search_run(o, run, &search, moved, err);
+        dni_orthant_align(d->x, t->subgradient, d->n, d->step);
+        size_t trials = last ? DNI_ORTHANT_TRIALS : DAMPED_TRIALS;
+        status = dni_orthant_search_run(d, t->subgradient, d->step, 1, &trials, moved, err);
         if (status != DN_OK) {
             return status;
         }
-        out->evaluations += search.evaluations;
-        if (*moved) {
-            *value = search.value_new;
-            if (search.evaluations != 2) {
-                t->damping *= search.evaluations == 1 ? 0.1 : 10;
-            }
-            return DN_OK;
+        if (*moved && trials != 2) {
+            t->damping *= trials == 1 ? 0.1 : 10;
         }
-        if (last) {
+        if (*moved || last) {
             return DN_OK;
         }
         t->damping = fmin(fmax(t->damping * 10, LEAST_DAMPING), MOST_DAMPING);
     }
 }
 
-/* One step from x: *moved is false when none decreases F. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
-                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
-    struct truncated *t = solver;
-    size_t n = o->n;
-    dn_status status = o->diagonal(o->ctx, run, x, t->diagonal, err);
+static dn_status truncated_advance(dni_descent *d, bool *moved, dn_error *err) {
+    struct truncated *t = (struct truncated *)d;
+    const dni_objective *o = d->objective;
+    dn_status status = o->diagonal(o->ctx, d->run, d->x, t->diagonal, err);
     if (status != DN_OK) {
         return status;
     }
-    if (!dni_all_finite(t->diagonal, n)) {
-        return dni_objective_not_finite(out->iterations + 1,
-                                        "a Hessian with entries too large; standardise the columns",
-                                        err);
+    if (!dni_all_finite(t->diagonal, d->n)) {
+        return dni_hessian_not_finite(d, err);
     }
-    dni_l1_subgradient(o->l1, x, t->gradient, n, t->subgradient);
+    dni_l1_subgradient(o->l1, d->x, d->gradient, d->n, t->subgradient);
     if (o->l1 != NULL) {
-        return advance_in_orthant(o, run, x, t, value, moved, out, err);
+        return advance_in_orthant(t, moved, err);
     }
-    status = solve(o, run, x, 0, t, out, err);
+    status = solve(t, 0, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_line_search search = {.x = x,
-                              .direction = t->step,
-                              .value = *value,
-                              .slope = dni_dot(t->gradient, t->step, n),
-                              .first_step = 1,
-                              .x_new = t->x_new,
-                              .gradient_new = t->gradient_new};
-    if (!(search.slope < 0)) {
-        return DN_OK;
-    }
-    status = dni_line_search_run(o, run, &search, moved, err);
-    out->evaluations += search.evaluations;
-    *value = *moved ? search.value_new : *value;
-    return status;
+    const double slope = dni_dot(d->gradient, d->step, d->n);
+    return slope < 0 ? dni_line_search_run(d, d->step, slope, 1, moved, err) : DN_OK;
 }
 
-dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations,
-                        double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n;
-    struct truncated t = {.damping = FIRST_DAMPING};
-    void *memory = NULL;
-    dn_status status = dni_layout_take(run, truncated_layout, &n, &t,
-                                       "the vectors of the conjugate gradients", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
-    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
-    dn_run_free(run, memory);
-    return status;
+static dn_status truncated_minimise(const dni_objective *objective, const dn_run *run,
+                                    const dni_solver_options *options, double *x, dni_outcome *out,
+                                    dn_error *err) {
+    const dni_descent_shape shape = {.n = objective->n};
+    struct truncated t = {.base = {.layout = truncated_layout,
+                                   .memory = "the vectors of the conjugate gradients",
+                                   .advance = truncated_advance},
+                          .damping = FIRST_DAMPING};
+    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 
-static dn_status minimise(const dni_objective *objective, const dn_run *run,
-                          const dni_solver_options *options, double *x, dni_outcome *out,
-                          dn_error *err) {
-    return dni_newton_cg(objective, run, options->max_iterations, x, out, err);
-}
-
-static double bytes(size_t n, size_t n_blocks) {
-    (void)n_blocks;
-    return dni_newton_cg_bytes(n);
+static double truncated_bytes(size_t n, size_t n_blocks) {
+    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks};
+    struct truncated scratch;
+    return dni_layout_bytes(truncated_layout, &shape, &scratch);
 }
 
 const dni_solver dni_solver_newton_cg = {.name = "newton_cg",
@@ -232,5 +182,5 @@ const dni_solver dni_solver_newton_cg = {.name = "newton_cg",
                                          .smooth = true,
                                          .l1 = true,
                                          .inner = "conjugate_gradients",
-                                         .bytes = bytes,
-                                         .minimise = minimise};
+                                         .bytes = truncated_bytes,
+                                         .minimise = truncated_minimise};

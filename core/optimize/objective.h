@@ -59,8 +59,4 @@ typedef struct dni_outcome {
     dn_stop_reason reason; /* the objective's, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_outcome;
 
-/* The error for arithmetic that left the finite numbers at `iteration` (0: already at the
- * start). */
-dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err);
-
 #endif

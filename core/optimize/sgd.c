@@ -23,11 +23,9 @@
  *
  * Over sparse rows a batch reads only the weights of its entries (lazy.h): O(entries) per pass,
  * and O(n) at its start and end. */
-#include "optimize/sgd.h"
-#include "base/layout.h"
 #include "base/random.h"
 #include "linalg/vector.h"
-#include "optimize/l1/l1.h"
+#include "optimize/descent.h"
 #include "optimize/solver.h"
 
 #include <assert.h>
@@ -35,44 +33,29 @@
 #include <string.h>
 
 struct sgd {
-    double *gradient, *best, *start; /* [n] */
-    double *paid;                    /* [n] q; NULL without l1 */
-    size_t *blocks;                  /* [n_blocks] the order of a pass */
-    size_t *order;                   /* [DN_BLOCK_ROWS] */
+    dni_descent base; /* step: x − its value before the pass */
+    const dni_sgd_settings *settings;
+    const dn_rows *rows;
+    double rate;
+    double best;    /* F at best_x */
+    double *best_x; /* [n] */
+    double *paid;   /* [n] q; NULL without l1 */
+    double due;     /* u */
+    dni_lazy lazy;  /* the point of step_lazily, during a pass */
+    size_t *blocks; /* [n_blocks] the order of a pass */
+    size_t *order;  /* [DN_BLOCK_ROWS] */
     dni_random random;
 };
 
-/* State of a pass. */
-struct pass {
-    const dni_objective *objective;
-    const dni_sgd_settings *settings;
-    double rate;
-    double *x;     /* [n] */
-    double due;    /* u */
-    dni_lazy lazy; /* the point of step_lazily */
-};
-
-struct sgd_shape {
-    size_t n, n_blocks;
-    bool l1;
-};
-
 static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
-    const struct sgd_shape *s = shape;
+    const dni_descent_shape *s = shape;
     struct sgd *t = work;
-    t->gradient = dni_layout_doubles(layout, s->n);
-    t->best = dni_layout_doubles(layout, s->n);
-    t->start = dni_layout_doubles(layout, s->n);
+    t->base.gradient = dni_layout_doubles(layout, s->n);
+    t->base.step = dni_layout_doubles(layout, s->n);
+    t->best_x = dni_layout_doubles(layout, s->n);
     t->paid = s->l1 ? dni_layout_doubles(layout, s->n) : NULL;
     t->blocks = dni_layout_array(layout, s->n_blocks, sizeof *t->blocks);
     t->order = dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *t->order);
-}
-
-/* With l1, which takes more. */
-static double bytes(size_t n, size_t n_blocks) {
-    const struct sgd_shape shape = {n, n_blocks, true};
-    struct sgd scratch;
-    return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
 /* Decays `paid` (q) like the weights, and applies the penalty. `due` is u. */
@@ -86,48 +69,47 @@ static void collect(const double *l1, double due, double decayed, double *paid, 
     }
 }
 
-static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, const size_t *order,
-                      size_t count, dn_error *err) {
-    const dni_objective *o = p->objective;
-    const dni_sgd_settings *s = p->settings;
+static dn_status visit_batch(struct sgd *t, const dn_block *block, const size_t *order,
+                             size_t n_rows, dn_error *err) {
+    const dni_objective *o = t->base.objective;
+    const dni_sgd_settings *s = t->settings;
     if (s->step == NULL) {
-        return s->step_lazily(o->ctx, block, order, count, p->rate, &p->lazy, err);
+        return s->step_lazily(o->ctx, block, order, n_rows, t->rate, &t->lazy, err);
     }
     double weight;
-    dn_status status = s->step(o->ctx, block, order, count, p->rate, p->x, &weight, err);
+    dn_status status = s->step(o->ctx, block, order, n_rows, t->rate, t->base.x, &weight, err);
     if (status != DN_OK || t->paid == NULL) {
         return status;
     }
-    double decayed = fmax(0, 1 - p->rate * s->decay * weight);
-    p->due = p->due * decayed + p->rate * weight;
-    collect(o->l1, p->due, decayed, t->paid, p->x, o->n);
+    double decayed = fmax(0, 1 - t->rate * s->decay * weight);
+    t->due = t->due * decayed + t->rate * weight;
+    collect(o->l1, t->due, decayed, t->paid, t->base.x, o->n);
     return DN_OK;
 }
 
-static dn_status visit_piece(struct pass *p, struct sgd *t, const dn_block *block, dn_error *err) {
-    const size_t most = p->settings->batch_rows, n = block->x.n_rows;
+static dn_status visit_piece(struct sgd *t, const dn_block *block, dn_error *err) {
+    const size_t most = t->settings->batch_rows, n = block->x.n_rows;
     dn_status status = DN_OK;
     for (size_t r = 0; r < n; r++) {
         t->order[r] = r;
     }
     dni_random_shuffle(&t->random, t->order, n);
     for (size_t first = 0; status == DN_OK && first < n; first += most) {
-        status = step(p, t, block, t->order + first, n - first < most ? n - first : most, err);
+        status = visit_batch(t, block, t->order + first, n - first < most ? n - first : most, err);
     }
     return status;
 }
 
-static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const dn_run *run,
-                       dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        for (size_t k = 0; k < dn_rows_n_pieces(rows, t->blocks[i]); k++) {
+static dn_status visit_rows(struct sgd *t, dn_error *err) {
+    for (size_t i = 0; i < t->rows->n_blocks; i++) {
+        for (size_t k = 0; k < dn_rows_n_pieces(t->rows, t->blocks[i]); k++) {
             dn_block block;
-            dn_status status = dn_run_stop(run, err);
+            dn_status status = dn_run_stop(t->base.run, err);
             if (status == DN_OK) {
-                status = dn_rows_piece(rows, t->blocks[i], k, 0, &block, err);
+                status = dn_rows_piece(t->rows, t->blocks[i], k, 0, &block, err);
             }
             if (status == DN_OK) {
-                status = visit_piece(p, t, &block, err);
+                status = visit_piece(t, &block, err);
             }
             if (status != DN_OK) {
                 return status;
@@ -137,122 +119,89 @@ static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const
     return DN_OK;
 }
 
-static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run,
-                      const dni_sgd_settings *settings, double rate, struct sgd *t, double *x,
-                      dn_error *err) {
-    struct pass p = {.objective = o, .settings = settings, .rate = rate, .x = x};
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        t->blocks[i] =
-            i; /* from the same order every time: a pass depends on the generator's state only */
+/* One pass. */
+static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
+    struct sgd *t = (struct sgd *)d;
+    const dni_sgd_settings *s = t->settings;
+    const dni_objective *o = d->objective;
+    memcpy(d->step, d->x, d->n * sizeof *d->x);
+    for (size_t i = 0; i < t->rows->n_blocks; i++) {
+        t->blocks[i] = i; /* so that a pass depends on the generator's state only */
     }
-    for (size_t i = 0; t->paid != NULL && i < o->n; i++) {
-        t->paid[i] = 0;
+    dni_random_shuffle(&t->random, t->blocks, t->rows->n_blocks);
+    t->due = 0;
+    if (t->paid != NULL) {
+        memset(t->paid, 0, d->n * sizeof *t->paid);
     }
-    dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
-    if (settings->step == NULL) {
-        p.lazy = (dni_lazy){.x = t->gradient, /* free between evaluations */
-                            .paid = t->paid,
-                            .n_held = settings->n_held,
-                            .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, o->n),
-                            .scale = 1};
-        settings->lay_out(o->ctx, x, p.lazy.x);
+    if (s->step == NULL) {
+        t->lazy = (dni_lazy){.x = d->gradient, /* free between evaluations */
+                             .paid = t->paid,
+                             .n_held = s->n_held,
+                             .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, d->n),
+                             .scale = 1};
+        s->lay_out(o->ctx, d->x, t->lazy.x);
     }
-    dn_status status = visit(&p, t, rows, run, err);
-    if (status == DN_OK && settings->step == NULL) {
-        dni_lazy_apply_all(&p.lazy);
-        settings->read_back(o->ctx, p.lazy.x, x);
+    dn_status status = visit_rows(t, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    if (s->step == NULL) {
+        dni_lazy_apply_all(&t->lazy);
+        s->read_back(o->ctx, t->lazy.x, d->x);
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        d->step[i] = d->x[i] - d->step[i];
+    }
+    *moved = true;
+    return DN_OK;
 }
 
-static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run,
-                         const dni_sgd_settings *settings, struct sgd *t, double *x,
-                         dni_outcome *out, dn_error *err) {
-    double rate = settings->rate, best = (double)INFINITY;
-    for (;;) {
-        double value;
-        dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
-        if (status != DN_OK) {
-            return status;
+/* Keeps a better point and raises the rate; returns from another to the best and halves the rate.
+ * False if the rate has vanished. */
+static bool sgd_review(dni_descent *d, bool finite) {
+    struct sgd *t = (struct sgd *)d;
+    if (finite && d->value < t->best) {
+        memcpy(t->best_x, d->x, d->n * sizeof *d->x);
+        if (isfinite(t->best)) { /* not for the start */
+            t->rate *= 1.1;
         }
-        out->evaluations++;
-        value += dni_l1_value(o->l1, x, o->n);
-        bool finite = isfinite(value) && dni_all_finite(t->gradient, o->n);
-        if (!finite && !(out->iterations > 0 && isfinite(best))) {
-            return dni_objective_not_finite(out->iterations,
-                                            "inputs too large; standardise the columns", err);
-        }
-        if (finite) {
-            for (size_t i = 0; i < o->n; i++) {
-                t->start[i] = x[i] - t->start[i];
-            }
-            dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : t->start, value,
-                                 t->gradient};
-            status = o->accepted(o->ctx, run, &point, &out->reason, err);
-            out->value = value;
-            if (status != DN_OK || out->reason != DN_STOP_NONE) {
-                return status;
-            }
-        }
-        if (finite && value < best) {
-            memcpy(t->best, x, o->n * sizeof *x);
-            if (isfinite(best)) { /* not for the start */
-                rate *= 1.1;
-            }
-            best = value;
-        } else {
-            memcpy(x, t->best, o->n * sizeof *x);
-            rate /= 2;
-        }
-        out->value = best;
-        if (rate < 1e-12 * settings->rate) {
-            out->reason = DN_STOP_NO_PROGRESS;
-            return DN_OK;
-        }
-        if (out->iterations == settings->max_passes) {
-            out->reason = DN_STOP_MAX_ITERATIONS;
-            return DN_OK;
-        }
-        memcpy(t->start, x, o->n * sizeof *x);
-        status = pass(o, rows, run, settings, rate, t, x, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        out->iterations++;
+        t->best = d->value;
+    } else {
+        memcpy(d->x, t->best_x, d->n * sizeof *d->x);
+        t->rate /= 2;
     }
+    d->value = t->best;
+    return !(t->rate < 1e-12 * t->settings->rate);
 }
 
-dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_run *run,
-                  const dni_sgd_settings *settings, double *x, dni_outcome *out, dn_error *err) {
+static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
+                              const dni_solver_options *options, double *x, dni_outcome *out,
+                              dn_error *err) {
+    const dni_descent_shape shape = {objective->n, options->rows->n_blocks, objective->l1 != NULL};
+    const dni_sgd_settings *settings = options->sgd;
     assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
-    const struct sgd_shape shape = {objective->n, rows->n_blocks, objective->l1 != NULL};
-    struct sgd t;
-    void *memory = NULL;
-    dni_outcome outcome = {0};
-    dn_status status =
-        dni_layout_take(run, sgd_layout, &shape, &t, "the vectors of the descent", &memory, err);
-    if (status == DN_OK) {
-        dni_random_init(&t.random, settings->seed, 2);
-        status = iterate(objective, rows, run, settings, &t, x, &outcome, err);
-    }
-    dn_run_free(run, memory);
-    if (status == DN_OK) {
-        *out = outcome;
-    }
-    return status;
+    struct sgd t = {.base = {.layout = sgd_layout,
+                             .memory = "the vectors of the descent",
+                             .advance = sgd_advance,
+                             .review = sgd_review},
+                    .settings = settings,
+                    .rows = options->rows,
+                    .rate = settings->rate,
+                    .best = (double)INFINITY};
+    dni_random_init(&t.random, settings->seed, 2);
+    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 
-static dn_status minimise(const dni_objective *objective, const dn_run *run,
-                          const dni_solver_options *options, double *x, dni_outcome *out,
-                          dn_error *err) {
-    dni_sgd_settings settings = *options->sgd;
-    settings.max_passes = options->max_iterations;
-    return dni_sgd(objective, options->rows, run, &settings, x, out, err);
+/* With l1, which takes more. */
+static double sgd_bytes(size_t n, size_t n_blocks) {
+    const dni_descent_shape shape = {n, n_blocks, true};
+    struct sgd scratch;
+    return dni_layout_bytes(sgd_layout, &shape, &scratch);
 }
 
 const dni_solver dni_solver_sgd = {.name = "sgd",
                                    .needs = DNI_NEEDS_BATCHES,
                                    .smooth = true,
                                    .l1 = true,
-                                   .bytes = bytes,
-                                   .minimise = minimise};
+                                   .bytes = sgd_bytes,
+                                   .minimise = sgd_minimise};

@@ -11,7 +11,7 @@
 #include "learners/mlp/mlp_batch.h"
 #include "linalg/vector.h"
 #include "optimize/adam.h"
-#include "optimize/lbfgs.h"
+#include "optimize/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,7 +87,7 @@ double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
                                     isfinite(shape->n_entries)) +
                dni_adam_bytes(n, shape->n_rows);
     } else {
-        fit += dni_lbfgs_bytes(n);
+        fit += dni_solver_lbfgs.bytes(n, 1);
     }
     if (plan->validation_share > 0) {
         fit = (double)shape->n_rows +
@@ -263,7 +263,8 @@ static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni
                                      .accepted = accepted};
     initialise(fit, start);
     if (!plan->adam) {
-        return dni_lbfgs(&objective, run, plan->max_iterations, fit->x, outcome, err);
+        const dni_solver_options options = {.max_iterations = plan->max_iterations};
+        return dni_solver_lbfgs.minimise(&objective, run, &options, fit->x, outcome, err);
     }
     const dni_adam_settings settings = {.max_passes = plan->max_iterations,
                                         .n_rows = fit->batch.n_used,

@@ -10,7 +10,7 @@
 #include "learners/perceptron/perceptron_fit.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
-#include "optimize/objective.h"
+#include "optimize/descent.h"
 
 #include <math.h>
 #include <string.h>

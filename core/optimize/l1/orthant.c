@@ -30,58 +30,60 @@ void dni_orthant_align(const double *x, const double *subgradient, size_t n, dou
     }
 }
 
-/* x_new ← π(x + step·direction); *out_slope ← Σ subgradient (x_new − x). A variable without l1 has
- * no border. */
-static void project(const dni_objective *o, dni_orthant_search *search, double step,
-                    double *out_slope) {
+/* x_new ← π(x + step·direction). Returns Σ subgradient (x_new − x). A variable without l1 has no
+ * border. */
+static double project(const dni_descent *d, const double *subgradient, const double *direction,
+                      double step) {
+    const double *l1 = d->objective->l1;
     double slope = 0;
-    for (size_t i = 0; i < o->n; i++) {
-        double y = search->x[i] + step * search->direction[i];
-        bool bounded = o->l1 != NULL && o->l1[i] > 0;
-        if (bounded && !(y * side(search->x[i], search->subgradient[i]) > 0) && !isnan(y)) {
+    for (size_t i = 0; i < d->n; i++) {
+        double y = d->x[i] + step * direction[i];
+        bool bounded = l1 != NULL && l1[i] > 0;
+        if (bounded && !(y * side(d->x[i], subgradient[i]) > 0) && !isnan(y)) {
             y = 0;
         }
-        search->x_new[i] = y;
-        slope += search->subgradient[i] * (y - search->x[i]);
-    }
-    *out_slope = slope;
-}
-
-/* The slope along the step at its end, of F within the orthant. */
-static double end_slope(const dni_objective *o, const dni_orthant_search *search) {
-    double slope = 0;
-    for (size_t i = 0; i < o->n; i++) {
-        double l = o->l1 == NULL ? 0 : o->l1[i];
-        slope += (search->gradient_new[i] + l * side(search->x[i], search->subgradient[i])) *
-                 (search->x_new[i] - search->x[i]);
+        d->x_new[i] = y;
+        slope += subgradient[i] * (y - d->x[i]);
     }
     return slope;
 }
 
-dn_status dni_orthant_search_run(const dni_objective *objective, const dn_run *run,
-                                 dni_orthant_search *search, bool *found, dn_error *err) {
-    const double rounding = 1e-13 * fabs(search->value) + 1e-300;
-    double step = search->first_step;
+/* The slope along the step at its end, of F within the orthant. */
+static double end_slope(const dni_descent *d, const double *subgradient) {
+    const double *l1 = d->objective->l1;
+    double slope = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        double l = l1 == NULL ? 0 : l1[i];
+        slope += (d->gradient_new[i] + l * side(d->x[i], subgradient[i])) * (d->x_new[i] - d->x[i]);
+    }
+    return slope;
+}
+
+dn_status dni_orthant_search_run(dni_descent *d, const double *subgradient, const double *direction,
+                                 double first_step, size_t *trials, bool *found, dn_error *err) {
+    const dni_objective *o = d->objective;
+    const double rounding = 1e-13 * fabs(d->value) + 1e-300;
+    const size_t most_trials = *trials;
+    double step = first_step;
     *found = false;
-    for (size_t trial = 0; trial < search->most_trials; trial++, step /= 2) {
-        double slope, value;
-        project(objective, search, step, &slope);
+    for (*trials = 0; *trials < most_trials; step /= 2) {
+        double value, slope = project(d, subgradient, direction, step);
         if (slope >= 0) { /* the step is below rounding */
             return DN_OK;
         }
-        dn_status status = objective->evaluate(objective->ctx, run, search->x_new, &value,
-                                               search->gradient_new, err);
+        dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &value, d->gradient_new, err);
         if (status != DN_OK) {
             return status;
         }
-        search->evaluations++;
-        value += dni_l1_value(objective->l1, search->x_new, objective->n);
-        search->value_new = value;
-        bool finite = isfinite(value) && dni_all_finite(search->gradient_new, objective->n);
-        bool decreased = finite && value <= search->value + 1e-4 * slope;
-        bool level = finite && value <= search->value + rounding &&
-                     fabs(end_slope(objective, search)) <= 0.9 * fabs(slope);
+        d->out.evaluations++;
+        ++*trials;
+        value += dni_l1_value(o->l1, d->x_new, d->n);
+        bool finite = isfinite(value) && dni_all_finite(d->gradient_new, d->n);
+        bool decreased = finite && value <= d->value + 1e-4 * slope;
+        bool level = finite && value <= d->value + rounding &&
+                     fabs(end_slope(d, subgradient)) <= 0.9 * fabs(slope);
         if (decreased || level) {
+            d->value = value;
             *found = true;
             return DN_OK;
         }

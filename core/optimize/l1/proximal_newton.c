@@ -16,8 +16,6 @@
  * to the first crossing, which decreases it. The model is solved until its subgradient is a
  * fraction of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep,
  * O(n³) a system; no allocation in the loop. */
-#include "optimize/l1/proximal_newton.h"
-#include "base/layout.h"
 #include "linalg/vector.h"
 #include "optimize/definite.h"
 #include "optimize/descent.h"
@@ -30,10 +28,10 @@
 enum { MAX_SWEEPS = 1000, SWEEPS_A_SYSTEM = 8, MAX_TRIALS = 40 };
 
 struct proximal {
-    const double *l1;
-    double *hessian; /* [n × n], both triangles */
-    double *factor;  /* [n × n] work of the systems */
-    double *scale, *gradient, *gradient_new, *x_new, *step;
+    dni_descent base;                /* step: the solution of a system, then z − x */
+    double *hessian;                 /* [n × n], both triangles */
+    double *factor;                  /* [n × n] work of the systems */
+    double *scale;                   /* [n] work of the systems */
     double *z;                       /* [n] the point of the model */
     double *r;                       /* [n] ∇f + H(z − x) */
     double *right, *move, *response; /* [n] of a system: its right side, z' − z, H(z' − z) */
@@ -42,26 +40,18 @@ struct proximal {
 };
 
 static void proximal_layout(dni_layout *layout, const void *shape, void *work) {
-    const size_t n = *(const size_t *)shape;
+    const size_t n = ((const dni_descent_shape *)shape)->n;
     struct proximal *t = work;
+    dni_descent_layout(layout, n, &t->base);
     t->hessian = dni_layout_matrix(layout, n, n);
     t->factor = dni_layout_matrix(layout, n, n);
     t->scale = dni_layout_doubles(layout, n);
-    t->gradient = dni_layout_doubles(layout, n);
-    t->gradient_new = dni_layout_doubles(layout, n);
-    t->x_new = dni_layout_doubles(layout, n);
-    t->step = dni_layout_doubles(layout, n);
     t->z = dni_layout_doubles(layout, n);
     t->r = dni_layout_doubles(layout, n);
     t->right = dni_layout_doubles(layout, n);
     t->move = dni_layout_doubles(layout, n);
     t->response = dni_layout_doubles(layout, n);
     t->index = dni_layout_array(layout, n, sizeof *t->index);
-}
-
-double dni_proximal_newton_bytes(size_t n) {
-    struct proximal scratch;
-    return dni_layout_bytes(proximal_layout, &n, &scratch);
 }
 
 /* Largest component of the minimum-norm subgradient at a point whose smooth part has that
@@ -82,12 +72,13 @@ static bool same_sign(double a, double b) {
 }
 
 /* One sweep. Returns true if a variable changed its sign, or became 0 or nonzero. */
-static bool sweep(struct proximal *t, size_t n) {
+static bool sweep(struct proximal *t) {
+    const size_t n = t->base.n;
+    const double *l1 = t->base.objective->l1;
     bool changed = false;
     for (size_t i = 0; i < n; i++) {
         const double *row = t->hessian + i * n;
-        double z = dni_l1_shrink(row[i] * t->z[i] - t->r[i], t->l1[i]) / row[i],
-               moved = z - t->z[i];
+        double z = dni_l1_shrink(row[i] * t->z[i] - t->r[i], l1[i]) / row[i], moved = z - t->z[i];
         if (moved == 0 || !isfinite(moved)) {
             continue;
         }
@@ -99,7 +90,9 @@ static bool sweep(struct proximal *t, size_t n) {
 }
 
 /* response ← H move; returns Q(z + move) − Q(z). */
-static double model_change(struct proximal *t, size_t n) {
+static double model_change(struct proximal *t) {
+    const size_t n = t->base.n;
+    const double *l1 = t->base.objective->l1;
     double change = 0;
     memset(t->response, 0, n * sizeof *t->response);
     for (size_t i = 0; i < n; i++) {
@@ -109,20 +102,21 @@ static double model_change(struct proximal *t, size_t n) {
     }
     for (size_t i = 0; i < n; i++) {
         change += t->move[i] * (t->r[i] + t->response[i] / 2) +
-                  t->l1[i] * (fabs(t->z[i] + t->move[i]) - fabs(t->z[i]));
+                  l1[i] * (fabs(t->z[i] + t->move[i]) - fabs(t->z[i]));
     }
     return change;
 }
 
 /* move [n] ← `share` times the solution of the system, for all variables; a variable that would
  * cross 0 ends there. */
-static void cut_at_zero(struct proximal *t, size_t n, size_t n_free, double share) {
-    memset(t->move, 0, n * sizeof *t->move);
+static void cut_at_zero(struct proximal *t, size_t n_free, double share) {
+    const double *l1 = t->base.objective->l1, *solution = t->base.step;
+    memset(t->move, 0, t->base.n * sizeof *t->move);
     for (size_t k = 0; k < n_free; k++) {
         size_t i = t->index[k];
-        double move = share * t->step[k], rest = t->z[i] + move;
-        if (t->l1[i] > 0 && (!same_sign(rest, t->z[i]) ||
-                             fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* a rounding error of 0 */
+        double move = share * solution[k], rest = t->z[i] + move;
+        if (l1[i] > 0 && (!same_sign(rest, t->z[i]) ||
+                          fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* a rounding error of 0 */
             move = -t->z[i];
         }
         t->move[i] = move;
@@ -131,44 +125,48 @@ static void cut_at_zero(struct proximal *t, size_t n, size_t n_free, double shar
 
 /* The share of the solution at which the first variable comes to 0; 1 if none does. */
 static double first_crossing(const struct proximal *t, size_t n_free) {
+    const double *l1 = t->base.objective->l1, *solution = t->base.step;
     double share = 1;
     for (size_t k = 0; k < n_free; k++) {
         size_t i = t->index[k];
-        if (t->l1[i] > 0 && t->step[k] * t->z[i] < 0) {
-            share = fmin(share, -t->z[i] / t->step[k]);
+        if (l1[i] > 0 && solution[k] * t->z[i] < 0) {
+            share = fmin(share, -t->z[i] / solution[k]);
         }
     }
     return share;
 }
 
 /* z ← the minimum of the model over the variables that are not 0, signs held. */
-static dn_status solve_free(const dn_run *run, struct proximal *t, size_t n, dn_error *err) {
+static dn_status solve_free(struct proximal *t, dn_error *err) {
+    const size_t n = t->base.n;
+    const double *l1 = t->base.objective->l1;
     size_t n_free = 0;
     for (size_t i = 0; i < n; i++) {
-        if (t->z[i] == 0 && t->l1[i] > 0) {
+        if (t->z[i] == 0 && l1[i] > 0) {
             continue;
         }
-        t->right[n_free] = -dni_l1_slope(t->l1[i], t->z[i], t->r[i]);
+        t->right[n_free] = -dni_l1_slope(l1[i], t->z[i], t->r[i]);
         t->index[n_free++] = i;
     }
     if (n_free == 0) {
         return DN_OK;
     }
     bool solved;
-    dni_definite system = {.matrix = t->hessian,
-                           .order = n,
-                           .index = t->index,
-                           .n = n_free,
-                           .factor = t->factor,
-                           .scale = t->scale};
-    dn_status status = dni_definite_solve(&system, run, t->right, t->step, &solved, err);
+    const dni_definite system = {.matrix = t->hessian,
+                                 .order = n,
+                                 .index = t->index,
+                                 .n = n_free,
+                                 .factor = t->factor,
+                                 .scale = t->scale};
+    dn_status status =
+        dni_definite_solve(&system, t->base.run, t->right, t->base.step, &solved, err);
     if (status != DN_OK || !solved) {
         return status;
     }
-    cut_at_zero(t, n, n_free, 1);
-    if (!(model_change(t, n) < 0)) {
-        cut_at_zero(t, n, n_free, first_crossing(t, n_free));
-        if (!(model_change(t, n) < 0)) { /* rounding */
+    cut_at_zero(t, n_free, 1);
+    if (!(model_change(t) < 0)) {
+        cut_at_zero(t, n_free, first_crossing(t, n_free));
+        if (!(model_change(t) < 0)) { /* rounding */
             return DN_OK;
         }
     }
@@ -180,25 +178,26 @@ static dn_status solve_free(const dn_run *run, struct proximal *t, size_t n, dn_
 }
 
 /* z ← the model's minimum to `tolerance` in its subgradient, or as near as MAX_SWEEPS lead. */
-static dn_status solve_model(const dn_run *run, struct proximal *t, const double *x, size_t n,
-                             double tolerance, size_t *inner, dn_error *err) {
-    memcpy(t->z, x, n * sizeof *x);
-    memcpy(t->r, t->gradient, n * sizeof *x);
+static dn_status solve_model(struct proximal *t, double tolerance, dn_error *err) {
+    dni_descent *d = &t->base;
+    const double *l1 = d->objective->l1;
+    memcpy(t->z, d->x, d->n * sizeof *t->z);
+    memcpy(t->r, d->gradient, d->n * sizeof *t->r);
     for (size_t i = 1; i <= MAX_SWEEPS; i++) {
-        dn_status status = dn_run_stop(run, err);
+        dn_status status = dn_run_stop(d->run, err);
         if (status != DN_OK) {
             return status;
         }
-        bool changed = sweep(t, n);
-        ++*inner;
-        if (slope_max(t->l1, t->z, t->r, n) <= tolerance) {
+        bool changed = sweep(t);
+        d->out.inner++;
+        if (slope_max(l1, t->z, t->r, d->n) <= tolerance) {
             return DN_OK;
         }
         if (changed && i % SWEEPS_A_SYSTEM != 0) {
             continue;
         }
-        status = solve_free(run, t, n, err);
-        if (status != DN_OK || slope_max(t->l1, t->z, t->r, n) <= tolerance) {
+        status = solve_free(t, err);
+        if (status != DN_OK || slope_max(l1, t->z, t->r, d->n) <= tolerance) {
             return status;
         }
     }
@@ -206,35 +205,34 @@ static dn_status solve_model(const dn_run *run, struct proximal *t, const double
 }
 
 /* x_new ← x + α(z − x) with a smaller F; *found stays false if there is none. */
-static dn_status search(const dni_objective *o, const dn_run *run, const double *x,
-                        struct proximal *t, double *value, bool *found, dni_outcome *out,
-                        dn_error *err) {
-    size_t n = o->n;
-    const double rounding = 1e-13 * fabs(*value) + 1e-300,
-                 before = slope_max(t->l1, x, t->gradient, n);
-    double promised = dni_l1_value(t->l1, t->z, n) - dni_l1_value(t->l1, x, n), alpha = 1;
+static dn_status search(struct proximal *t, bool *found, dn_error *err) {
+    dni_descent *d = &t->base;
+    const dni_objective *o = d->objective;
+    const size_t n = d->n;
+    const double rounding = 1e-13 * fabs(d->value) + 1e-300;
+    const double before = slope_max(o->l1, d->x, d->gradient, n);
+    double promised = dni_l1_value(o->l1, t->z, n) - dni_l1_value(o->l1, d->x, n), alpha = 1;
     for (size_t i = 0; i < n; i++) {
-        t->step[i] = t->z[i] - x[i];
-        promised += t->gradient[i] * t->step[i];
+        d->step[i] = t->z[i] - d->x[i];
+        promised += d->gradient[i] * d->step[i];
     }
     for (int trial = 0; trial < MAX_TRIALS; trial++, alpha /= 2) {
         double now;
-        for (size_t i = 0; i < n; i++) {
-            t->x_new[i] =
-                trial == 0 ? t->z[i] : x[i] + alpha * t->step[i]; /* x + (z − x) would lose zeros */
+        for (size_t i = 0; i < n; i++) { /* x + (z − x) would lose zeros */
+            d->x_new[i] = trial == 0 ? t->z[i] : d->x[i] + alpha * d->step[i];
         }
-        dn_status status = o->evaluate(o->ctx, run, t->x_new, &now, t->gradient_new, err);
+        dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &now, d->gradient_new, err);
         if (status != DN_OK) {
             return status;
         }
-        out->evaluations++;
-        now += dni_l1_value(t->l1, t->x_new, n);
-        bool finite = isfinite(now) && dni_all_finite(t->gradient_new, n);
-        bool decreased = finite && promised < 0 && now <= *value + 1e-4 * alpha * promised;
-        bool level = finite && now <= *value + rounding &&
-                     slope_max(t->l1, t->x_new, t->gradient_new, n) <= 0.9 * before;
+        d->out.evaluations++;
+        now += dni_l1_value(o->l1, d->x_new, n);
+        bool finite = isfinite(now) && dni_all_finite(d->gradient_new, n);
+        bool decreased = finite && promised < 0 && now <= d->value + 1e-4 * alpha * promised;
+        bool level = finite && now <= d->value + rounding &&
+                     slope_max(o->l1, d->x_new, d->gradient_new, n) <= 0.9 * before;
         if (decreased || level) {
-            *value = now;
+            d->value = now;
             *found = true;
             return DN_OK;
         }
@@ -251,58 +249,44 @@ static void mirror(double *h, size_t n) {
     }
 }
 
-/* One step from x: *moved is false when none decreases F. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
-                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
-    struct proximal *t = solver;
-    size_t n = o->n;
-    dn_status status = o->hessian(o->ctx, run, x, t->hessian, err);
+static dn_status proximal_advance(dni_descent *d, bool *moved, dn_error *err) {
+    struct proximal *t = (struct proximal *)d;
+    const dni_objective *o = d->objective;
+    const size_t n = d->n;
+    dn_status status = o->hessian(o->ctx, d->run, d->x, t->hessian, err);
     if (status != DN_OK) {
         return status;
     }
-    out->hessians++;
+    d->out.hessians++;
     if (!dni_all_finite(t->hessian, n * n)) {
-        return dni_objective_not_finite(out->iterations + 1,
-                                        "a Hessian with entries too large; standardise the columns",
-                                        err);
+        return dni_hessian_not_finite(d, err);
     }
     mirror(t->hessian, n);
-    double slope = slope_max(t->l1, x, t->gradient, n);
+    const double slope = slope_max(o->l1, d->x, d->gradient, n);
     t->first = fmax(t->first, slope);
-    status = solve_model(run, t, x, n, slope * fmin(0.1, slope / t->first), &out->inner, err);
-    return status == DN_OK ? search(o, run, x, t, value, moved, out, err) : status;
+    status = solve_model(t, slope * fmin(0.1, slope / t->first), err);
+    return status == DN_OK ? search(t, moved, err) : status;
 }
 
-dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run,
-                              size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
-    const size_t n = objective->n;
-    struct proximal t = {.l1 = objective->l1};
-    void *memory = NULL;
-    dn_status status =
-        dni_layout_take(run, proximal_layout, &n, &t, "newton's Hessian", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    const dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.step};
-    status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
-    dn_run_free(run, memory);
-    return status;
+static dn_status proximal_minimise(const dni_objective *objective, const dn_run *run,
+                                   const dni_solver_options *options, double *x, dni_outcome *out,
+                                   dn_error *err) {
+    const dni_descent_shape shape = {.n = objective->n};
+    struct proximal t = {.base = {.layout = proximal_layout,
+                                  .memory = "newton's Hessian",
+                                  .advance = proximal_advance}};
+    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 
-static dn_status minimise(const dni_objective *objective, const dn_run *run,
-                          const dni_solver_options *options, double *x, dni_outcome *out,
-                          dn_error *err) {
-    return dni_proximal_newton(objective, run, options->max_iterations, x, out, err);
-}
-
-static double bytes(size_t n, size_t n_blocks) {
-    (void)n_blocks;
-    return dni_proximal_newton_bytes(n);
+static double proximal_bytes(size_t n, size_t n_blocks) {
+    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks, .l1 = true};
+    struct proximal scratch;
+    return dni_layout_bytes(proximal_layout, &shape, &scratch);
 }
 
 const dni_solver dni_solver_proximal_newton = {.name = "proximal_newton",
                                                .needs = DNI_NEEDS_HESSIAN,
                                                .l1 = true,
                                                .inner = "coordinate_descent",
-                                               .bytes = bytes,
-                                               .minimise = minimise};
+                                               .bytes = proximal_bytes,
+                                               .minimise = proximal_minimise};

@@ -2,12 +2,9 @@
 #include "unit/core/support.h"
 
 #include "optimize/definite.h"
-#include "optimize/gradient_descent.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
-#include "optimize/l1/owlqn.h"
-#include "optimize/l1/proximal_newton.h"
-#include "optimize/newton_cg.h"
+#include "optimize/solver.h"
 
 enum { N = 30 };
 
@@ -132,15 +129,15 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
     return DN_OK;
 }
 
-typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *,
-                         dn_error *);
+static const dni_solver *const solvers[] = {&dni_solver_proximal_newton, &dni_solver_owlqn,
+                                            &dni_solver_newton_cg, &dni_solver_gradient_descent};
 
-static dn_status descend(const dni_objective *o, const dn_run *run, size_t most, double *x,
-                         dni_outcome *out, dn_error *err) {
-    return dni_gradient_descent(o, run, most, 0.1, x, out, err);
+static dn_status minimise(const dni_solver *solver, const dni_objective *objective,
+                          const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
+                          dn_error *err) {
+    const dni_solver_options options = {.max_iterations = max_iterations, .step = 0.1};
+    return solver->minimise(objective, run, &options, x, out, err);
 }
-
-static solver *const solvers[] = {dni_proximal_newton, dni_owlqn, dni_newton_cg, descend};
 
 static dni_objective objective_of(struct problem *p) {
     return (dni_objective){.n = N,
@@ -170,7 +167,7 @@ static void made_minima(void **state) {
                     for (size_t j = 0; far && j < N; j++) {
                         x[j] = 20 * cos((double)j);
                     }
-                    OK(solvers[s](&objective, &run, most[s], x, &outcome, NULL));
+                    OK(minimise(solvers[s], &objective, &run, most[s], x, &outcome, NULL));
                     if (outcome.reason != DN_STOP_TOLERANCE) {
                         fail_msg("solver %zu with l1 %g: %s after %zu", s, strengths[i],
                                  dn_stop_reason_name(outcome.reason), outcome.iterations);
@@ -211,7 +208,7 @@ static void smooth_without_a_matrix(void **state) {
         dn_run run = dn_run_default();
         dni_outcome outcome;
         double x[N] = {0};
-        OK(dni_newton_cg(&objective, &run, 15, x, &outcome, NULL));
+        OK(minimise(&dni_solver_newton_cg, &objective, &run, 15, x, &outcome, NULL));
         assert_int_equal(outcome.reason, DN_STOP_TOLERANCE);
         for (size_t j = 0; j < N; j++) {
             assert_true(fabs(x[j] - p.minimum[j]) < 1e-8);
@@ -230,17 +227,18 @@ static void limits(void **state) {
             p.fail_at = at;
             dni_objective objective = objective_of(&p);
             double x[N] = {0};
-            assert_int_equal(solvers[s](&objective, &run, 100, x, &outcome, NULL), DN_ERR_SOURCE);
+            assert_int_equal(minimise(solvers[s], &objective, &run, 100, x, &outcome, NULL),
+                             DN_ERR_SOURCE);
         }
         make(&p, 0.1, 0.5);
         p.tolerance = -1; /* which nothing reaches: it ends all the same */
         dni_objective objective = objective_of(&p);
         double x[N] = {0};
-        OK(solvers[s](&objective, &run, 3, x, &outcome, NULL));
+        OK(minimise(solvers[s], &objective, &run, 3, x, &outcome, NULL));
         assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
         assert_int_equal(outcome.iterations, 3);
         p.accepted = 0;
-        OK(solvers[s](&objective, &run, 1000, x, &outcome, NULL));
+        OK(minimise(solvers[s], &objective, &run, 1000, x, &outcome, NULL));
         assert_true(outcome.reason == DN_STOP_NO_PROGRESS || outcome.iterations == 1000);
         if (s < 3) { /* they are at the minimum by then */
             for (size_t j = 0; j < N; j++) {
@@ -254,7 +252,7 @@ static void limits(void **state) {
             run.allocator = &allocator;
             objective = objective_of(&p);
             memset(x, 0, sizeof x);
-            dn_status status = solvers[s](&objective, &run, 5, x, &outcome, NULL);
+            dn_status status = minimise(solvers[s], &objective, &run, 5, x, &outcome, NULL);
             assert_int_equal(memory.live, 0);
             if (status == DN_OK) {
                 break;
@@ -266,7 +264,8 @@ static void limits(void **state) {
         p.b[3] = (double)NAN;
         objective = objective_of(&p);
         dn_error err = {0};
-        assert_int_equal(solvers[s](&objective, &run, 5, x, &outcome, &err), DN_ERR_NUMERIC);
+        assert_int_equal(minimise(solvers[s], &objective, &run, 5, x, &outcome, &err),
+                         DN_ERR_NUMERIC);
         assert_non_null(strstr(err.message, "iteration 0"));
     }
 }
@@ -329,7 +328,7 @@ static void singular_curvature(void **state) {
             dn_run run = dn_run_default();
             dni_outcome outcome;
             double x[2] = {start == 0 ? 0 : 5, start == 2 ? -8 : start};
-            OK(solvers[s](&objective, &run, 100, x, &outcome, NULL));
+            OK(minimise(solvers[s], &objective, &run, 100, x, &outcome, NULL));
             assert_int_equal(outcome.reason, DN_STOP_TOLERANCE);
             assert_true(x[0] == 0 && fabs(x[1] - 2.9) < 1e-10);
         }

@@ -1,9 +1,7 @@
 /* The solvers on functions whose minima are known: a badly scaled quadratic, Rosenbrock's valley, |x|-like flatness, and nonsense. */
 #include "unit/core/support.h"
 
-#include "optimize/gradient_descent.h"
-#include "optimize/lbfgs.h"
-#include "optimize/newton.h"
+#include "optimize/solver.h"
 
 enum { N = 6 };
 
@@ -112,16 +110,20 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
     return DN_OK;
 }
 
-typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *,
-                         dn_error *);
+static dn_status minimise(const dni_solver *solver, const dni_objective *objective,
+                          const dn_run *run, size_t max_iterations, double step, double *x,
+                          dni_outcome *out, dn_error *err) {
+    const dni_solver_options options = {.max_iterations = max_iterations, .step = step};
+    return solver->minimise(objective, run, &options, x, out, err);
+}
 
 static dni_objective objective_of(struct problem *p) {
     return (dni_objective){
         .n = N, .ctx = p, .evaluate = evaluate, .hessian = hessian, .accepted = accepted};
 }
 
-static void finds(solver *solve, struct problem problem, const double *start, const double *minimum,
-                  size_t most) {
+static void finds(const dni_solver *solver, struct problem problem, const double *start,
+                  const double *minimum, size_t most) {
     dn_run run = dn_run_default();
     dni_objective objective = objective_of(&problem);
     dni_outcome outcome;
@@ -129,7 +131,7 @@ static void finds(solver *solve, struct problem problem, const double *start, co
     problem.tolerance = 1e-9;
     problem.monotone = true;
     memcpy(x, start, sizeof x);
-    OK(solve(&objective, &run, most, x, &outcome, NULL));
+    OK(minimise(solver, &objective, &run, most, 0, x, &outcome, NULL));
     assert_int_equal(outcome.reason, DN_STOP_TOLERANCE);
     for (size_t i = 0; i < N; i++) {
         assert_true(fabs(x[i] - minimum[i]) < 1e-7);
@@ -143,12 +145,12 @@ static const double zeros[N] = {0}, ones[N] = {1, 1, 1, 1, 1, 1}, count[N] = {0,
 static void known_minima(void **state) {
     (void)state;
     const double valley[N] = {-1.2, 1, -1.2, 1, 3, -4}, far[N] = {30, -20, 15, 7, -9, 25};
-    finds(dni_newton, (struct problem){.f = quadratic}, zeros, count, 2);
-    finds(dni_newton, (struct problem){.f = rosenbrock}, valley, ones, 500);
-    finds(dni_newton, (struct problem){.f = flat}, far, ones, 200);
-    finds(dni_lbfgs, (struct problem){.f = quadratic}, zeros, count, 200);
-    finds(dni_lbfgs, (struct problem){.f = rosenbrock}, valley, ones, 200);
-    finds(dni_lbfgs, (struct problem){.f = flat}, far, ones, 100);
+    finds(&dni_solver_newton, (struct problem){.f = quadratic}, zeros, count, 2);
+    finds(&dni_solver_newton, (struct problem){.f = rosenbrock}, valley, ones, 500);
+    finds(&dni_solver_newton, (struct problem){.f = flat}, far, ones, 200);
+    finds(&dni_solver_lbfgs, (struct problem){.f = quadratic}, zeros, count, 200);
+    finds(&dni_solver_lbfgs, (struct problem){.f = rosenbrock}, valley, ones, 200);
+    finds(&dni_solver_lbfgs, (struct problem){.f = flat}, far, ones, 100);
 }
 
 /* x_t − x* = (1 − ηc)^t (x_0 − x*), exactly. */
@@ -159,7 +161,7 @@ static void descent_is_geometric(void **state) {
     dni_objective objective = objective_of(&problem);
     dni_outcome outcome;
     double x[N] = {0};
-    OK(dni_gradient_descent(&objective, &run, 40, 1e-5, x, &outcome, NULL));
+    OK(minimise(&dni_solver_gradient_descent, &objective, &run, 40, 1e-5, x, &outcome, NULL));
     assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
     assert_int_equal(outcome.iterations, 40);
     for (size_t i = 1; i < N; i++) {
@@ -169,14 +171,15 @@ static void descent_is_geometric(void **state) {
     double y[N] = {0};
     problem.accepted = 0;
     dn_error err = {0};
-    assert_int_equal(dni_gradient_descent(&objective, &run, 100000, 1, y, &outcome, &err),
+    assert_int_equal(minimise(&dni_solver_gradient_descent, &objective, &run, 100000, 1, y,
+                              &outcome, &err),
                      DN_ERR_NUMERIC); /* 1 > 2/c: diverges */
     assert_non_null(strstr(err.message, "iteration"));
 }
 
 static void limits(void **state) {
     (void)state;
-    solver *const solvers[] = {dni_newton, dni_lbfgs};
+    const dni_solver *const solvers[] = {&dni_solver_newton, &dni_solver_lbfgs};
     for (size_t s = 0; s < 2; s++) {
         dn_run run = dn_run_default();
         dni_outcome outcome;
@@ -185,21 +188,23 @@ static void limits(void **state) {
         struct problem nonsense = {.f = infinite}, stuck = {.f = rosenbrock},
                        gone = {.f = rosenbrock, .fail_at = 3};
         dni_objective objective = objective_of(&nonsense);
-        assert_int_equal(solvers[s](&objective, &run, 10, x, &outcome, &err), DN_ERR_NUMERIC);
+        assert_int_equal(minimise(solvers[s], &objective, &run, 10, 0, x, &outcome, &err),
+                         DN_ERR_NUMERIC);
         assert_non_null(strstr(err.message, "iteration 0"));
         objective = objective_of(
             &stuck); /* a tolerance that cannot be reached: no_progress or max_iterations, never for ever */
         memset(x, 0, sizeof x);
         stuck.tolerance = -1;
-        OK(solvers[s](&objective, &run, 3, x, &outcome, NULL));
+        OK(minimise(solvers[s], &objective, &run, 3, 0, x, &outcome, NULL));
         assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
         assert_int_equal(outcome.iterations, 3);
         stuck.accepted = 0;
-        OK(solvers[s](&objective, &run, 10000, x, &outcome, NULL));
+        OK(minimise(solvers[s], &objective, &run, 10000, 0, x, &outcome, NULL));
         assert_true(outcome.reason == DN_STOP_NO_PROGRESS || outcome.iterations == 10000);
         objective = objective_of(&gone);
         memset(x, 0, sizeof x);
-        assert_int_equal(solvers[s](&objective, &run, 10, x, &outcome, NULL), DN_ERR_SOURCE);
+        assert_int_equal(minimise(solvers[s], &objective, &run, 10, 0, x, &outcome, NULL),
+                         DN_ERR_SOURCE);
         for (size_t k = 1; k < 3; k++) {
             struct problem fresh = {.f = quadratic, .tolerance = 1e-9};
             struct memory memory = {.fail_at = k, .left = SIZE_MAX};
@@ -208,7 +213,7 @@ static void limits(void **state) {
             poor.allocator = &allocator;
             objective = objective_of(&fresh);
             memset(x, 0, sizeof x);
-            dn_status status = solvers[s](&objective, &poor, 10, x, &outcome, NULL);
+            dn_status status = minimise(solvers[s], &objective, &poor, 10, 0, x, &outcome, NULL);
             assert_true(memory.count < k ? status == DN_OK : status == DN_ERR_MEMORY);
             assert_int_equal(memory.live, 0);
         }
