@@ -92,7 +92,7 @@ static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
 static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
         c->distinct > (r->dataset.n_rows - c->missing) / 2) {
-        job_request_warn(r,
+        job_request_warn(r, DN_WARNING_OTHER,
                          "the target \"%s\" looks continuous: %" PRId64
                          " distinct numbers in %" PRId64
                          " rows, and each becomes a class; put them into a few ranges first if "
@@ -303,7 +303,7 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
         const struct wire_column *c = column_at(r, i);
         const char *why = unusable(r, i);
         if (why) { /* not asked for by name: read_names would have refused it */
-            job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
+            job_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
             continue;
         }
         if (!by_name && !check_levels(r, c, "", "features")) {
@@ -332,7 +332,7 @@ static void warn_of_classes(struct job_request *r) {
                          c->distinct <= FEW;
         const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;
         if ((i == 0 || i == last) && (few || label)) {
-            job_request_warn(r,
+            job_request_warn(r, DN_WARNING_OTHER,
                              "column \"%s\" is a feature as all others are: if its values are "
                              "classes, name it in features.exclude",
                              c->name);

@@ -292,7 +292,8 @@ static void check_text(struct job_request *r, const json_t *features) {
                    "become text by types=NAME:text at the "
                    "upload)");
     } else if (!has_text(r)) {
-        job_request_warn(r, "features.text has no effect: no feature is a text column");
+        job_request_warn(r, DN_WARNING_OTHER,
+                         "features.text has no effect: no feature is a text column");
     } else if (text->buckets > 0 && sizes) {
         json_fault(r->problem, "/features/text",
                    text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
@@ -311,7 +312,7 @@ void job_features_foresee(struct job_request *r) {
     for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
         const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
-            job_request_warn(r,
+            job_request_warn(r, DN_WARNING_OTHER,
                              "column \"%s\" is %g in every row that has it: it stays a feature "
                              "that tells nothing",
                              c->name, c->minimum);

@@ -13,7 +13,23 @@ enum { MAX_SNAPSHOTS = 1000, MAX_SNAPSHOT_NUMBERS = 2000000 };
 #define MAX_SECONDS 1e9 /* what --job-seconds takes too */
 #define MIB (1024.0 * 1024.0)
 
-void job_request_warn(struct job_request *r, const char *format, ...) {
+/* Appends the code of the warning that follows. */
+static void add_code(struct job_request *r, dn_warning_code code) {
+    const size_t n = r->spec.n_warnings;
+    const char **codes = arena_alloc(r->arena, (n + 1) * sizeof *codes);
+    if (codes == NULL) {
+        r->warnings.failed = true;
+        return;
+    }
+    if (n > 0) {
+        memcpy(codes, r->spec.warning_codes, n * sizeof *codes);
+    }
+    codes[n] = jobs_warning_code(code);
+    r->spec.warning_codes = codes;
+    r->spec.n_warnings = n + 1;
+}
+
+void job_request_warn(struct job_request *r, dn_warning_code code, const char *format, ...) {
     struct buf text = {0};
     va_list args;
     va_start(args, format);
@@ -24,6 +40,7 @@ void job_request_warn(struct job_request *r, const char *format, ...) {
     }
     json_escape(&r->warnings, text.size ? text.data : "", text.size);
     buf_done(&text);
+    add_code(r, code);
 }
 
 /* ---- the simple members ---- */
@@ -134,14 +151,15 @@ static void check_snapshots(struct job_request *r) {
     }
     if (r->spec.algorithm->flags & DN_ALGORITHM_NOT_ADDITIVE) {
         job_request_warn(
-            r,
+            r, DN_WARNING_OTHER,
             "there will be no snapshots: %s has no weights of the features that make up its scores",
             r->spec.algorithm->id);
         return;
     }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
-        job_request_warn(r, "there will be no snapshots: the classes are told apart by several "
-                            "machines, and each has its own iterations");
+        job_request_warn(r, DN_WARNING_OTHER,
+                         "there will be no snapshots: the classes are told apart by several "
+                         "machines, and each has its own iterations");
         return;
     }
     const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);
@@ -292,7 +310,7 @@ static void fit_memory(struct job_request *r) {
         refuse_memory(r, method, fits ? threads : 0, memory);
         return;
     }
-    job_request_warn(r,
+    job_request_warn(r, DN_WARNING_OTHER,
                      "the training runs in %" PRId64 " thread%s: in %" PRId64
                      " it would need about %.0f MiB, and may use %.0f",
                      threads, threads == 1 ? "" : "s", r->spec.threads, ceil(r->memory / MIB),

@@ -61,9 +61,9 @@ static inline size_t job_request_faults(const struct job_request *r) {
 static inline bool job_request_has_classes(const struct job_request *r) {
     return r->has_target || r->targetless;
 }
-/* Notes a warning that the job will carry. */
-void job_request_warn(struct job_request *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Adds a warning to the job. code: that of the training's warning which it announces, and which replaces it; DN_WARNING_OTHER: there is none. */
+void job_request_warn(struct job_request *r, dn_warning_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The answer of ?dry_run=true. */
 void job_request_write(const struct job_request *r, struct buf *out);
 

@@ -80,10 +80,10 @@ static void check_calibration(struct job_request *r) {
                    "\"%s\" has %" PRId64,
                    r->spec.target.name, least);
     } else if (all > 0 && least < folds) {
-        job_request_warn(r,
+        job_request_warn(r, DN_WARNING_CALIBRATION_FOLDS,
                          "the calibration has %" PRId64 " folds, not %" PRId64
                          ": the smallest class has %" PRId64 " training rows",
-                         least, folds, least); /* as the training says it */
+                         least, folds, least);
     }
 }
 

@@ -1,6 +1,7 @@
 /* JSON of a finished training. */
 #include "jobs/result.h"
 
+#include "base/json.h"
 #include "base/json_write.h"
 #include "jobs/documents.h"
 #include "jobs/params.h"
@@ -237,22 +238,36 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     buf_done(&params);
 }
 
-void result_warnings_write(const dn_train_result *r, const char *before, struct buf *out) {
-    size_t n = before ? strlen(before) : 0;
-    if (n >= 2 && before[0] == '[' && before[n - 1] == ']') {
-        buf_append(out, before, n - 1);
-    } else {
-        buf_putc(out, '[');
+/* Whether the training reports, of the model as a whole, what warning i of the post announced. */
+static bool is_reported(const dn_report *report, const struct jobs_spec *spec, size_t i) {
+    const char *code = i < spec->n_warnings ? spec->warning_codes[i] : "";
+    bool found = false;
+    for (size_t k = 0; k < report->n_warnings; k++) {
+        const dn_warning *w = &report->warnings[k];
+        found = found || (w->machine == DN_WARNING_WHOLE && w->fold == DN_WARNING_WHOLE &&
+                          strcmp(jobs_warning_code(w->code), code) == 0);
+    }
+    return found && code[0] != '\0';
+}
+
+void result_warnings_write(const dn_train_result *r, const struct jobs_spec *spec,
+                           const char *before, struct buf *out) {
+    struct problem ignored = {0};
+    struct json_writer w;
+    json_t *posted = before != NULL ? json_parse(before, strlen(before), &ignored) : NULL;
+    json_writer_init(&w, out);
+    json_begin_array(&w);
+    for (size_t i = 0; i < json_array_size(posted); i++) {
+        const json_t *text = json_array_get(posted, i);
+        if (!is_reported(&r->report, spec, i)) {
+            json_put_stringn(&w, json_string_value(text), json_string_length(text));
+        }
     }
     for (size_t i = 0; i < r->report.n_warnings; i++) {
-        if (before &&
-            strstr(before, r->report.warnings[i].text)) { /* it was foreseen in the same words */
-            continue;
-        }
-        if (out->size > 1) {
-            buf_putc(out, ',');
-        }
-        json_escape(out, r->report.warnings[i].text, strlen(r->report.warnings[i].text));
+        json_put_string(&w, r->report.warnings[i].text);
     }
-    buf_putc(out, ']');
+    json_end_array(&w);
+    out->failed = out->failed || (before != NULL && posted == NULL);
+    problem_done(&ignored);
+    json_decref(posted);
 }

@@ -12,7 +12,8 @@ void result_write(const dn_train_result *result, struct buf *out);
 /* Everything `GET /v1/models/{model}` tells beside name, version and times. */
 void result_model_info_write(const dn_train_result *result, const struct jobs_spec *spec,
                              const struct store_dataset *dataset, int64_t job, struct buf *out);
-/* `before` (a JSON array or NULL: the warnings of validation) and those of the training, as one array. */
-void result_warnings_write(const dn_train_result *result, const char *before, struct buf *out);
+/* The warnings that the job was posted with (`before`: a JSON array or NULL) and those of the training as one array. A training's warning replaces one of the post with the same code. */
+void result_warnings_write(const dn_train_result *result, const struct jobs_spec *spec,
+                           const char *before, struct buf *out);
 
 #endif

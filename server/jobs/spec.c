@@ -168,6 +168,10 @@ static void validation_source_write(const struct jobs_spec *spec, struct json_wr
     json_end_object(w);
 }
 
+const char *jobs_warning_code(dn_warning_code code) {
+    return code == DN_WARNING_CALIBRATION_FOLDS ? "calibration_folds" : "";
+}
+
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     struct json_writer w;
     json_writer_init(&w, out);
@@ -203,6 +207,12 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     json_begin_array(&w);
     for (size_t i = 0; i < spec->n_snapshots; i++) {
         json_put_int(&w, (int64_t)spec->snapshots[i]);
+    }
+    json_end_array(&w);
+    json_put_key(&w, "warning_codes");
+    json_begin_array(&w);
+    for (size_t i = 0; i < spec->n_warnings; i++) {
+        json_put_string(&w, spec->warning_codes[i]);
     }
     json_end_array(&w);
     json_end_object(&w);
@@ -419,6 +429,8 @@ static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_sp
                         &n, problem)) {
         return false;
     }
+    json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &spec->warning_codes,
+                      &spec->n_warnings, problem); /* jobs of older daemons have none */
     size_t *at = arena_alloc(arena, (n + 1) * sizeof *at);
     spec->model = arena_strdup(arena, model);
     spec->dataset = arena_strdup(arena, dataset);

@@ -52,12 +52,17 @@ struct jobs_spec {
     int64_t threads;
     const size_t *snapshots; /* ascending */
     size_t n_snapshots;
+    const char **warning_codes; /* [n_warnings] of the warnings that the job was posted with: the
+                                   jobs_warning_code of what a training would report; "": none */
+    size_t n_warnings;
 };
 
 /* How many columns of the training's table there are before the inputs: the target, or nothing. */
 static inline size_t jobs_spec_first_input(const struct jobs_spec *spec) {
     return spec->target.name ? 1 : 0;
 }
+/* The stored name of a warning that a post can report before the training does; "": any other. */
+const char *jobs_warning_code(dn_warning_code code);
 /* As JSON text: what a client may write of it as a client writes it, columns as parallel lists. Seeds up to 2^53. */
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 /* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */

@@ -220,7 +220,7 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     struct buf text = {0}, info = {0}, warnings = {0};
     result_write(result, &text);
     result_model_info_write(result, &t->spec, dataset, t->job->id, &info);
-    result_warnings_write(result, t->job->warnings, &warnings);
+    result_warnings_write(result, &t->spec, t->job->warnings, &warnings);
     struct store_job_end end = {
         .state = STORE_JOB_SUCCEEDED,
         .result = buf_cstr(&text),

@@ -96,6 +96,9 @@ static void what_is_written_is_read(void **state) {
     struct problem problem = {0};
     arena_init(&arena, 0);
     fill(&spec, bases);
+    const char *codes[] = {"", jobs_warning_code(DN_WARNING_CALIBRATION_FOLDS)};
+    spec.warning_codes = codes;
+    spec.n_warnings = 2;
     jobs_spec_write(&spec, &text);
     assert_non_null(buf_cstr(&text));
     if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
@@ -103,6 +106,9 @@ static void what_is_written_is_read(void **state) {
     }
     jobs_spec_write(&back, &again);
     assert_string_equal(buf_cstr(&again), buf_cstr(&text));
+    assert_int_equal(back.n_warnings, 2);
+    assert_string_equal(back.warning_codes[0], "");
+    assert_string_equal(back.warning_codes[1], "calibration_folds");
     assert_true(back.weighted);
     assert_string_equal(back.weight.name, "w");
     assert_int_equal(back.weight.index, 5);
