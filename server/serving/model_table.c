@@ -167,10 +167,17 @@ static void evict(struct model_table *t) {
     }
 }
 
-static void slots_drop(struct model_table *t, const char *name) {
+/* change NULL: all. */
+static bool is_gone(const struct model_slot *slot, const struct store_change *change) {
+    return change == NULL ||
+           (strcmp(slot->pub.name, change->name) == 0 &&
+            (slot->pub.version < change->oldest || slot->pub.version == change->removed));
+}
+
+static void slots_drop(struct model_table *t, const struct store_change *change) {
     for (size_t b = 0; b < t->n_slot_buckets; b++) {
         for (struct model_slot **at = &t->slots[b]; *at;) {
-            if (!name || strcmp((*at)->pub.name, name) == 0) {
+            if (is_gone(*at, change)) {
                 slot_drop(t, at);
             } else {
                 at = &(*at)->next;
@@ -243,13 +250,20 @@ void model_table_release(struct model_table *t, struct model_slot *slot) {
 
 /* ---- both ---- */
 
-void model_table_forget(struct model_table *t, const char *name) {
-    if (name) {
-        name_forget(t, name);
-    } else {
-        names_forget_all(t);
+void model_table_change(struct model_table *t, const struct store_change *change) {
+    if (change->live == 0) {
+        name_forget(t, change->name);
+    } else if (model_table_live(t, change->name) != 0) {
+        model_table_set_live(t, change->name, change->live);
     }
-    slots_drop(t, name);
+    if (change->oldest > 0 || change->removed > 0) {
+        slots_drop(t, change);
+    }
+}
+
+void model_table_forget(struct model_table *t) {
+    names_forget_all(t);
+    slots_drop(t, NULL);
 }
 
 bool model_table_init(struct model_table *t, int64_t budget) {
@@ -274,7 +288,7 @@ void model_table_done(struct model_table *t) {
             assert(slot->users == 0);
         }
     }
-    model_table_forget(t, NULL);
+    model_table_forget(t);
     free(t->names);
     free(t->slots);
 }

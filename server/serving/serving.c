@@ -16,21 +16,14 @@ struct serving {
     struct model_table table;
 };
 
-/* One change taken in: the name is forgotten, its versions too (one of them may be deleted; being asked again costs a load, being wrong more). Lock held. */
-static void change_apply(struct serving *s, const struct store_change *change) {
-    if (change->kind == STORE_CHANGE_MODEL) {
-        model_table_forget(&s->table, change->name);
-    }
-}
-
-/* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. false: more is being
- * committed, and somebody may have read it already: which versions are live only the store knows. */
-static bool absorb(struct serving *s) {
+/* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. false: a change of this
+ * model is being committed, and a client may have read it already: which version is live only the store knows. */
+static bool absorb(struct serving *s, const char *name) {
     struct store_change changes[64];
     for (;;) {
         bool committing;
         int64_t since = atomic_load_explicit(&s->seen, memory_order_acquire),
-                last = store_changes_look(s->store, &committing);
+                last = store_changes_look(s->store, name, &committing);
         if (since == last) {
             return !committing;
         }
@@ -40,10 +33,12 @@ static bool absorb(struct serving *s) {
         pthread_mutex_lock(&s->lock);
         if (atomic_load_explicit(&s->seen, memory_order_relaxed) == since) {
             if (lost) {
-                model_table_forget(&s->table, NULL);
+                model_table_forget(&s->table);
             }
             for (size_t i = 0; i < n && !lost; i++) {
-                change_apply(s, &changes[i]);
+                if (changes[i].kind == STORE_CHANGE_MODEL) {
+                    model_table_change(&s->table, &changes[i]);
+                }
             }
             atomic_store_explicit(&s->seen, lost || n == 0 ? last : changes[n - 1].seq,
                                   memory_order_release);
@@ -54,7 +49,7 @@ static bool absorb(struct serving *s) {
 
 const struct serving_model *serving_try(struct serving *s, const char *name, int64_t version) {
     const struct serving_model *found = NULL;
-    if (!absorb(s) && version == 0) {
+    if (!absorb(s, name) && version == 0) {
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
@@ -109,7 +104,7 @@ static dn_model *load(struct serving *s, const char *name, int64_t version,
 
 /* Which version is live, asking the store if the table does not know. 0: problem. The answer is remembered only if nothing changed while it was read. */
 static int64_t live_version(struct serving *s, const char *name, struct problem *problem) {
-    const bool settled = absorb(s);
+    const bool settled = absorb(s, name);
     pthread_mutex_lock(&s->lock);
     int64_t live = settled ? model_table_live(&s->table, name) : 0, seen = s->seen;
     pthread_mutex_unlock(&s->lock);
@@ -122,7 +117,7 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
     }
     live = m.version;
     store_model_done(&m);
-    (void)absorb(s); /* what is remembered of a time of commit is forgotten when that is over */
+    (void)absorb(s, name); /* the change of a commit under way corrects what is remembered now */
     pthread_mutex_lock(&s->lock);
     if (s->seen == seen) {
         model_table_set_live(&s->table, name, live);
@@ -140,7 +135,7 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
     if (version == 0 && (version = live_version(s, name, problem)) == 0) {
         return NULL;
     }
-    (void)absorb(s);
+    (void)absorb(s, name);
     pthread_mutex_lock(&s->lock);
     struct model_slot *slot = model_table_find(&s->table, name, version);
     if (!slot) {

@@ -1,6 +1,7 @@
 /* What was committed, kept in memory for caches and event streams. */
 #include "store/changes.h"
 #include "store/internal.h"
+#include <string.h>
 #include <time.h>
 
 bool store_cond_init(pthread_cond_t *cond) {
@@ -32,18 +33,16 @@ void store_ring_done(struct store_ring *ring) {
 }
 
 void store_ring_begin(struct store_ring *ring, const struct store_change *changes, size_t n) {
-    bool models = false;
-    for (size_t i = 0; i < n; i++) {
-        models = models || changes[i].kind == STORE_CHANGE_MODEL;
-    }
     pthread_mutex_lock(&ring->mutex);
-    ring->committing = models;
+    ring->committing = changes;
+    ring->n_committing = n;
     pthread_mutex_unlock(&ring->mutex);
 }
 
 void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n) {
     pthread_mutex_lock(&ring->mutex);
-    ring->committing = false;
+    ring->committing = NULL;
+    ring->n_committing = 0;
     for (size_t i = 0; i < n; i++) {
         changes[i].seq = ++ring->last;
         ring->changes[ring->last % STORE_RING_SIZE] = changes[i];
@@ -70,15 +69,23 @@ size_t store_changes(struct store *store, int64_t since, struct store_change *ou
 }
 
 int64_t store_changes_last(struct store *store) {
-    bool committing;
-    return store_changes_look(store, &committing);
-}
-
-int64_t store_changes_look(struct store *store, bool *committing) {
     pthread_mutex_lock(&store->ring.mutex);
     int64_t last = store->ring.last;
-    *committing = store->ring.committing;
     pthread_mutex_unlock(&store->ring.mutex);
+    return last;
+}
+
+int64_t store_changes_look(struct store *store, const char *model, bool *committing) {
+    struct store_ring *ring = &store->ring;
+    *committing = false;
+    pthread_mutex_lock(&ring->mutex);
+    int64_t last = ring->last;
+    for (size_t i = 0; i < ring->n_committing; i++) {
+        const struct store_change *change = &ring->committing[i];
+        *committing =
+            *committing || (change->kind == STORE_CHANGE_MODEL && strcmp(change->name, model) == 0);
+    }
+    pthread_mutex_unlock(&ring->mutex);
     return last;
 }
 

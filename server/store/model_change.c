@@ -78,7 +78,13 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
     if (m->keep > 0) {
         prune(tx, m->name, m->keep, version);
     }
-    store_tx_change(tx, STORE_CHANGE_MODEL, m->name, 0);
+    store_tx_model_change(tx, m->name, version,
+                          m->keep > 0
+                              ? STORE_ASK(tx->connection, tx->problem, 0,
+                                          "SELECT min(version) FROM model_versions WHERE name = ?",
+                                          store_text(m->name))
+                              : 0,
+                          0);
     return version;
 }
 
@@ -101,7 +107,7 @@ static void set_live(struct store_tx *tx, void *arg) {
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
               store_text(c->name), store_int(c->version));
-    store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
+    store_tx_model_change(tx, c->name, c->version, 0, 0);
 }
 
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
@@ -121,7 +127,7 @@ static void patch(struct store_tx *tx, void *arg) {
               "coalesce(?3, tags), revision = revision + 1 "
               "WHERE name = ?1",
               store_text(c->name), store_text(c->description), store_text(c->tags));
-    store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
+    store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
 }
 
 bool store_model_patch(struct store *store, const char *name, const char *description,
@@ -166,7 +172,8 @@ static void delete(struct store_tx *tx, void *arg) {
                   "revision = revision + 1 WHERE name = ?",
                   store_text(c->name));
     }
-    store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
+    store_tx_model_change(tx, c->name, now.live != c->version && newest ? now.live : newest,
+                          newest ? 0 : INT64_MAX, c->version);
 }
 
 bool store_model_delete(struct store *store, const char *name, int64_t version,

@@ -46,19 +46,28 @@ struct store_stats {
 void store_stats(struct store *store, struct store_stats *out);
 
 /* ---- changes: what was committed, for caches and event streams ---- */
-enum store_change_kind { STORE_CHANGE_DATASET, STORE_CHANGE_MODEL, STORE_CHANGE_JOB };
+enum store_change_kind {
+    STORE_CHANGE_DATASET,
+    STORE_CHANGE_MODEL,      /* versions came or went, or another one is live */
+    STORE_CHANGE_MODEL_TEXT, /* its description or tags */
+    STORE_CHANGE_JOB
+};
 struct store_change {
     int64_t seq; /* ascending from 1 */
     enum store_change_kind kind;
     char name[IDS_NAME_SIZE]; /* dataset or model; "" for a job */
     int64_t job;              /* id; 0 otherwise */
+    /* MODEL: */
+    int64_t live;    /* the live version from then on; 0: no version is left */
+    int64_t oldest;  /* all versions below this one are gone */
+    int64_t removed; /* this version is gone; 0: none */
 };
 /* Changes after `since`, oldest first, at most `room`. *lost: some were dropped from the ring since then: reload everything. Returns how many. Cheap, no SQL. */
 size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
                      bool *lost);
 int64_t store_changes_last(struct store *store);
-/* Likewise. *committing: changes of models are on their way, and whoever reads the database may see them before they are shown here: what is remembered may be old. */
-int64_t store_changes_look(struct store *store, bool *committing);
+/* Likewise. *committing: a MODEL change of this name is being committed. A reader of the database may see it before it is shown here, so what the caller remembers of the name may be old. */
+int64_t store_changes_look(struct store *store, const char *model, bool *committing);
 /* Waits until there is a change after `since`, store_wake was called, or timeout. Returns the last seq. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store); /* wakes all store_changes_wait */

@@ -125,8 +125,8 @@ bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool 
     return problem->type == PROBLEM_NONE;
 }
 
-void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name,
-                     int64_t job) {
+/* Appends a change of a transaction. */
+static void add_change(struct store_tx *tx, const struct store_change *change) {
     struct store_writer *w = &tx->store->writer;
     if (tx->problem->type) {
         return;
@@ -141,7 +141,22 @@ void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const cha
         w->changes = more;
         w->changes_room = room;
     }
-    struct store_change *change = &w->changes[w->n_changes++];
-    *change = (struct store_change){.kind = kind, .job = job};
-    snprintf(change->name, sizeof change->name, "%s", name ? name : "");
+    w->changes[w->n_changes++] = *change;
+}
+
+void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name,
+                     int64_t job) {
+    struct store_change change = {.kind = kind, .job = job};
+    snprintf(change.name, sizeof change.name, "%s", name ? name : "");
+    add_change(tx, &change);
+}
+
+void store_tx_model_change(struct store_tx *tx, const char *name, int64_t live, int64_t oldest,
+                           int64_t removed) {
+    struct store_change change = {.kind = STORE_CHANGE_MODEL,
+                                  .live = live,
+                                  .oldest = oldest,
+                                  .removed = removed};
+    snprintf(change.name, sizeof change.name, "%s", name);
+    add_change(tx, &change);
 }

@@ -23,6 +23,9 @@ typedef void (*store_tx_fn)(struct store_tx *tx, void *arg);
 /* Notes a change to be shown when the transaction is committed. name: of a dataset or model, NULL for a job. */
 void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name,
                      int64_t job);
+/* Likewise, of the versions of a model: members of struct store_change. */
+void store_tx_model_change(struct store_tx *tx, const char *name, int64_t live, int64_t oldest,
+                           int64_t removed);
 
 /* A queued transaction; lives in the caller's memory until `done` was called. */
 struct store_work {

@@ -23,6 +23,7 @@ struct fixture {
     int64_t dataset;
     void *model; /* bytes of a small model */
     size_t model_size;
+    int64_t keep_versions; /* of store_job_end */
 };
 
 /* Signals a finished append. */
@@ -144,7 +145,8 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
                                 .warnings = "[]",
                                 .model_part = stage(f, bytes, n, 0),
                                 .model_bytes = (int64_t)n,
-                                .model_info = "{}"};
+                                .model_info = "{}",
+                                .keep_versions = f->keep_versions};
     if (!store_job_end(f->store, &end, &version, &problem)) {
         fail_msg("%s", problem.detail);
     }
@@ -240,22 +242,92 @@ static void the_budget_holds(void **state) {
 static void a_commit_under_way(void **state) {
     (void)state;
     struct fixture f;
-    struct store_change change = {.kind = STORE_CHANGE_JOB};
+    static const enum store_change_kind kinds[] = {STORE_CHANGE_JOB, STORE_CHANGE_DATASET,
+                                                   STORE_CHANGE_MODEL_TEXT, STORE_CHANGE_MODEL};
+    struct store_change change = {.name = "m"};
     fixture_init(&f, 1 << 20);
     publish(&f, "m", f.model, f.model_size);
+    publish(&f, "other", f.model, f.model_size);
     assert_int_equal(version_served(&f, "m"), 1);
-    for (int models = 0; models < 2; models++) {
-        change.kind = models ? STORE_CHANGE_MODEL : STORE_CHANGE_JOB;
+    assert_int_equal(version_served(&f, "other"), 1);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        change.kind = kinds[i];
         store_ring_begin(&f.store->ring, &change, 1);
-        const struct serving_model *m = serving_try(f.serving, "m", 0);
-        assert_int_equal(m == NULL, models);
+        const struct serving_model *m = serving_try(f.serving, "m", 0),
+                                   *other = serving_try(f.serving, "other", 0);
+        assert_int_equal(m == NULL, kinds[i] == STORE_CHANGE_MODEL);
+        assert_non_null(other); /* nothing is committed of this one */
         serving_release(f.serving, m);
+        serving_release(f.serving, other);
         assert_int_equal(version_served(&f, "m"), 1);
         store_ring_end(&f.store->ring, &change, 0); /* it failed */
         m = serving_try(f.serving, "m", 0);
         assert_non_null(m);
         serving_release(f.serving, m);
     }
+    fixture_done(&f);
+}
+
+static bool is_loaded(struct fixture *f, const char *name, int64_t version) {
+    const struct serving_model *m = serving_try(f->serving, name, version);
+    if (m != NULL && version == 0) {
+        version = m->version;
+    }
+    const bool loaded = m != NULL && m->version == version;
+    serving_release(f->serving, m);
+    return loaded;
+}
+
+/* A change drops the versions that are gone, and no others. */
+static void loaded_versions_stay(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    struct serving_stats before, after;
+    fixture_init(&f, 1 << 20);
+    for (int64_t v = 1; v <= 4; v++) {
+        assert_int_equal(publish(&f, "m", f.model, f.model_size), v);
+        assert_int_equal(version_served(&f, "m"), v);
+    }
+    publish(&f, "other", f.model, f.model_size);
+    assert_int_equal(version_served(&f, "other"), 1);
+    serving_stats(f.serving, &before);
+    assert_true(store_model_patch(f.store, "m", "text", "[\"a\"]", NULL, &problem));
+    for (int64_t v = 0; v <= 4; v++) {
+        assert_true(is_loaded(&f, "m", v));
+    }
+    assert_true(store_model_set_live(f.store, "m", 2, NULL, &problem));
+    assert_true(is_loaded(&f, "m", 0));
+    assert_int_equal(version_served(&f, "m"), 2);
+    assert_true(store_model_delete(f.store, "m", 3, NULL, &problem));
+    assert_false(is_loaded(&f, "m", 3));
+    assert_int_equal(version_served(&f, "m"), 2);
+    assert_true(is_loaded(&f, "m", 1) && is_loaded(&f, "m", 2) && is_loaded(&f, "m", 4));
+    serving_stats(f.serving, &after);
+    assert_int_equal(after.loads, before.loads);
+    assert_int_equal(after.models, before.models - 1);
+    assert_true(store_model_delete(f.store, "m", 0, NULL, &problem));
+    for (int64_t v = 0; v <= 4; v++) {
+        assert_false(is_loaded(&f, "m", v));
+    }
+    assert_true(is_loaded(&f, "other", 0));
+    fixture_done(&f);
+}
+
+/* A publish that removes old versions drops these alone. */
+static void pruned_versions_go(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_init(&f, 1 << 20);
+    for (int64_t v = 1; v <= 3; v++) {
+        assert_int_equal(publish(&f, "m", f.model, f.model_size), v);
+        assert_int_equal(version_served(&f, "m"), v);
+    }
+    f.keep_versions = 2;
+    assert_int_equal(publish(&f, "m", f.model, f.model_size), 4);
+    assert_false(is_loaded(&f, "m", 1) || is_loaded(&f, "m", 2));
+    assert_true(is_loaded(&f, "m", 3));
+    assert_int_equal(version_served(&f, "m"), 4);
     fixture_done(&f);
 }
 
@@ -307,6 +379,8 @@ int main(void) {
         cmocka_unit_test(damaged_bytes_are_refused_each_time),
         cmocka_unit_test(the_budget_holds),
         cmocka_unit_test(a_commit_under_way),
+        cmocka_unit_test(loaded_versions_stay),
+        cmocka_unit_test(pruned_versions_go),
         cmocka_unit_test(readers_and_publishes_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
