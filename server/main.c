@@ -173,7 +173,7 @@ static bool start_http(struct daemon *d, struct problem *problem) {
 /* true: all is up. false: problem says why; what was started is still to be stopped. */
 static bool start(struct daemon *d, struct problem *problem) {
     const struct settings *s = &d->settings;
-    struct store_settings store = {.path = s->database};
+    struct store_settings store = {.path = s->database, .no_backup = s->no_upgrade_backup};
     struct jobs_settings jobs = {
         .workers = s->workers,
         .train_threads = s->train_threads,

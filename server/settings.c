@@ -36,6 +36,9 @@ const struct option_row settings_rows[] = {
      "Listening"},
     {"database", OPTION_STRING, AT(database), "discern.db", 0, 0, NULL, "FILE",
      "The database file; made when it is not there.", "Storage"},
+    {"no-upgrade-backup", OPTION_FLAG, AT(no_upgrade_backup), NULL, 0, 0, NULL, NULL,
+     "Do not copy the database to FILE.before-NUMBER before an upgrade changes its tables.",
+     "Storage"},
     {"spool-dir", OPTION_STRING, AT(spool_dir), NULL, 0, 0, NULL, "FOLDER",
      "Where answers to long NDJSON bodies are kept until they are sent, in files without a name; "
      "the database's folder when it is not "

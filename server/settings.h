@@ -11,6 +11,7 @@ struct settings {
     const char *listen;    /* ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH */
     const char *port_file; /* NULL: none */
     const char *database;  /* file */
+    bool no_upgrade_backup;
     const char *spool_dir; /* folder; settings_check makes NULL the database's */
     const char *base_path; /* "" or "/prefix" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;

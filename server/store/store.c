@@ -40,7 +40,7 @@ bool store_recover(struct store *store, struct problem *problem) {
 }
 
 /* On the connection that will be the writer thread's. */
-static bool open_database(struct store *store, struct problem *problem) {
+static bool open_database(struct store *store, bool backup, struct problem *problem) {
     struct store_connection *c = store_connection_open(store->path, STORE_WRITE, problem);
     store->writer.connection = c;
     if (!c || !store_dbfile_prepare(c, store->path, problem)) {
@@ -48,7 +48,7 @@ static bool open_database(struct store *store, struct problem *problem) {
     }
     size_t n;
     const struct store_migration *migrations = store_migrations(&n);
-    return store_migrate(c, migrations, n, problem);
+    return store_migrate(c, migrations, n, backup, problem);
 }
 
 static bool set_up(struct store *store, const struct store_settings *settings,
@@ -78,7 +78,7 @@ static bool prepare(struct store *store, const struct store_settings *settings,
     }
     store->lock_fd = store_lock_take(store->path, problem);
     if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) ||
-        !open_database(store, problem)) {
+        !open_database(store, !settings->no_backup, problem)) {
         return false;
     }
     sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);

@@ -22,6 +22,7 @@ struct store_settings {
     int64_t lease_ms; /* how long a claim or a staged part is owned without renewal; 0: 15,000 */
     int64_t
         bulk_limit; /* bytes the bulk queue may hold before store_part_append's callers should pause; 0: 8 MiB, about a chunk: one is written, one waits */
+    bool no_backup; /* no copy of the database before migrations change it */
 };
 
 /* Makes or opens the file, takes FILE.lock (flock), applies migrations, starts the writer, gives expired work back, begins to sweep. Refusals are one clear line each: locked by pid N; no Discern

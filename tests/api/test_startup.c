@@ -194,14 +194,14 @@ static void test_environment(void **state) {
 
 static void test_help_and_version(void **state) {
     (void)state;
-    static const char *const options[] = {"--listen",       "--port-file",      "--database",
-                                          "--workers",      "--http-threads",   "--train-threads",
-                                          "--job-attempts", "--keep-jobs",      "--keep-versions",
-                                          "--max-body",     "--discard-limit",  "--max-connections",
-                                          "--drain-delay",  "--drain-timeout",  "--log-format",
-                                          "--log-level",    "--base-path",      "--allowed-host",
-                                          "--allow-origin", "--trusted-proxy",  "--insecure",
-                                          "--healthcheck",  "--header-timeout", "DISCERN_"};
+    static const char *const options[] = {
+        "--listen",        "--port-file",     "--database",       "--workers",
+        "--http-threads",  "--train-threads", "--job-attempts",   "--keep-jobs",
+        "--keep-versions", "--max-body",      "--discard-limit",  "--max-connections",
+        "--drain-delay",   "--drain-timeout", "--log-format",     "--log-level",
+        "--base-path",     "--allowed-host",  "--allow-origin",   "--trusted-proxy",
+        "--insecure",      "--healthcheck",   "--header-timeout", "--no-upgrade-backup",
+        "DISCERN_"};
     const char *out;
     assert_int_equal(discernd_run(FLAGS("--help"), &out), 0);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {

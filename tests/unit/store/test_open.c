@@ -2,6 +2,7 @@
 #include "store/internal.h"
 #include "store/migrate.h"
 #include "unit/store/fixture.h"
+#include <glob.h>
 
 static void test_new_file_has_its_pragmas(void **state) {
     struct fixture *f = *state;
@@ -203,26 +204,205 @@ static void test_migrations_are_all_or_nothing(void **state) {
     assert_non_null(c);
     struct store_migration list[] = {{"1.sql", "CREATE TABLE a (x)", 18},
                                      {"2.sql", "CREATE TABLE b (x); CREATE TABLE a (x)", 38}};
-    assert_problem(f, store_migrate(c, list, 2, &f->problem), PROBLEM_INTERNAL, "already exists");
+    assert_problem(f, store_migrate(c, list, 2, true, &f->problem), PROBLEM_INTERNAL,
+                   "already exists");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
     list[1] = (struct store_migration){"2.sql", "CREATE TABLE b (x)", 18};
-    assert_ok(f, store_migrate(c, list, 2, &f->problem));
-    assert_ok(f, store_migrate(c, list, 2, &f->problem));
+    assert_ok(f, store_migrate(c, list, 2, true, &f->problem));
+    assert_ok(f, store_migrate(c, list, 2, true, &f->problem));
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 2);
-    assert_problem(f, store_migrate(c, list, 1, &f->problem), PROBLEM_INTERNAL,
+    assert_problem(f, store_migrate(c, list, 1, true, &f->problem), PROBLEM_INTERNAL,
                    "newer than this binary: it has migration \"2.sql\"");
     store_connection_close(c);
+}
+
+#define MIGRATION(name, text) ((struct store_migration){(name), (text), sizeof(text) - 1})
+
+/* How many backups lie beside the database, unfinished ones too. */
+static size_t n_backups(const struct fixture *f) {
+    char pattern[128];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s.before-*", f->path);
+    const size_t n = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    globfree(&found);
+    return n;
+}
+
+static struct store_connection *connect_new(struct fixture *f) {
+    write_file(f->path, "");
+    struct store_connection *c = store_connection_open(f->path, STORE_WRITE, &f->problem);
+    assert_non_null(c);
+    return c;
+}
+
+static const char family[] =
+    "CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (parent INTEGER NOT NULL "
+    "REFERENCES parent (id) ON DELETE CASCADE); INSERT INTO parent VALUES (1), (2); INSERT INTO "
+    "child VALUES (1), (2), (2)";
+
+/* A table that others refer to can be rebuilt: nothing cascades. */
+static void test_a_migration_may_rebuild_a_table(void **state) {
+    struct fixture *f = *state;
+    struct store_connection *c = connect_new(f);
+    const struct store_migration list[] = {
+        MIGRATION("0001_family.sql", family),
+        MIGRATION("0002_rebuild.sql",
+                  "CREATE TABLE new_parent (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO "
+                  "new_parent (id) SELECT id FROM parent; DROP TABLE parent; ALTER TABLE "
+                  "new_parent RENAME TO parent")};
+    assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
+    assert_ok(f, store_migrate(c, list, 2, true, &f->problem));
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM child"), 3);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_foreign_key_list('child') WHERE "
+                                      "\"table\" = 'parent'"),
+                     1);
+    assert_int_equal(STORE_ASK(c, &f->problem, 0, "PRAGMA foreign_keys", STORE_NO_VALUES), 1);
+    store_connection_close(c);
+}
+
+static void test_a_migration_that_breaks_a_reference_is_undone(void **state) {
+    struct fixture *f = *state;
+    struct store_connection *c = connect_new(f);
+    const struct store_migration list[] = {MIGRATION("0001_family.sql", family),
+                                           MIGRATION("0002_orphans.sql",
+                                                     "DELETE FROM parent WHERE id = 2")};
+    assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
+    assert_problem(
+        f, store_migrate(c, list, 2, true, &f->problem), PROBLEM_INTERNAL,
+        "\"0002_orphans.sql\" was not applied: rows of table \"child\" would refer to rows "
+        "of table \"parent\"");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parent"), 2);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
+    assert_int_equal(STORE_ASK(c, &f->problem, 0, "PRAGMA foreign_keys", STORE_NO_VALUES), 1);
+    store_connection_close(c);
+}
+
+static void test_a_backup_precedes_a_migration(void **state) {
+    struct fixture *f = *state;
+    struct store_connection *c = connect_new(f);
+    char copy[128], part[128];
+    struct stat before, after;
+    const struct store_migration list[] = {
+        MIGRATION("0001_a.sql", "CREATE TABLE a (x); INSERT INTO a VALUES (7)"),
+        MIGRATION("0002_b.sql", "DELETE FROM a"),
+        MIGRATION("0003_c.sql", "this is no SQL"),
+        MIGRATION("0003_c.sql", "CREATE TABLE c (x)"),
+    };
+    snprintf(copy, sizeof copy, "%s.before-0002", f->path);
+    snprintf(part, sizeof part, "%s.before-0002.part", f->path);
+    store_connection_exec(c, "PRAGMA application_id = 77; PRAGMA journal_mode = WAL", &f->problem);
+    assert_int_equal(chmod(f->path, 0600), 0);
+    assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
+    assert_int_equal(n_backups(f), 0); /* a new database */
+    assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
+    assert_int_equal(n_backups(f), 0); /* nothing to apply */
+    write_file(part, "of a start that crashed");
+    assert_ok(f, store_migrate(c, list, 2, true, &f->problem));
+    assert_int_equal(n_backups(f), 1);
+    assert_int_equal(stat(f->path, &before), 0);
+    assert_int_equal(stat(copy, &after), 0);
+    assert_int_equal(before.st_mode, after.st_mode);
+    assert_int_equal(sql_ask(copy, "SELECT x FROM a"), 7);
+    assert_int_equal(sql_ask(copy, "SELECT count(*) FROM migrations"), 1);
+    assert_int_equal(sql_ask(copy, "PRAGMA application_id"), 77);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
+    for (int i = 0; i < 2; i++) { /* a second try replaces the backup of the first */
+        assert_problem(f, store_migrate(c, list, 3, true, &f->problem), PROBLEM_INTERNAL, "syntax");
+        assert_int_equal(n_backups(f), 2);
+    }
+    const struct store_migration mended[] = {list[0], list[1], list[3]};
+    assert_ok(f, store_migrate(c, mended, 3, false, &f->problem));
+    assert_int_equal(n_backups(f), 2);
+    store_connection_close(c);
+}
+
+/* Without the backup the database is not touched. */
+static void test_no_migration_without_its_backup(void **state) {
+    struct fixture *f = *state;
+    struct store_connection *c = connect_new(f);
+    char copy[128];
+    const struct store_migration list[] = {MIGRATION("0001_a.sql", "CREATE TABLE a (x)"),
+                                           MIGRATION("0002_b.sql", "DROP TABLE a")};
+    assert_ok(f, store_migrate(c, list, 1, true, &f->problem));
+    snprintf(copy, sizeof copy, "%s.before-0002", f->path);
+    assert_int_equal(mkdir(copy, 0700), 0);
+    assert_problem(f, store_migrate(c, list, 2, true, &f->problem), PROBLEM_INTERNAL,
+                   ".before-0002\" before the upgrade of the database cannot be written");
+    assert_int_equal(n_backups(f), 1); /* the folder */
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM a"), 0);
+    assert_ok(f, store_migrate(c, list, 2, false, &f->problem));
+    assert_int_equal(rmdir(copy), 0);
+    store_connection_close(c);
+}
+
+static bool same_checksum(struct fixture *f, const char *a, const char *b) {
+    char sums[2][HASH_BLAKE2B_TEXT];
+    assert_ok(f, store_migration_checksum(&(struct store_migration){"a", a, strlen(a)}, sums[0],
+                                          &f->problem));
+    assert_ok(f, store_migration_checksum(&(struct store_migration){"a", b, strlen(b)}, sums[1],
+                                          &f->problem));
+    return strcmp(sums[0], sums[1]) == 0;
+}
+
+static void test_checksums_are_of_the_bare_sql(void **state) {
+    struct fixture *f = *state;
+    static const char sql[] = "CREATE TABLE a (x, y TEXT DEFAULT 'b -- c');";
+    static const char *const same[] = {
+        "-- comment\nCREATE TABLE a (x, y TEXT DEFAULT 'b -- c'); -- end",
+        "/* CREATE -- */CREATE/**/TABLE\n\ta(x,\r\ny /* 'y' */ TEXT DEFAULT 'b -- c') ;\n"};
+    static const char *const other[] = {"CREATE TABLE a (x, y TEXT DEFAULT 'b  -- c');",
+                                        "CREATE TABLE a (x, y TEXT DEFAULT 'b');",
+                                        "CREATE TABLE a (x, yTEXT DEFAULT 'b -- c');",
+                                        "CREATE TABLE a (x, y TEXT DEFAULT 'b -- c'",
+                                        "-- CREATE TABLE a (x, y TEXT DEFAULT 'b -- c');"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        assert_true(same_checksum(f, sql, same[i]));
+    }
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        assert_false(same_checksum(f, sql, other[i]));
+    }
+    assert_false(same_checksum(f, "SELECT 'it''s  a'", "SELECT 'it''s a'"));
+    assert_false(same_checksum(f, "SELECT [a  b]", "SELECT [a b]"));
+}
+
+/* Databases of earlier binaries carry the checksums of the whole files. */
+static void test_earlier_checksums_are_accepted(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    sql_run(f->path,
+            "UPDATE migrations SET checksum = "
+            "'1fba471bbaa2bdb6b3b25034a8e8eb684aca3005837dc7d1033dfab90761ba12' WHERE id = 1; "
+            "UPDATE migrations SET checksum = "
+            "'8427059390e937ba58ac53ecf11cedb8d4bc44c318e238bb354ed0a9da973acc' WHERE id = 2");
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    assert_int_equal(n_backups(f), 0);
+    sql_run(f->path, "UPDATE migrations SET checksum = (SELECT checksum FROM migrations WHERE id = "
+                     "1) WHERE id = 2"); /* of another migration */
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL,
+                   "migration \"0002_job_pins.sql\" was changed");
 }
 
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_directory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        T(test_new_file_has_its_pragmas),      T(test_reopen_keeps),
-        T(test_second_store_is_locked_out),    T(test_foreign_files_are_refused_untouched),
-        T(test_newer_database_is_refused),     T(test_changed_migration_is_refused),
-        T(test_places_that_cannot_be),         T(test_half_made_files_are_completed),
-        T(test_migrations_are_all_or_nothing), T(test_health_sees_a_stuck_writer)};
+    const struct CMUnitTest tests[] = {T(test_new_file_has_its_pragmas),
+                                       T(test_reopen_keeps),
+                                       T(test_second_store_is_locked_out),
+                                       T(test_foreign_files_are_refused_untouched),
+                                       T(test_newer_database_is_refused),
+                                       T(test_changed_migration_is_refused),
+                                       T(test_places_that_cannot_be),
+                                       T(test_half_made_files_are_completed),
+                                       T(test_a_migration_may_rebuild_a_table),
+                                       T(test_a_migration_that_breaks_a_reference_is_undone),
+                                       T(test_a_backup_precedes_a_migration),
+                                       T(test_no_migration_without_its_backup),
+                                       T(test_checksums_are_of_the_bare_sql),
+                                       T(test_earlier_checksums_are_accepted),
+                                       T(test_migrations_are_all_or_nothing),
+                                       T(test_health_sees_a_stuck_writer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
