@@ -117,11 +117,11 @@ dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *t
     return status;
 }
 
-size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t place) {
+size_t dn_encoder_sparse_feature(const dn_encoder *encoder, size_t input, uint32_t index) {
     if (input >= encoder->n_inputs || encoder->inputs[input].type != DN_SPARSE) {
         return SIZE_MAX;
     }
-    const size_t k = dni_index_set_find(&encoder->index_sets[input], place);
+    const size_t k = dni_index_set_find(&encoder->index_sets[input], index);
     return k == SIZE_MAX ? k : encoder->inputs[input].first_feature + k;
 }
 

@@ -124,7 +124,7 @@ static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
     const dn_index_filter all = {.kind = DN_INDICES_ALL};
     dni_index_set *set = &fit->encoder->index_sets[i];
     input->width = column->width;
-    input->first_index = column->first_place;
+    input->first_index = column->first_index;
     dn_status status =
         dni_index_set_init(set,
                            fit->spec->index_filters == NULL ? &all : &fit->spec->index_filters[i],

@@ -59,13 +59,14 @@ static dn_status grow(struct counts *counts, const dn_run *run, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni_tile *tile,
+static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni_chunk_tile *tile,
                           const double *values, dn_error *err) {
-    double scratch[DNI_TILE];
-    const double *x = dni_tile_gather(tile, values, scratch);
+    double scratch[DNI_CHUNK_TILE_ROWS];
+    const double *x = dni_chunk_tile_gather(tile, values, scratch);
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t k = 0; k < tile->n; k++) {
-        double weight = scan->weight == NULL ? 1 : scan->weight[base + (dni_tile_row(tile, k))];
+        double weight =
+            scan->weight == NULL ? 1 : scan->weight[base + (dni_chunk_tile_row(tile, k))];
         if (isnan(x[k]) || weight == 0) {
             continue;
         }
@@ -90,7 +91,7 @@ static dn_status count_numbers(struct counts *counts, const dni_scan *scan, size
     size_t tiles = 0;
     for (size_t chunk = 0; chunk < scan->source->n_chunks; chunk++) {
         dni_walk walk = dni_walk_chunk(&scan->selection, chunk);
-        dni_tile tile;
+        dni_chunk_tile tile;
         while (dni_walk_next(&walk, &tile)) {
             bool changed;
             dn_status status = tiles++ % TILES_A_POLL == 0 ? dn_run_stop(scan->run, err) : DN_OK;
@@ -140,7 +141,7 @@ struct level_count {
 };
 
 static void count_tile(const struct level_count *self, const dni_encoding_slot *slot,
-                       const dni_tile *tile, double *out) {
+                       const dni_chunk_tile *tile, double *out) {
     size_t base = self->scan->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
         const dn_input *input = &self->encoder->inputs[i];
@@ -148,7 +149,7 @@ static void count_tile(const struct level_count *self, const dni_encoding_slot *
             continue;
         }
         for (size_t k = 0; k < tile->n; k++) {
-            size_t row = dni_tile_row(tile, k);
+            size_t row = dni_chunk_tile_row(tile, k);
             uint32_t code = slot->open.views[i].code[row],
                      level = code == DN_CODE_MISSING ? code : slot->level[i][code];
             if (level < input->levels.n) {
@@ -164,7 +165,7 @@ static dn_status count_block(const void *arg, const dn_block *block, size_t slot
     const struct level_count *self = arg;
     dni_encoding_slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(&self->scan->selection, block->first_row / DN_BLOCK_ROWS);
-    dni_tile tile;
+    dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status =
             dni_encoding_open(slot, self->scan->source, self->encoder, self->scan->opened,

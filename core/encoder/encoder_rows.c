@@ -107,19 +107,19 @@ static dn_status encoded_init(dni_encoded *encoded, const dni_source_rows *self,
 }
 
 /* ---- rows of a walk ---- */
-static void copy_rows(const dni_source_rows *self, const dni_tile *tile, const double *from,
+static void copy_rows(const dni_source_rows *self, const dni_chunk_tile *tile, const double *from,
                       double *to) {
     if (from == NULL) {
         return;
     }
     from += self->source->chunk_first_row[tile->chunk];
-    const double *rows = dni_tile_gather(tile, from, to);
+    const double *rows = dni_chunk_tile_gather(tile, from, to);
     if (rows != to) {
         memcpy(to, rows, tile->n * sizeof *to);
     }
 }
 
-static void copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t row,
+static void copy_labels(const dni_source_rows *self, const dni_chunk_tile *tile, size_t row,
                         dni_encoded *out) {
     if (out->target != NULL) {
         copy_rows(self, tile, self->target, out->target + row);
@@ -130,7 +130,7 @@ static void copy_labels(const dni_source_rows *self, const dni_tile *tile, size_
 }
 
 static dn_status encode_dense_tile(const dni_source_rows *self, dni_encoding_slot *slot,
-                                   const dni_tile *tile, double *out, dni_pace *pace,
+                                   const dni_chunk_tile *tile, double *out, dni_pace *pace,
                                    dn_error *err) {
     const dn_encoder *encoder = self->encoder;
     dn_status status = dni_encode_dense(slot, encoder, tile, 0, encoder->n_inputs, out, err);
@@ -145,7 +145,7 @@ static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slo
     const dn_encoder *encoder = self->encoder;
     const size_t width = encoder->n_features;
     dni_pace pace = {.run = &self->run};
-    dni_tile tile;
+    dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = dni_encoding_open(slot, self->source, encoder, self->columns, tile.chunk,
                                              slot_index, &self->run, err);
@@ -295,7 +295,7 @@ static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *sl
                               dn_error *err) {
     const dn_encoder *encoder = self->encoder;
     dni_pace pace = {.run = &self->run};
-    dni_tile tile;
+    dni_chunk_tile tile;
     for (size_t input = 0, n; input < encoder->n_inputs; input += n) {
         n = dni_encode_group(encoder, input);
         dn_status status = dni_encoding_open_part(slot, self->source, encoder, self->columns, input,
@@ -337,7 +337,7 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     if (status != DN_OK) {
         return status;
     }
-    dni_tile tile;
+    dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         copy_labels(self, &tile, first + tile.position, &self->all);
     }

@@ -31,8 +31,8 @@ struct dni_scan_slot {
     size_t
         /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
         level_bytes;
-    double weights[DNI_TILE]; /* of the rows of the tile */
-    double values[DNI_TILE];  /* of the rows of the tile */
+    double weights[DNI_CHUNK_TILE_ROWS]; /* of the rows of the tile */
+    double values[DNI_CHUNK_TILE_ROWS];  /* of the rows of the tile */
 };
 
 static dn_column_type type_of(const dni_scan *scan, size_t i) {
@@ -127,11 +127,11 @@ const dni_string_set *dni_scan_levels(const dni_scan *scan, size_t i) {
 
 /* ---- tiles ---- */
 /* Copies the weights of the tile's rows and checks them. */
-static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double *out,
+static dn_status tile_weights(const dni_scan *scan, const dni_chunk_tile *tile, double *out,
                               dn_error *err) {
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
-        size_t row = base + (dni_tile_row(tile, i));
+        size_t row = base + (dni_chunk_tile_row(tile, i));
         double weight = scan->weight == NULL ? 1 : scan->weight[row];
         if (!(weight >= 0) || isinf(weight)) {
             dn_status status =
@@ -240,11 +240,11 @@ static bool too_large(const dni_scan *scan, const dni_string_set *levels) {
     return levels->n > scan->max_levels || dni_string_set_size(levels) > DN_MAX_LEVEL_BYTES;
 }
 
-static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_tile *tile,
+static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_chunk_tile *tile,
                             size_t i, double *weight, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     for (size_t k = 0; k < tile->n; k++) {
-        uint32_t code = view->code[dni_tile_row(tile, k)];
+        uint32_t code = view->code[dni_chunk_tile_row(tile, k)];
         if (slot->weights[k] == 0) {
             continue;
         }
@@ -272,7 +272,7 @@ static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni
 
 /* ---- blocks ---- */
 static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slot_index,
-                           const dni_tile *tile, dn_error *err) {
+                           const dni_chunk_tile *tile, dn_error *err) {
     bool changed = false;
     dn_status status = dni_chunk_open(&slot->open, scan->source, scan->opened, scan->n, tile->chunk,
                                       slot_index, &changed, err);
@@ -294,7 +294,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
     const dni_scan *scan = arg;
     dni_scan_slot *slot = &scan->slots[slot_index];
     dni_walk walk = dni_walk_block(&scan->selection, block->first_row / DN_BLOCK_ROWS);
-    dni_tile tile;
+    dni_chunk_tile tile;
     memset(slot->lanes, 0, scan->n * sizeof *slot->lanes);
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = open_tile(scan, slot, slot_index, &tile, err);
@@ -302,7 +302,8 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
             if (type_of(scan, i) == DN_CATEGORICAL) {
                 status = add_levels(scan, slot, &tile, i, &slot->lanes[i].a[0], err);
             } else if (scan->opened[i] != DNI_NO_COLUMN) {
-                const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
+                const double *x =
+                    dni_chunk_tile_gather(&tile, slot->open.views[i].number, slot->values);
                 add_sums(x, slot->weights, tile.n, tile.position, &slot->lanes[i],
                          &slot->minimum[i], &slot->maximum[i]);
                 if (scan->find_missing && !slot->missing[i]) {
@@ -330,7 +331,7 @@ static dn_status moments_block(const void *arg, const dn_block *block, size_t sl
     const dni_scan *scan = arg;
     dni_scan_slot *slot = &scan->slots[slot_index];
     dni_walk walk = dni_walk_block(&scan->selection, block->first_row / DN_BLOCK_ROWS);
-    dni_tile tile;
+    dni_chunk_tile tile;
     memset(slot->lanes, 0, scan->n * sizeof *slot->lanes);
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = open_tile(scan, slot, slot_index, &tile, err);
@@ -342,7 +343,8 @@ static dn_status moments_block(const void *arg, const dn_block *block, size_t sl
             if (column->factor == 0) {
                 continue;
             }
-            const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
+            const double *x =
+                dni_chunk_tile_gather(&tile, slot->open.views[i].number, slot->values);
             add_moments(x, slot->weights, tile.n, tile.position, column->shift, column->factor,
                         &slot->lanes[i]);
         }

@@ -79,27 +79,28 @@ static dn_status not_finite(const struct sparse_fit *self, size_t row, size_t in
                             dn_error *err) {
     dn_status status =
         dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)",
-                     self->column->name, (unsigned long long)self->column->first_place + index, x);
+                     self->column->name, (unsigned long long)self->column->first_index + index, x);
     dn_error_set_field(err, self->column->name);
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
 static inline dn_status add_tile(const struct sparse_fit *self, struct slot *slot,
-                                 const dni_tile *tile, add_entry add, double *out, dn_error *err) {
+                                 const dni_chunk_tile *tile, add_entry add, double *out,
+                                 dn_error *err) {
     const dn_column_view *view = &slot->view;
     const size_t base = self->rows->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
-        const size_t row = dni_tile_row(tile, i);
+        const size_t row = dni_chunk_tile_row(tile, i);
         const double v = self->weight == NULL ? 1 : self->weight[base + row];
         for (size_t e = view->row_start[row]; v > 0 && e < view->row_start[row + 1]; e++) {
             const double x = view->number[e];
-            const size_t k = dni_index_set_find(self->set, view->place[e]);
+            const size_t k = dni_index_set_find(self->set, view->index[e]);
             if (k == SIZE_MAX) {
                 continue;
             }
             if (!isfinite(x)) {
-                return not_finite(self, base + row, view->place[e], x, err);
+                return not_finite(self, base + row, view->index[e], x, err);
             }
             if (x != 0) {
                 add(self, slot, k, x, v, out);
@@ -113,7 +114,7 @@ static inline dn_status add_block(const struct sparse_fit *self, const dn_block 
                                   size_t slot_index, add_entry add, double *out, dn_error *err) {
     struct slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(self->rows, block->first_row / DN_BLOCK_ROWS);
-    dni_tile tile;
+    dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         bool changed;
         dn_status status = dni_chunk_open(&slot->open, self->rows->source, &self->column_index, 1,
@@ -207,7 +208,7 @@ static dn_status too_large(const struct sparse_fit *self, size_t k, dn_error *er
         err, DN_ERR_NUMERIC,
         "column \"%s%llu\" has numbers too large to be standardised: divide it by a power of ten",
         self->column->name,
-        (unsigned long long)self->column->first_place + dni_index_set_at(self->set, k));
+        (unsigned long long)self->column->first_index + dni_index_set_at(self->set, k));
     dn_error_set_field(err, self->column->name);
     return status;
 }

@@ -110,7 +110,7 @@ static dn_status prepare_chunk(dni_encoding_slot *slot, const dn_table_source *s
     }
     if (input->type == DN_SPARSE) {
         slot->shift[i] =
-            (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_index;
+            (int64_t)source->columns[columns[i]].first_index - (int64_t)input->first_index;
     }
     return DN_OK;
 }
@@ -200,7 +200,7 @@ static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *i
 }
 
 dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source,
-                             const dn_encoder *encoder, const dni_tile *tile, size_t first,
+                             const dn_encoder *encoder, const dni_chunk_tile *tile, size_t first,
                              size_t n, const double *weight, dn_error *err) {
     const size_t base = source->chunk_first_row[tile->chunk];
     for (size_t i = first; i < first + n; i++) {
@@ -211,7 +211,7 @@ dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_sourc
             continue;
         }
         for (size_t k = 0; k < tile->n; k++) {
-            const size_t row = dni_tile_row(tile, k);
+            const size_t row = dni_chunk_tile_row(tile, k);
             if (weight != NULL && weight[base + row] == 0) {
                 continue;
             }
@@ -265,8 +265,8 @@ static inline void encode_row(const struct group *restrict group, size_t n, size
 }
 
 /* Encodes a group row by row. With the constant GROUP the compiler unrolls the inner loop. */
-static void encode_group(const struct group *restrict group, const dni_tile *tile, size_t stride,
-                         double *restrict out) {
+static void encode_group(const struct group *restrict group, const dni_chunk_tile *tile,
+                         size_t stride, double *restrict out) {
     out += group->first_feature;
     if (group->n == GROUP && tile->contiguous) {
         for (size_t i = 0; i < tile->n; i++) {
@@ -275,7 +275,7 @@ static void encode_group(const struct group *restrict group, const dni_tile *til
         return;
     }
     for (size_t i = 0; i < tile->n; i++) {
-        encode_row(group, group->n, dni_tile_row(tile, i), out + i * stride);
+        encode_row(group, group->n, dni_chunk_tile_row(tile, i), out + i * stride);
     }
 }
 
@@ -290,32 +290,32 @@ size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
 
 /* Encodes a number that has an indicator or is used by bases only. */
 static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                         const dni_tile *tile, size_t i, double *out) {
+                         const dni_chunk_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     const double *number = slot->open.views[i].number;
     size_t stride = encoder->n_features, j = input->first_feature;
     if (!input->in_basis_only) {
         for (size_t k = 0; k < tile->n; k++) {
-            out[k * stride + j] = dni_encode_number(number[dni_tile_row(tile, k)], input->fill,
-                                                    dni_encoder_mean_of(encoder, j),
+            out[k * stride + j] = dni_encode_number(number[dni_chunk_tile_row(tile, k)],
+                                                    input->fill, dni_encoder_mean_of(encoder, j),
                                                     dni_encoder_scale_of(encoder, j));
         }
         j++;
     }
     for (size_t k = 0; input->indicator && k < tile->n; k++) {
-        out[k * stride + j] = isnan(number[dni_tile_row(tile, k)]);
+        out[k * stride + j] = isnan(number[dni_chunk_tile_row(tile, k)]);
     }
 }
 
 static void dense_category(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                           const dni_tile *tile, size_t i, double *out) {
+                           const dni_chunk_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     for (size_t k = 0; k < tile->n; k++) {
         double *row = out + k * encoder->n_features;
         for (size_t level = 0; level < input->n_features; level++) {
             row[input->first_feature + level] = 0;
         }
-        size_t feature = dni_slot_category(slot, input, i, dni_tile_row(tile, k));
+        size_t feature = dni_slot_category(slot, input, i, dni_chunk_tile_row(tile, k));
         if (feature != SIZE_MAX) {
             row[feature] = 1;
         }
@@ -323,12 +323,12 @@ static void dense_category(const dni_encoding_slot *slot, const dn_encoder *enco
 }
 
 static dn_status dense_vector(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                              const dni_tile *tile, size_t i, double *out, dn_error *err) {
+                              const dni_chunk_tile *tile, size_t i, double *out, dn_error *err) {
     const dn_input *input = &encoder->inputs[i];
     const dn_column_view *view = &slot->open.views[i];
     const bool scaled = dni_input_is_scaled(encoder, input);
     for (size_t k = 0; k < tile->n; k++, out += encoder->n_features) {
-        const size_t row = dni_tile_row(tile, k);
+        const size_t row = dni_chunk_tile_row(tile, k);
         if (scaled) {
             memcpy(out + input->first_feature, slot->empty + input->first_feature,
                    input->n_features * sizeof *out);
@@ -349,10 +349,10 @@ static dn_status dense_vector(const dni_encoding_slot *slot, const dn_encoder *e
             continue;
         }
         for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-            const size_t place = dni_slot_feature(slot, encoder, i, view->place[e]);
-            if (place != SIZE_MAX) {
-                out[input->first_feature + place] =
-                    dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
+            const size_t feature = dni_slot_feature(slot, encoder, i, view->index[e]);
+            if (feature != SIZE_MAX) {
+                out[input->first_feature + feature] =
+                    dni_encode_entry(encoder, input->first_feature + feature, view->number[e]);
             }
         }
     }
@@ -360,7 +360,7 @@ static dn_status dense_vector(const dni_encoding_slot *slot, const dn_encoder *e
 }
 
 dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                           const dni_tile *tile, size_t first, size_t n, double *out,
+                           const dni_chunk_tile *tile, size_t first, size_t n, double *out,
                            dn_error *err) {
     dn_status status = DN_OK;
     for (size_t i = first; status == DN_OK && i < first + n;) {
@@ -386,9 +386,9 @@ dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *enco
 }
 
 dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_source *source,
-                               const dn_encoder *encoder, const dni_tile *tile, size_t k, double *x,
-                               dni_pace *pace, dn_error *err) {
-    size_t row = dni_tile_row(tile, k), n = encoder->n_features - encoder->n_base;
+                               const dn_encoder *encoder, const dni_chunk_tile *tile, size_t k,
+                               double *x, dni_pace *pace, dn_error *err) {
+    size_t row = dni_chunk_tile_row(tile, k), n = encoder->n_features - encoder->n_base;
     for (size_t u = 0; u < encoder->n_basis_inputs; u++) {
         size_t i = encoder->basis_inputs[u];
         slot->raw[i] = slot->open.views[i].number[row];
@@ -406,7 +406,7 @@ dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_sou
 }
 
 dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source,
-                                 const dn_encoder *encoder, const dni_tile *tile, double *out,
+                                 const dn_encoder *encoder, const dni_chunk_tile *tile, double *out,
                                  dni_pace *pace, dn_error *err) {
     dn_status status = DN_OK;
     for (size_t k = 0; status == DN_OK && k < tile->n && encoder->n_bases > 0; k++) {
@@ -525,19 +525,19 @@ static void sparse_scaled(const dni_encoding_slot *slot, const dn_encoder *encod
     size_t next = 0;
     for (size_t e = view->row_start[row]; e <= view->row_start[row + 1]; e++) {
         const bool last = e == view->row_start[row + 1];
-        const size_t place =
-            last ? input->n_features : dni_slot_feature(slot, encoder, i, view->place[e]);
-        if (place == SIZE_MAX) {
+        const size_t feature =
+            last ? input->n_features : dni_slot_feature(slot, encoder, i, view->index[e]);
+        if (feature == SIZE_MAX) {
             continue;
         }
-        for (; next < place; next++) {
+        for (; next < feature; next++) {
             put_entry(out, input->first_feature + next, slot->empty[input->first_feature + next]);
         }
         if (!last) {
-            put_entry(out, input->first_feature + place,
-                      dni_encode_entry(encoder, input->first_feature + place, view->number[e]));
+            put_entry(out, input->first_feature + feature,
+                      dni_encode_entry(encoder, input->first_feature + feature, view->number[e]));
         }
-        next = place + 1;
+        next = feature + 1;
     }
 }
 
@@ -557,9 +557,9 @@ static dn_status sparse_vector(const dni_encoding_slot *slot, const dn_encoder *
         return status;
     }
     for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-        const size_t place = dni_slot_feature(slot, encoder, i, view->place[e]);
-        if (place != SIZE_MAX) {
-            put_entry(out, input->first_feature + place, view->number[e]);
+        const size_t feature = dni_slot_feature(slot, encoder, i, view->index[e]);
+        if (feature != SIZE_MAX) {
+            put_entry(out, input->first_feature + feature, view->number[e]);
         }
     }
     return DN_OK;
@@ -590,11 +590,11 @@ static dn_status sparse_row(const dni_encoding_slot *slot, const dn_encoder *enc
 }
 
 dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source,
-                            const dn_encoder *encoder, const dni_tile *tile, dni_entries *out,
+                            const dn_encoder *encoder, const dni_chunk_tile *tile, dni_entries *out,
                             dni_pace *pace, dn_error *err) {
     for (size_t k = 0; k < tile->n; k++) {
         const size_t before = out->n;
-        dn_status status = sparse_row(slot, encoder, dni_tile_row(tile, k), out, err);
+        dn_status status = sparse_row(slot, encoder, dni_chunk_tile_row(tile, k), out, err);
         if (status != DN_OK) {
             return status;
         }

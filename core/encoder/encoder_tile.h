@@ -69,8 +69,8 @@ static inline size_t dni_slot_category(const dni_encoding_slot *slot, const dn_i
 /* Returns the position of an index of the source's column among the features of sparse input i.
  * SIZE_MAX: it is not a feature. */
 static inline size_t dni_slot_feature(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                                      size_t i, uint32_t place) {
-    const int64_t own = (int64_t)place + slot->shift[i];
+                                      size_t i, uint32_t index) {
+    const int64_t own = (int64_t)index + slot->shift[i];
     return own >= 0 ? dni_index_set_find(&encoder->index_sets[i], (size_t)own) : SIZE_MAX;
 }
 
@@ -103,28 +103,28 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
  * refuses. */
 DN_MUST_USE dn_status dni_encoding_check(const dni_encoding_slot *slot,
                                          const dn_table_source *source, const dn_encoder *encoder,
-                                         const dni_tile *tile, size_t first, size_t n,
+                                         const dni_chunk_tile *tile, size_t first, size_t n,
                                          const double *weight, dn_error *err);
 
 /* Encodes inputs first … first + n - 1 of the tile's rows to out [tile->n × n_features]. Errors:
  * DN_ERR_MEMORY; DN_ERR_DATA for a text. */
 DN_MUST_USE dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder,
-                                       const dni_tile *tile, size_t first, size_t n, double *out,
-                                       dn_error *err);
+                                       const dni_chunk_tile *tile, size_t first, size_t n,
+                                       double *out, dn_error *err);
 /* Returns the number of inputs from `first` on that are encoded together. */
 size_t dni_encode_group(const dn_encoder *encoder, size_t first);
 /* Computes the features of bases of row k of the tile to x [n_features - n_base], as
  * dni_encode_dense_bases does. Polls the run, as this is the most expensive part of a row. */
 DN_MUST_USE dn_status dni_encode_row_bases(const dni_encoding_slot *slot,
                                            const dn_table_source *source, const dn_encoder *encoder,
-                                           const dni_tile *tile, size_t k, double *x,
+                                           const dni_chunk_tile *tile, size_t k, double *x,
                                            dni_pace *pace, dn_error *err);
 /* Computes the features of bases of the tile's rows to out [tile->n × n_features]. All inputs
  * must be open. Polls the run of `pace` between rows. Errors: DN_ERR_NUMERIC (field, row) if a
  * feature is not finite. */
 DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot,
                                              const dn_table_source *source,
-                                             const dn_encoder *encoder, const dni_tile *tile,
+                                             const dn_encoder *encoder, const dni_chunk_tile *tile,
                                              double *out, dni_pace *pace, dn_error *err);
 
 /* Sparse rows, one after the other, in memory that grows. */
@@ -146,7 +146,7 @@ void dni_entries_done(dni_entries *entries);
  * DN_ERR_BUDGET, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot,
                                         const dn_table_source *source, const dn_encoder *encoder,
-                                        const dni_tile *tile, dni_entries *out, dni_pace *pace,
-                                        dn_error *err);
+                                        const dni_chunk_tile *tile, dni_entries *out,
+                                        dni_pace *pace, dn_error *err);
 
 #endif

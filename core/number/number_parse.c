@@ -255,8 +255,8 @@ static bool parse_by_strtod(const struct decimal *number, double *out) {
     text[n++] = 'e';
     text[n++] = e < 0 ? '-' : '+';
     unsigned u = (unsigned)(e < 0 ? -e : e);
-    for (unsigned place = 1000; place > 0; place /= 10) {
-        text[n++] = (char)('0' + u / place % 10);
+    for (unsigned unit = 1000; unit > 0; unit /= 10) {
+        text[n++] = (char)('0' + u / unit % 10);
     }
     text[n] = '\0';
     *out = strtod(text, NULL);

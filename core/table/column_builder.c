@@ -117,14 +117,14 @@ static dn_status not_sparse(dn_error *err) {
 }
 
 /* ---- sparse rows ---- */
-dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place,
+dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *index,
                                     const double *value, size_t n, dn_error *err) {
     if (builder->form != SPARSE && builder->n_rows > 0) {
         return not_sparse(err);
     }
     dn_status status = check_rows(builder, err);
     if (status == DN_OK) {
-        status = dni_sparse_rows_add(&builder->sparse, place, value, n, err);
+        status = dni_sparse_rows_add(&builder->sparse, index, value, n, err);
     }
     if (status != DN_OK) {
         return status;

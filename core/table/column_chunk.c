@@ -432,7 +432,7 @@ static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_
                                dn_column_view *view, dn_error *err) {
     dn_status status = dni_sparse_view_read(&chunk->sparse, reader, n_rows, err);
     view->row_start = chunk->sparse.row_start;
-    view->place = chunk->sparse.place;
+    view->index = chunk->sparse.index;
     view->number = chunk->sparse.number;
     return status;
 }
@@ -497,7 +497,7 @@ static dn_status add_entries(dn_column_builder *builder, const dn_column_view *v
     dn_status status = DN_OK;
     for (size_t i = 0; status == DN_OK && i < view->n_rows; i++) {
         const size_t from = view->row_start[i];
-        status = dn_column_builder_entries(builder, view->place + from, view->number + from,
+        status = dn_column_builder_entries(builder, view->index + from, view->number + from,
                                            view->row_start[i + 1] - from, err);
     }
     return status;

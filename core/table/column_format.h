@@ -10,9 +10,9 @@
  *   strings  u8 code_width, u8 distinct, u8 0, u8 0, u32 n_strings
  *            u32 end[n_strings] of each string in bytes; codes[n_rows] of code_width 1, 2 or 4
  *            (missing: all ones); the strings
- *   sparse   u8 length_width, u8 place_width, u8 encoding, u8 0, u32 n_entries
+ *   sparse   u8 length_width, u8 index_width, u8 encoding, u8 0, u32 n_entries
  *            lengths[n_rows] of length_width 1, 2 or 4: entries of each row; indices[n_entries] of
- *            place_width 2 or 4, strictly ascending within a row
+ *            index_width 2 or 4, strictly ascending within a row
  *            values[n_entries] as u8, i16, i32 or finite f64; absent if every value is 1
  *
  * The text of a number without a stored spelling is dn_number_format of it, padded with zeros to

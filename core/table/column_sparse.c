@@ -13,7 +13,7 @@
 /* ---- growing ---- */
 void dni_sparse_rows_done(dni_sparse_rows *rows) {
     free(rows->length);
-    free(rows->place);
+    free(rows->index);
     free(rows->number);
     *rows = (dni_sparse_rows){0};
 }
@@ -23,26 +23,26 @@ void dni_sparse_rows_clear(dni_sparse_rows *rows) {
     rows->longest = rows->greatest = 0;
 }
 
-static dn_status check_entries(const uint32_t *place, const double *value, size_t n,
+static dn_status check_entries(const uint32_t *index, const double *value, size_t n,
                                dn_error *err) {
     for (size_t k = 0; k < n; k++) {
         if (!isfinite(value[k])) {
             return dn_error_set(err, DN_ERR_ARGUMENT,
-                                "an entry of a sparse row must be finite (place %lu)",
-                                (unsigned long)place[k]);
+                                "an entry of a sparse row must be finite (index %lu)",
+                                (unsigned long)index[k]);
         }
-        if (k > 0 && place[k] <= place[k - 1]) {
+        if (k > 0 && index[k] <= index[k - 1]) {
             return dn_error_set(err, DN_ERR_ARGUMENT,
-                                "the places of a sparse row must ascend (got %lu behind %lu)",
-                                (unsigned long)place[k], (unsigned long)place[k - 1]);
+                                "the indices of a sparse row must ascend (got %lu after %lu)",
+                                (unsigned long)index[k], (unsigned long)index[k - 1]);
         }
     }
     return DN_OK;
 }
 
-dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, const double *value,
+dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *index, const double *value,
                               size_t n, dn_error *err) {
-    dn_status status = check_entries(place, value, n, err);
+    dn_status status = check_entries(index, value, n, err);
     if (status == DN_OK && n > UINT32_MAX - rows->n_entries) {
         return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %lu entries",
                             (unsigned long)UINT32_MAX);
@@ -52,8 +52,8 @@ dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, cons
                                  sizeof *rows->length, err);
     }
     if (status == DN_OK) {
-        status = dni_column_grow(&rows->place, &rows->place_room, rows->n_entries + n,
-                                 sizeof *rows->place, err);
+        status = dni_column_grow(&rows->index, &rows->index_room, rows->n_entries + n,
+                                 sizeof *rows->index, err);
     }
     if (status == DN_OK) {
         status = dni_column_grow(&rows->number, &rows->number_room, rows->n_entries + n,
@@ -63,9 +63,9 @@ dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, cons
         return status;
     }
     if (n > 0) {
-        memcpy(rows->place + rows->n_entries, place, n * sizeof *place);
+        memcpy(rows->index + rows->n_entries, index, n * sizeof *index);
         memcpy(rows->number + rows->n_entries, value, n * sizeof *value);
-        rows->greatest = place[n - 1] > rows->greatest ? place[n - 1] : rows->greatest;
+        rows->greatest = index[n - 1] > rows->greatest ? index[n - 1] : rows->greatest;
         rows->longest = n > rows->longest ? (uint32_t)n : rows->longest;
     }
     rows->length[rows->n_rows++] = (uint32_t)n;
@@ -109,18 +109,18 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
     bool missing = false; /* no value is missing: the entries are finite */
     unsigned length_width = width_of(rows->longest),
-             place_width = rows->greatest <= UINT16_MAX ? 2 : 4;
+             index_width = rows->greatest <= UINT16_MAX ? 2 : 4;
     enum dni_column_encoding encoding =
         all_ones(rows->number, rows->n_entries)
             ? DNI_COLUMN_ONES
             : dni_column_encoding_of(rows->number, rows->n_entries, &missing);
     dni_write_u8(writer, (uint8_t)length_width);
-    dni_write_u8(writer, (uint8_t)place_width);
+    dni_write_u8(writer, (uint8_t)index_width);
     dni_write_u8(writer, (uint8_t)encoding);
     dni_write_u8(writer, 0);
     dni_write_u32(writer, (uint32_t)rows->n_entries);
     write_narrow(writer, length_width, rows->length, rows->n_rows);
-    write_narrow(writer, place_width, rows->place, rows->n_entries);
+    write_narrow(writer, index_width, rows->index, rows->n_entries);
     if (encoding != DNI_COLUMN_ONES) {
         dni_column_write_values(writer, encoding, rows->number, rows->n_entries);
     }
@@ -129,7 +129,7 @@ void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
 /* ---- decoded ---- */
 void dni_sparse_view_done(dni_sparse_view *view) {
     free(view->row_start);
-    free(view->place);
+    free(view->index);
     free(view->number);
     *view = (dni_sparse_view){0};
 }
@@ -158,58 +158,58 @@ static bool read_lengths(const unsigned char *from, unsigned width, size_t n_row
 }
 
 /* Reads n <= SOME two-byte indices. */
-static void widen(const unsigned char *from, size_t n, uint32_t *place) {
+static void widen(const unsigned char *from, size_t n, uint32_t *index) {
     uint16_t narrow[SOME];
     dni_get_u16s(from, narrow, n);
     if (n == SOME) {
         for (size_t k = 0; k < SOME; k++) {
-            place[k] = narrow[k];
+            index[k] = narrow[k];
         }
         return;
     }
     for (size_t k = 0; k < n; k++) {
-        place[k] = narrow[k];
+        index[k] = narrow[k];
     }
 }
 
-/* Counts the descents among place[0 ... n - 1], n <= SOME. place[-1] must exist. */
-static size_t count_falls(const uint32_t *place, size_t n) {
+/* Counts the descents among index[0 ... n - 1], n <= SOME. index[-1] must exist. */
+static size_t count_falls(const uint32_t *index, size_t n) {
     uint32_t falls = 0;
     if (n == SOME) {
         for (size_t k = 0; k < SOME; k++) {
-            falls += place[k] <= place[(ptrdiff_t)k - 1];
+            falls += index[k] <= index[(ptrdiff_t)k - 1];
         }
         return falls;
     }
     for (size_t k = 0; k < n; k++) {
-        falls += place[k] <= place[(ptrdiff_t)k - 1];
+        falls += index[k] <= index[(ptrdiff_t)k - 1];
     }
     return falls;
 }
 
 /* Reads the indices. Returns the number of descents. */
-static size_t read_places(const unsigned char *from, unsigned width, size_t n, uint32_t *place) {
+static size_t read_indices(const unsigned char *from, unsigned width, size_t n, uint32_t *index) {
     size_t falls = 0;
     for (size_t first = 0; first < n; first += SOME) {
         size_t some = n - first < SOME ? n - first : SOME;
         if (width == 2) {
-            widen(from + 2 * first, some, place + first);
+            widen(from + 2 * first, some, index + first);
         } else {
-            dni_get_u32s(from + 4 * first, place + first, some);
+            dni_get_u32s(from + 4 * first, index + first, some);
         }
-        falls += first > 0  ? count_falls(place + first, some)
-                 : some > 1 ? count_falls(place + 1, some - 1)
+        falls += first > 0  ? count_falls(index + first, some)
+                 : some > 1 ? count_falls(index + 1, some - 1)
                             : 0;
     }
     return falls;
 }
 
 /* Counts the rows that begin with a descent. */
-static size_t falls_between_rows(const size_t *start, size_t n_rows, const uint32_t *place) {
+static size_t falls_between_rows(const size_t *start, size_t n_rows, const uint32_t *index) {
     size_t falls = 0;
     for (size_t i = 1; i < n_rows; i++) {
         size_t k = start[i];
-        falls += k > 0 && k < start[i + 1] && place[k] <= place[k - 1];
+        falls += k > 0 && k < start[i + 1] && index[k] <= index[k - 1];
     }
     return falls;
 }
@@ -244,17 +244,17 @@ static bool read_values(dni_sparse_view *view, const unsigned char *from,
 
 dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows,
                                dn_error *err) {
-    unsigned length_width = dni_read_u8(reader), place_width = dni_read_u8(reader),
+    unsigned length_width = dni_read_u8(reader), index_width = dni_read_u8(reader),
              encoding = dni_read_u8(reader);
     unsigned zero = dni_read_u8(reader);
     size_t n = dni_read_u32(reader);
     if (reader->failed || (length_width != 1 && length_width != 2 && length_width != 4) ||
-        (place_width != 2 && place_width != 4) || encoding > DNI_COLUMN_ONES || zero != 0 ||
+        (index_width != 2 && index_width != 4) || encoding > DNI_COLUMN_ONES || zero != 0 ||
         n > SIZE_MAX / 16) {
         return corrupt(err, "the header of its sparse rows is not one");
     }
     const unsigned char *lengths = dni_read_bytes(reader, n_rows * length_width),
-                        *places = dni_read_bytes(reader, n * place_width);
+                        *indices = dni_read_bytes(reader, n * index_width);
     size_t value_size =
         encoding == DNI_COLUMN_ONES ? 0 : dni_column_value_size((enum dni_column_encoding)encoding);
     const unsigned char *values = dni_read_bytes(reader, n * value_size);
@@ -267,7 +267,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
     dn_status status = dni_column_make_room(&view->row_start, &view->row_room, n_rows + 1,
                                             sizeof *view->row_start, err);
     if (status == DN_OK) {
-        status = dni_column_make_room(&view->place, &view->place_room, n, sizeof *view->place, err);
+        status = dni_column_make_room(&view->index, &view->index_room, n, sizeof *view->index, err);
     }
     if (n >= view->number_room) {
         view->n_ones = 0; /* the array may move */
@@ -282,9 +282,9 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
     if (!read_lengths(lengths, length_width, n_rows, n, view->row_start)) {
         return corrupt(err, "its rows do not have as many entries as its header says");
     }
-    if (read_places(places, place_width, n, view->place) !=
-        falls_between_rows(view->row_start, n_rows, view->place)) {
-        return corrupt(err, "the places of a row do not ascend");
+    if (read_indices(indices, index_width, n, view->index) !=
+        falls_between_rows(view->row_start, n_rows, view->index)) {
+        return corrupt(err, "the indices of a row do not ascend");
     }
     if (!read_values(view, values, (enum dni_column_encoding)encoding, n)) {
         return corrupt(err, "it holds an entry that is not finite");

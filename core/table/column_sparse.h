@@ -10,8 +10,8 @@
 typedef struct dni_sparse_rows {
     uint32_t *length; /* [n_rows] entries of each */
     size_t length_room;
-    uint32_t *place; /* [n_entries] indices, row after row */
-    size_t place_room;
+    uint32_t *index; /* [n_entries] indices, row after row */
+    size_t index_room;
     double *number; /* [n_entries] */
     size_t number_room;
     size_t n_rows, n_entries;
@@ -23,7 +23,7 @@ void dni_sparse_rows_done(dni_sparse_rows *rows);
 void dni_sparse_rows_clear(dni_sparse_rows *rows); /* keeps the memory */
 /* Appends a row of n entries. DN_ERR_ARGUMENT unless indices ascend strictly and values are finite;
  * DN_ERR_DATA if the chunk has too many entries. On failure nothing is appended. */
-DN_MUST_USE dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place,
+DN_MUST_USE dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *index,
                                           const double *value, size_t n, dn_error *err);
 /* Writes everything after the kind and the number of rows. */
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows);
@@ -32,8 +32,8 @@ void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows);
 typedef struct dni_sparse_view {
     size_t *row_start; /* [n_rows + 1] */
     size_t row_room;
-    uint32_t *place; /* [row_start[n_rows]] */
-    size_t place_room;
+    uint32_t *index; /* [row_start[n_rows]] */
+    size_t index_room;
     double *number; /* [row_start[n_rows]] */
     size_t number_room;
     size_t n_ones; /* the first n_ones of `number` are 1 already, from the chunk before */

@@ -92,7 +92,7 @@ dni_walk dni_walk_block(const dni_selection *selection, size_t block) {
 
 dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n) {
     dni_walk walk = dni_walk_block(selection, block);
-    dni_tile tile;
+    dni_chunk_tile tile;
     walk.left = first;
     while (dni_walk_next(&walk, &tile)) {
     }
@@ -110,13 +110,13 @@ dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk) {
                       .left = n};
 }
 
-bool dni_walk_next(dni_walk *walk, dni_tile *tile) {
+bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile) {
     if (walk->left == 0) {
         return false;
     }
     const dni_selection *selection = walk->selection;
     const size_t *border = selection->source->chunk_first_row;
-    size_t most = walk->left < DNI_TILE ? walk->left : DNI_TILE, n = 0;
+    size_t most = walk->left < DNI_CHUNK_TILE_ROWS ? walk->left : DNI_CHUNK_TILE_ROWS, n = 0;
     for (;;) { /* skips to the next selected row, which exists */
         while (walk->next >= border[walk->chunk + 1]) {
             walk->chunk++;
@@ -149,7 +149,7 @@ bool dni_walk_next(dni_walk *walk, dni_tile *tile) {
     return true;
 }
 
-const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room) {
+const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room) {
     if (tile->contiguous) {
         return from + tile->first;
     }

@@ -6,7 +6,7 @@
 
 #include <discern/encoder.h>
 
-#define DNI_TILE 256 /* rows; a divisor of DN_BLOCK_ROWS */
+#define DNI_CHUNK_TILE_ROWS 256 /* rows; a divisor of DN_BLOCK_ROWS */
 
 /* Rows with role[row] == wanted (role NULL: all), renumbered from 0. */
 typedef struct dni_selection {
@@ -26,17 +26,17 @@ void dni_selection_done(dni_selection *selection, const dn_run *run);
 size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk);
 
 /* Consecutive selected rows within one chunk. */
-typedef struct dni_tile {
+typedef struct dni_chunk_tile {
     size_t chunk;
-    size_t n;             /* 1 … DNI_TILE */
-    size_t position;      /* number of the first row, from the beginning of the walk */
-    size_t first;         /* its row within the chunk */
-    bool contiguous;      /* rows first ... first + n - 1 of the chunk; otherwise row[] */
-    size_t row[DNI_TILE]; /* rows within the chunk; set only when not contiguous */
-} dni_tile;
+    size_t n;        /* 1 … DNI_CHUNK_TILE_ROWS */
+    size_t position; /* number of the first row, from the beginning of the walk */
+    size_t first;    /* its row within the chunk */
+    bool contiguous; /* rows first ... first + n - 1 of the chunk; otherwise row[] */
+    size_t row[DNI_CHUNK_TILE_ROWS]; /* rows within the chunk; set only when not contiguous */
+} dni_chunk_tile;
 
 /* Row i of the tile, within the chunk. */
-static inline size_t dni_tile_row(const dni_tile *tile, size_t i) {
+static inline size_t dni_chunk_tile_row(const dni_chunk_tile *tile, size_t i) {
     return tile->contiguous ? tile->first + i : tile->row[i];
 }
 
@@ -50,11 +50,11 @@ dni_walk dni_walk_block(const dni_selection *selection, size_t block);
 /* n rows of the block, beginning with its row `first`. They must exist. */
 dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n);
 dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
-bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* returns false at the end */
+bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile); /* returns false at the end */
 
 /* Returns [tile->n] the elements of `from`, an array over the rows of the chunk, at the rows of the
- * tile: a pointer into `from` if the tile is contiguous, otherwise `room`, [DNI_TILE]. */
-const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room);
+ * tile: a pointer into `from` if the tile is contiguous, otherwise `room`, [DNI_CHUNK_TILE_ROWS]. */
+const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room);
 
 /* ---- what a slot has open ---- */
 typedef struct dni_open_chunk {

@@ -52,8 +52,8 @@ static dn_status check_sparse(const dn_table_column *column, const dn_column_vie
         const size_t first = view->row_start[i], end = view->row_start[i + 1];
         well = first <= end;
         for (size_t k = first; well && k < end; k++) {
-            well = view->place[k] < column->width &&
-                   (k == first || view->place[k] > view->place[k - 1]);
+            well = view->index[k] < column->width &&
+                   (k == first || view->index[k] > view->index[k - 1]);
         }
     }
     if (well) {
@@ -61,7 +61,7 @@ static dn_status check_sparse(const dn_table_column *column, const dn_column_vie
     }
     dn_status status = dn_error_set(
         err, DN_ERR_ARGUMENT,
-        "column \"%s\": the places of each row must ascend and be below its width, %zu",
+        "column \"%s\": the indices of each row must ascend and be below its width, %zu",
         column->name, column->width);
     dn_error_set_field(err, column->name);
     return status;

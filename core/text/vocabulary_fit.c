@@ -156,7 +156,7 @@ static dn_status count_text(const struct fit *fit, struct slot *slot, const char
     return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
 
-static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_tile *tile,
+static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_chunk_tile *tile,
                             dn_error *err) {
     const dn_column_view *view = &slot->view;
     size_t base = fit->rows->source->chunk_first_row[tile->chunk];
@@ -192,7 +192,7 @@ static dn_status count_block(void *arg, size_t block, size_t slot_index, dn_erro
     const struct fit *fit = arg;
     struct slot *slot = &fit->slots[slot_index];
     dni_walk walk = dni_walk_block(fit->rows, block);
-    dni_tile tile;
+    dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         bool changed = false;
         dn_status status = dni_chunk_open(&slot->open, fit->rows->source, &fit->column, 1,

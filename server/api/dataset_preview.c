@@ -111,7 +111,7 @@ static void write_rows(const struct wire_schema *schema, const struct decoded *d
                                               .entries = &d->view[1],
                                               .label_name = names[0],
                                               .name = names[1],
-                                              .first_place = schema->columns[1].first_place};
+                                              .first_index = schema->columns[1].first_index};
         wire_sparse_rows_write(&rows, n, begun, out);
     } else {
         wire_rows_write(WIRE_ROWS_JSON, d->view, names, schema->n, 0, n, begun, out);

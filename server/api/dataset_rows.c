@@ -106,7 +106,7 @@ static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct
     dn_column_view label = s->present.views[c->label];
     if (sparse) {
         lines.entries = &s->present.views[c->sparse];
-        lines.first_place = c->schema.columns[c->read[c->sparse]].first_place;
+        lines.first_index = c->schema.columns[c->read[c->sparse]].first_index;
         lines.places = c->all_places ? NULL : c->places;
         lines.n_places = c->n_places;
     } else { /* its columns are cut to the slice, so the label is too */

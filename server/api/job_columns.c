@@ -23,7 +23,7 @@ struct jobs_column job_column(const struct wire_column *c, size_t index) {
                                 .name = c->name,
                                 .type = c->type,
                                 .width = c->width,
-                                .first_place = c->first_place};
+                                .first_index = c->first_index};
 }
 
 /* ---- dataset ---- */

@@ -15,7 +15,7 @@ static bool read_place(const struct wire_column *c, const char *name, uint64_t *
 }
 
 static bool has_place(const struct wire_column *c, uint64_t number) {
-    return number >= c->first_place && number - c->first_place < c->width;
+    return number >= c->first_index && number - c->first_index < c->width;
 }
 
 bool job_place_find(const struct job_request *r, const char *name, size_t *column,
@@ -25,7 +25,7 @@ bool job_place_find(const struct job_request *r, const char *name, size_t *colum
         if (read_place(&r->schema.columns[i], name, &number) &&
             has_place(&r->schema.columns[i], number)) {
             *column = i;
-            *place = (uint32_t)(number - r->schema.columns[i].first_place);
+            *place = (uint32_t)(number - r->schema.columns[i].first_index);
             return true;
         }
     }
@@ -60,7 +60,7 @@ bool job_refuse_column(struct job_request *r, const char *parent, const char *ke
                 " has no column \"%s\": the features of its sparse column \"%s\" go from "
                 "%s%" PRIu64 " to %s%" PRIu64,
                 r->dataset.name, r->dataset.version, name, c->name, c->name,
-                (uint64_t)c->first_place, c->name, c->first_place + (uint64_t)c->width - 1);
+                (uint64_t)c->first_index, c->name, c->first_index + (uint64_t)c->width - 1);
         }
         if (!has_place(c, number) || !role) {
             continue;
@@ -124,7 +124,7 @@ static void refuse_place(struct job_request *r, const char *parent, const struct
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof key, "%zu", at->index);
     json_fault(r->problem, parent, key, "column \"%s%" PRIu64 "\" %s", c->name,
-               (uint64_t)c->first_place + at->place, why);
+               (uint64_t)c->first_index + at->place, why);
 }
 
 /* Sorts the list and tells what is in it twice. */

@@ -40,10 +40,10 @@ static bool find_feature(const struct wire_column *sparse, const char *name, uin
     if (!wire_place_parse(sparse->name, name, &number)) {
         return false;
     }
-    if (number < sparse->first_place || number - sparse->first_place >= sparse->width) {
+    if (number < sparse->first_index || number - sparse->first_index >= sparse->width) {
         return false;
     }
-    *place = (uint32_t)(number - sparse->first_place);
+    *place = (uint32_t)(number - sparse->first_index);
     return true;
 }
 
@@ -233,7 +233,7 @@ static bool name_features(struct rows_columns *c, struct problem *problem) {
         column->nth_place = (size_t)(rank - c->places);
         column->name = at;
         at += snprintf(at, size - (size_t)(at - c->names), "%s%" PRIu64, sparse->name,
-                       (uint64_t)sparse->first_place + column->place) +
+                       (uint64_t)sparse->first_index + column->place) +
               1;
     }
     return true;

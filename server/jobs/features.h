@@ -16,7 +16,7 @@ struct jobs_column {
     const char *name;
     dn_column_type type;
     size_t width;           /* DN_SPARSE: places, as in dn_table_column; 0 otherwise */
-    uint32_t first_place;   /* DN_SPARSE: what place 0 is called */
+    uint32_t first_index;   /* DN_SPARSE: what place 0 is called */
     dn_index_filter places; /* DN_SPARSE: those that are features; otherwise all, {0} */
 };
 

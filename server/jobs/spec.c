@@ -98,7 +98,7 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
     json_put_key(w, "first_places");
     json_begin_array(w);
     for (size_t i = 0; i < n; i++) {
-        json_put_int(w, (int64_t)columns[i].first_place);
+        json_put_int(w, (int64_t)columns[i].first_index);
     }
     json_end_array(w);
     places_write(columns, n, w);
@@ -276,7 +276,7 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
         columns[i].name = names[i];
         columns[i].index = (size_t)indexes[i];
         columns[i].width = (size_t)widths[i];
-        columns[i].first_place = (uint32_t)firsts[i];
+        columns[i].first_index = (uint32_t)firsts[i];
         columns[i].places = (dn_index_filter){.kind = DN_INDICES_ALL};
         if (!dn_column_type_parse(types[i], &columns[i].type)) {
             return NULL;

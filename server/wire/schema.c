@@ -40,7 +40,7 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
     out->minimum = number_of(object, "min");
     out->maximum = number_of(object, "max");
     out->width = count_of(object, "width") > 0 ? (size_t)count_of(object, "width") : 0;
-    out->first_place = count_of(object, "first") > 0 ? (uint32_t)count_of(object, "first") : 0;
+    out->first_index = count_of(object, "first") > 0 ? (uint32_t)count_of(object, "first") : 0;
     out->entries = count_of(object, "entries");
     out->words = count_of(object, "words");
     out->distinct_words = count_of(object, "distinct_words");

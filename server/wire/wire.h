@@ -124,7 +124,7 @@ struct wire_column {
     int64_t distinct_bytes; /* categorical: of text in the distinct values; -1: unknown */
     double minimum, maximum;
     size_t width;           /* sparse: how many places; 0 otherwise */
-    uint32_t first_place;   /* sparse: what place 0 is called */
+    uint32_t first_index;   /* sparse: what place 0 is called */
     int64_t entries;        /* sparse: in all rows; -1: unknown */
     int64_t words;          /* text: in all rows; -1: unknown */
     int64_t distinct_words; /* text: different ones, about; -1: unknown */
@@ -162,8 +162,8 @@ void wire_rows_write(enum wire_row_format format, const dn_column_view *views,
 /* Rows of a table that has one sparse column, as JSON objects: the label's cell and the entries that are not 0, each under its feature's name; begun as above. */
 struct wire_sparse_rows {
     const dn_column_view *label, *entries;
-    const char *label_name, *name; /* place p is called "<name><first_place + p>" */
-    uint32_t first_place;
+    const char *label_name, *name; /* place p is called "<name><first_index + p>" */
+    uint32_t first_index;
 };
 void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
                             struct buf *out);
@@ -178,7 +178,7 @@ struct wire_svmlight {
         columns; /* [n_columns] numeric or boolean, without missing values: their indexes are 1 … n_columns */
     size_t n_columns;
     const dn_column_view *entries; /* sparse; NULL: none */
-    uint32_t first_place;          /* index of its place 0 */
+    uint32_t first_index;          /* index of its place 0 */
     const uint32_t *places;        /* [n_places] ascending: those wanted; NULL: all */
     size_t n_places;
 };

@@ -9,7 +9,7 @@ static void check_rows(const dn_column_view *view) {
         CHECK(view->row_start[i] <= view->row_start[i + 1]);
         for (size_t k = view->row_start[i]; k < view->row_start[i + 1]; k++) {
             CHECK(isfinite(view->number[k]) &&
-                  (k == view->row_start[i] || view->place[k] > view->place[k - 1]));
+                  (k == view->row_start[i] || view->index[k] > view->index[k - 1]));
         }
     }
 }
@@ -42,7 +42,7 @@ static void check_view(const dn_column_view *view, dn_column_type type) {
 static void add_cell(dn_column_builder *builder, const dn_column_view *view, size_t i) {
     if (view->type == DN_SPARSE) {
         const size_t first = view->row_start[i];
-        CHECK(dn_column_builder_entries(builder, view->place + first, view->number + first,
+        CHECK(dn_column_builder_entries(builder, view->index + first, view->number + first,
                                         view->row_start[i + 1] - first, NULL) == DN_OK);
     } else if (view->type == DN_NUMERIC || view->type == DN_BOOLEAN) {
         CHECK(isnan(view->number[i])
@@ -63,7 +63,7 @@ static void check_same(const dn_column_view *a, const dn_column_view *b) {
     if (a->type == DN_SPARSE) {
         const size_t n = a->row_start[a->n_rows];
         CHECK(memcmp(a->row_start, b->row_start, (a->n_rows + 1) * sizeof *a->row_start) == 0);
-        CHECK(memcmp(a->place, b->place, n * sizeof *a->place) == 0 &&
+        CHECK(memcmp(a->index, b->index, n * sizeof *a->index) == 0 &&
               memcmp(a->number, b->number, n * sizeof *a->number) == 0);
         return;
     }

@@ -171,7 +171,7 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
     size_t row = 0, entry = 0;
     CHECK(wire_schema_parse(t->columns, &schema, &problem) && schema.n == 2 && t->n_columns == 2);
     CHECK(schema.columns[1].type == DN_SPARSE && schema.columns[1].width == p->width &&
-          schema.columns[1].first_place == (zero_based ? 0 : 1));
+          schema.columns[1].first_index == (zero_based ? 0 : 1));
     CHECK(schema.columns[1].entries == (int64_t)p->n_entries);
     for (size_t c = 0; c < t->n_chunks; c++) {
         dn_column_chunk *chunks[3];
@@ -191,7 +191,7 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
             const size_t n = entries.row_start[i + 1] - entries.row_start[i];
             CHECK(row < p->n_rows && n == p->start[row + 1] - p->start[row]);
             for (size_t k = 0; k < n; k++, entry++) {
-                CHECK(entries.place[entries.row_start[i] + k] == p->place[entry]);
+                CHECK(entries.index[entries.row_start[i] + k] == p->place[entry]);
                 CHECK(memcmp(&entries.number[entries.row_start[i] + k], &p->number[entry],
                              sizeof *p->number) == 0);
             }
@@ -204,7 +204,7 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
         }
         const struct wire_svmlight lines = {.label = &typed,
                                             .entries = &entries,
-                                            .first_place = schema.columns[1].first_place};
+                                            .first_index = schema.columns[1].first_index};
         wire_svmlight_write(&lines, 0, typed.n_rows, text);
         for (size_t i = 0; i < 3; i++) {
             dn_column_chunk_free(chunks[i]);

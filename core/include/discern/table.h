@@ -48,7 +48,7 @@ typedef struct dn_strings {
  *                            order of first appearance; DN_CODE_MISSING: missing. The strings are
  *                            distinct for DN_CATEGORICAL and may repeat for DN_TEXT
  *   DN_SPARSE                row i has the entries k = row_start[i] ... row_start[i + 1] - 1: the
- *                            value number[k] at index place[k]. Indices ascend strictly within a
+ *                            value number[k] at index index[k]. Indices ascend strictly within a
  *                            row. Elements without an entry are 0; an entry may be 0 too. There
  *                            are no missing values */
 typedef struct dn_column_view {
@@ -58,7 +58,7 @@ typedef struct dn_column_view {
     const uint32_t *code;
     dn_strings strings;
     const size_t *row_start; /* DN_SPARSE: [n_rows + 1], from 0 */
-    const uint32_t *place;   /* DN_SPARSE: indices of entries */
+    const uint32_t *index;   /* DN_SPARSE: indices of entries */
 } dn_column_view;
 
 /* ---- encoding a column chunk ---- */
@@ -104,12 +104,12 @@ DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_e
 
 /* Appends a row of a DN_SPARSE column, whose rows must all be appended by this function.
  *
- *   place  [n] indices of the entries, strictly ascending
+ *   index  [n] indices of the entries, strictly ascending
  *   value  [n] finite
  *
  * DN_ERR_ARGUMENT if the row breaks these rules. */
 DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder,
-                                                const uint32_t *place,
+                                                const uint32_t *index,
                                                 const double *value,
                                                 size_t n,
                                                 dn_error *err);
@@ -167,8 +167,8 @@ typedef struct dn_table_column {
     size_t width; /* DN_SPARSE: indices are below it; 0 otherwise */
 
     /* DN_SPARSE: the number that the name of index 0 ends with: the feature of index j is named
-     * "<name><first_place + j>" ("f1"). */
-    uint32_t first_place;
+     * "<name><first_index + j>" ("f1"). */
+    uint32_t first_index;
 } dn_table_column;
 
 /* A table that delivers column chunks. The source chooses the chunk borders; results do not depend

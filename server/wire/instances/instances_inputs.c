@@ -13,7 +13,7 @@ static bool is_named(const struct instances *in, size_t i, const char *name, siz
     return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0';
 }
 
-/* "f17" of a sparse input "f": digits without a leading zero, from first_place on. */
+/* "f17" of a sparse input "f": digits without a leading zero, from first_index on. */
 static struct slot find_place(const struct instances *in, const char *name, size_t n) {
     for (size_t i = 0; i < in->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(in->encoder, i);

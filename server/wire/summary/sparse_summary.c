@@ -65,9 +65,9 @@ static void add_digest(struct hash_blake2b *digest, const dn_column_view *view) 
                 size = 0;
             }
             if (is_entry(view->number[k])) {
-                size += put_number(stage + size, view->place[k] - before);
+                size += put_number(stage + size, view->index[k] - before);
                 size += put_value(stage + size, view->number[k]);
-                before = view->place[k];
+                before = view->index[k];
             }
         }
         if (size >= STAGE - NUMBER_MOST) {
@@ -91,8 +91,8 @@ static size_t width_of(const dn_column_view *view) {
     size_t width = 0;
     for (size_t i = 0; i < view->n_rows; i++) {
         const size_t end = view->row_start[i + 1];
-        if (end > view->row_start[i] && view->place[end - 1] >= width) {
-            width = (size_t)view->place[end - 1] + 1;
+        if (end > view->row_start[i] && view->index[end - 1] >= width) {
+            width = (size_t)view->index[end - 1] + 1;
         }
     }
     return width;
@@ -102,7 +102,7 @@ static size_t width_of(const dn_column_view *view) {
 static void take_parts(struct part *part, size_t width, const dn_column_view *view) {
     const size_t n = view->row_start[view->n_rows];
     for (size_t k = 0; k < n; k++) {
-        struct part *p = &part[view->place[k]];
+        struct part *p = &part[view->index[k]];
         const double x = view->number[k];
         p->minimum = p->n == 0 || x < p->minimum ? x : p->minimum;
         p->maximum = p->n == 0 || x > p->maximum ? x : p->maximum;
@@ -120,7 +120,7 @@ static void take_parts(struct part *part, size_t width, const dn_column_view *vi
         return;
     }
     for (size_t k = 0; k < n; k++) {
-        struct part *p = &part[view->place[k]];
+        struct part *p = &part[view->index[k]];
         const double distance = view->number[k] - p->mean;
         p->m2 += distance * distance;
     }

@@ -134,7 +134,7 @@ static bool add_column(struct wire_table *t, size_t i, const struct wire_column 
                        const struct found *found) {
     struct table_builder *b = &t->builder;
     const enum builder_status status =
-        c->type == DN_SPARSE ? builder_add_sparse(b, c->name, c->first_place, c->width)
+        c->type == DN_SPARSE ? builder_add_sparse(b, c->name, c->first_index, c->width)
                              : builder_add_column(b, c->name, strlen(c->name));
     if (status != BUILDER_WELL) {
         return false;
@@ -206,7 +206,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
         well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
                (c->forced ? c->type == now->type
                           : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
-               (c->type != DN_SPARSE || c->summary.sparse.first == now->first_place);
+               (c->type != DN_SPARSE || c->summary.sparse.first == now->first_index);
     }
     return well;
 }

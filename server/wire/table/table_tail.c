@@ -46,7 +46,7 @@ static bool read_tail(struct table_builder *b, size_t i, size_t column, struct b
 static size_t cells_bytes(const dn_column_view *view) {
     size_t bytes = 0;
     if (view->type == DN_SPARSE) {
-        return 2 * view->row_start[view->n_rows] * (sizeof *view->place + sizeof *view->number);
+        return 2 * view->row_start[view->n_rows] * (sizeof *view->index + sizeof *view->number);
     }
     for (size_t i = 0; i < view->n_rows; i++) {
         if (view->code[i] != DN_CODE_MISSING) {

@@ -162,7 +162,7 @@ void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool 
             if (rows->entries->number[k] != 0) {
                 buf_clear(&name);
                 buf_printf(&name, "%s%" PRIu64, rows->name,
-                           (uint64_t)rows->first_place + rows->entries->place[k]);
+                           (uint64_t)rows->first_index + rows->entries->index[k]);
                 buf_putc(out, ',');
                 json_escape(out, name.data, name.size);
                 buf_putc(out, ':');

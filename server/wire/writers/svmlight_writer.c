@@ -68,11 +68,11 @@ static void put_entries(const struct wire_svmlight *s, size_t row, struct buf *o
     const dn_column_view *view = s->entries;
     size_t p = 0;
     for (size_t k = view->row_start[row]; k < view->row_start[row + 1]; k++) {
-        while (s->places != NULL && p < s->n_places && s->places[p] < view->place[k]) {
+        while (s->places != NULL && p < s->n_places && s->places[p] < view->index[k]) {
             p++;
         }
-        if (s->places == NULL || (p < s->n_places && s->places[p] == view->place[k])) {
-            put_entry((uint64_t)s->first_place + view->place[k], view->number[k], out);
+        if (s->places == NULL || (p < s->n_places && s->places[p] == view->index[k])) {
+            put_entry((uint64_t)s->first_index + view->index[k], view->number[k], out);
         }
     }
 }
@@ -97,10 +97,10 @@ void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, cons
         const size_t end = view->row_start[first + i + 1];
         size_t k = view->row_start[first + i];
         for (size_t p = 0; p < n_places && k < end; p++) {
-            while (k < end && view->place[k] < places[p]) {
+            while (k < end && view->index[k] < places[p]) {
                 k++;
             }
-            if (k < end && view->place[k] == places[p]) {
+            if (k < end && view->index[k] == places[p]) {
                 out[p * n + i] = view->number[k];
             }
         }

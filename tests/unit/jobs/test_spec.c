@@ -19,7 +19,7 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
                                                 {.name = "f",
                                                  .type = DN_SPARSE,
                                                  .width = 122,
-                                                 .first_place = 1,
+                                                 .first_index = 1,
                                                  .places = {DN_INDICES_DROPPED, dropped, 3}},
                                                 {.index = 9, .name = "w", .type = DN_NUMERIC}};
     bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL,
@@ -127,8 +127,8 @@ static void what_is_written_is_read(void **state) {
         assert_string_equal(back.validation.columns[i].name, spec.validation.columns[i].name);
         assert_int_equal(back.validation.columns[i].type, spec.validation.columns[i].type);
         assert_int_equal(back.validation.columns[i].width, spec.validation.columns[i].width);
-        assert_int_equal(back.validation.columns[i].first_place,
-                         spec.validation.columns[i].first_place);
+        assert_int_equal(back.validation.columns[i].first_index,
+                         spec.validation.columns[i].first_index);
         assert_int_equal(back.validation.columns[i].places.kind,
                          spec.validation.columns[i].places.kind);
         assert_int_equal(back.validation.columns[i].places.n, i == 3 ? 3 : 0);

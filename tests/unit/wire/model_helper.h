@@ -73,12 +73,12 @@ static inline dn_model *model_wide(void) {
                           code[N] = {0, 1, 2, 3, DN_CODE_MISSING, 1}, start[] = {0, 7, 10, 17, 22};
     static const dn_table_column columns[] = {
         {.name = "x", .type = DN_NUMERIC},
-        {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 1},
+        {.name = "f", .type = DN_SPARSE, .width = 5, .first_index = 1},
         {.name = "words", .type = DN_TEXT},
         {.name = "kind", .type = DN_NUMERIC}};
     const dn_column_view views[] = {
         {.type = DN_NUMERIC, .n_rows = N, .number = x},
-        {.type = DN_SPARSE, .n_rows = N, .number = value, .row_start = row_start, .place = place},
+        {.type = DN_SPARSE, .n_rows = N, .number = value, .row_start = row_start, .index = place},
         {.type = DN_TEXT,
          .n_rows = N,
          .code = code,

@@ -34,10 +34,10 @@ static void lines_of(const struct table *t, struct buf *out) {
         }
         const struct wire_svmlight lines = {.label = &view[0],
                                             .entries = &view[1],
-                                            .first_place = schema.columns[1].first_place};
+                                            .first_index = schema.columns[1].first_index};
         wire_svmlight_write(&lines, 0, view[0].n_rows, out);
         for (size_t k = 0; k < view[1].row_start[view[1].n_rows]; k++) {
-            assert_true(view[1].place[k] < schema.columns[1].width);
+            assert_true(view[1].index[k] < schema.columns[1].width);
         }
     }
     dn_column_chunk_free(chunk[0]);
@@ -621,7 +621,7 @@ static void test_expanding(void **state) {
     static const uint32_t place[] = {0, 7, 1, 7, 9}, wanted[] = {1, 7, 8};
     static const double number[] = {1, 2, 3, 4, 5};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .place = place};
+        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .index = place};
     static const double expected[] = {0, 0, 3, 2, 0, 4, 0, 0, 0}, second[] = {0, 3, 0, 4, 0, 0};
     double out[9];
     wire_sparse_expand(&view, 0, 3, wanted, 3, out);

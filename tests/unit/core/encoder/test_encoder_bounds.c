@@ -144,7 +144,7 @@ static dn_encoder *fit_sparse(size_t width, size_t n_entries, dn_encoder_spec sp
     }
     const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = width};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 2, .number = entry, .row_start = row_start, .place = index};
+        .type = DN_SPARSE, .n_rows = 2, .number = entry, .row_start = row_start, .index = index};
     dn_table_source *source = source_of(&column, &view, 1, 2);
     dn_encoder *encoder = NULL;
     spec.columns = first_columns;
@@ -281,7 +281,7 @@ static dn_encoder *fit_mixed(bool indicator, bool standardize, dn_table_source *
          .n_rows = ROWS,
          .number = entry,
          .row_start = row_start,
-         .place = index},
+         .index = index},
         {.type = DN_TEXT, .n_rows = ROWS, .code = code, .strings = {2, start, bytes}},
         numbers_view(size, ROWS)};
     memcpy(views, filled, sizeof views);
@@ -692,7 +692,7 @@ static void the_estimate_of_a_sparse_column_is_near_the_truth(void **unused) {
                                  .n_rows = SPARSE_ROWS,
                                  .number = entry,
                                  .row_start = row_start,
-                                 .place = index};
+                                 .index = index};
     dn_table_source *source = source_of(&column, &view, 1, SPARSE_ROWS);
     struct budget budget = {.limit = SIZE_MAX};
     const dn_allocator allocator = {.allocate = budget_allocate,

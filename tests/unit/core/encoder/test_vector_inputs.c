@@ -254,7 +254,7 @@ static void other_tables(void **unused) {
     static const size_t start[] = {0, 4};
     static const size_t border[] = {0, 1};
     const chunked_column training = {
-        .column = {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 2},
+        .column = {.name = "f", .type = DN_SPARSE, .width = 5, .first_index = 2},
         .number = own,
         .row_start = start,
         .place = own_place};
@@ -276,7 +276,7 @@ static void other_tables(void **unused) {
     assert_true(dn_encoder_sparse_feature(encoder, 0, 4) == 4 &&
                 dn_encoder_sparse_feature(encoder, 0, 5) == SIZE_MAX);
     for (size_t k = 0; k < 4; k++) {
-        later.column.first_place = first[k];
+        later.column.first_index = first[k];
         chunked_init(&source, &later, 1, 1, border, 1);
         dn_rows *rows = NULL;
         dn_block block;
@@ -338,7 +338,7 @@ static void names(void **unused) {
     static const size_t start[] = {0, 1, 2}, border[] = {0, 2};
     static const uint32_t place[] = {0, 1};
     const chunked_column table[] = {
-        {.column = {.name = "f", .type = DN_SPARSE, .width = 2, .first_place = 1},
+        {.column = {.name = "f", .type = DN_SPARSE, .width = 2, .first_index = 1},
          .number = numbers,
          .row_start = start,
          .place = place},

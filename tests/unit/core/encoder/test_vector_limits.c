@@ -110,9 +110,9 @@ static void refusals(void **unused) {
                         &(dn_encoder_spec){.columns = columns, .n_columns = 1, .standardize = true},
                         NULL));
 
-    const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 3, .first_place = 1};
+    const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 3, .first_index = 1};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .place = place};
+        .type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .index = place};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, border[1], &source, NULL));
     dn_encoder *encoder = NULL;
@@ -256,9 +256,9 @@ static void very_wide(void **unused) {
     const dn_table_column column = {.name = "f",
                                     .type = DN_SPARSE,
                                     .width = WIDTH,
-                                    .first_place = 1};
+                                    .first_index = 1};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .place = place};
+        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .index = place};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, 3, &source, NULL));
     dn_encoder *encoder = NULL;

@@ -107,7 +107,7 @@ static inline vector_table *vector_table_new(size_t K) {
     t->columns[L_AGE] =
         (chunked_column){.column = {.name = "age", .type = DN_NUMERIC}, .number = t->age};
     t->columns[L_SPARSE] = (chunked_column){
-        .column = {.name = "f", .type = DN_SPARSE, .width = VECTORS_WIDTH, .first_place = 1},
+        .column = {.name = "f", .type = DN_SPARSE, .width = VECTORS_WIDTH, .first_index = 1},
         .number = t->entry,
         .row_start = t->row_start,
         .place = t->place};

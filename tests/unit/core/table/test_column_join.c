@@ -189,7 +189,7 @@ static void test_sparse_rows(void **unused) {
                      DN_OK);
     assert_int_equal(view.n_rows, 3);
     assert_memory_equal(view.row_start, start, sizeof start);
-    assert_memory_equal(view.place, place, sizeof place);
+    assert_memory_equal(view.index, place, sizeof place);
     assert_memory_equal(view.number, value, sizeof value);
     put(builder, "1", false);
     assert_int_equal(dn_column_builder_chunk(builder, room, all.bytes, all.size, NULL),

@@ -99,7 +99,7 @@ static void check(dn_column_chunk *chunk, struct blob blob, const struct rows *r
     assert_int_equal(view.type, DN_SPARSE);
     assert_int_equal(view.n_rows, rows->n_rows);
     assert_memory_equal(view.row_start, rows->start, (rows->n_rows + 1) * sizeof *rows->start);
-    assert_memory_equal(view.place, rows->place, rows->n_entries * sizeof *rows->place);
+    assert_memory_equal(view.index, rows->place, rows->n_entries * sizeof *rows->place);
     assert_memory_equal(view.number, rows->number,
                         rows->n_entries * sizeof *rows->number); /* -0 too */
 }
@@ -248,7 +248,7 @@ static dn_status touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
         assert_true(view.row_start[i] <= view.row_start[i + 1]);
         for (size_t k = view.row_start[i]; k < view.row_start[i + 1]; k++) {
             assert_true(isfinite(view.number[k]));
-            assert_true(k == view.row_start[i] || view.place[k] > view.place[k - 1]);
+            assert_true(k == view.row_start[i] || view.index[k] > view.index[k - 1]);
         }
     }
     return status;
@@ -414,27 +414,27 @@ static void source_in_memory(void **unused) {
     static const size_t start[] = {0, 2, 2, 3}, backwards[] = {0, 2, 1, 3};
     static const uint32_t place[] = {0, 6, 3}, equal[] = {6, 6, 3}, beyond[] = {0, 7, 3};
     static const double number[] = {1, 2, 3};
-    dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 7, .first_place = 1};
+    dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 7, .first_index = 1};
     dn_column_view view = {.type = DN_SPARSE,
                            .n_rows = 3,
                            .number = number,
                            .row_start = start,
-                           .place = place},
+                           .index = place},
                    out;
     dn_table_source *source = NULL;
     dn_error err;
     assert_int_equal(dn_table_source_from_columns(&column, &view, 1, 3, &source, NULL), DN_OK);
     assert_int_equal(source->columns[0].width, 7);
-    assert_int_equal(source->columns[0].first_place, 1);
+    assert_int_equal(source->columns[0].first_index, 1);
     assert_int_equal(source->column(source, 0, 0, 0, &out, NULL), DN_OK);
-    assert_ptr_equal(out.place, place);
+    assert_ptr_equal(out.index, place);
     dn_table_source_free(source);
     const uint32_t *const wrong_places[] = {equal, beyond};
     for (size_t i = 0; i < 4; i++) {
         dn_column_view wrong = view;
         column.width = i == 0 ? 0 : 7;
         wrong.row_start = i == 1 ? backwards : start;
-        wrong.place = i >= 2 ? wrong_places[i - 2] : place;
+        wrong.index = i >= 2 ? wrong_places[i - 2] : place;
         dn_error_clear(&err);
         assert_int_equal(dn_table_source_from_columns(&column, &wrong, 1, 3, &source, &err),
                          DN_ERR_ARGUMENT);

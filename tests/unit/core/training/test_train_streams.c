@@ -37,13 +37,13 @@ static struct data *data_new(void) {
         t->row_start[i + 1] = n;
     }
     t->columns[0] =
-        (dn_table_column){.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
+        (dn_table_column){.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_index = 1};
     t->columns[1] = (dn_table_column){.name = "class", .type = DN_CATEGORICAL};
     t->views[0] = (dn_column_view){.type = DN_SPARSE,
                                    .n_rows = ROWS,
                                    .number = t->value,
                                    .row_start = t->row_start,
-                                   .place = t->place};
+                                   .index = t->place};
     t->views[1] = (dn_column_view){.type = DN_CATEGORICAL,
                                    .n_rows = ROWS,
                                    .code = t->code,

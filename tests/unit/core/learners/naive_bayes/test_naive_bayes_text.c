@@ -292,7 +292,7 @@ static void places_are_columns(void **state) {
     static size_t all[WIDTH];
     struct sparse *s = sparse_new(false, false);
     dn_table_column columns[WIDTH],
-        one = {.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
+        one = {.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_index = 1};
     dn_column_view views[WIDTH];
     char names[WIDTH][8];
     double *turned = xcalloc(ROWS * WIDTH, sizeof *turned);
@@ -310,7 +310,7 @@ static void places_are_columns(void **state) {
                                    .n_rows = ROWS,
                                    .number = s->value,
                                    .row_start = s->start,
-                                   .place = s->place};
+                                   .index = s->place};
     for (size_t way = 0; way < 3; way++) {
         struct fit fit[2];
         dn_params *p = bayes(numeric[way], 1);
