@@ -160,9 +160,8 @@ void api_dataset_patch(struct http_call *call) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition,
-                             &problem) ||
-        !store_dataset_get(app->store, name, 0, &d, &problem)) {
+    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition, &d,
+                             &problem)) {
         http_reply_problem(call, &problem);
         return;
     }

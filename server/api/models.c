@@ -56,16 +56,10 @@ static void reply(struct http_call *call, struct store_model *m) {
     store_model_done(m);
 }
 
-/* After a change: the model as it is now. */
-static void reply_changed(struct http_call *call, const char *name) {
-    struct problem problem = {0};
-    struct store_model m;
-    if (!store_model_get(api_app_of(call)->store, name, 0, &m, &problem)) {
-        http_reply_problem(call, &problem);
-        return;
-    }
-    http_reply_header(call, "ETag", m.etag);
-    reply(call, &m);
+/* After a change: the model as the change left it, and frees it. */
+static void reply_changed(struct http_call *call, struct store_model *m) {
+    http_reply_header(call, "ETag", m->etag);
+    reply(call, m);
 }
 
 /* ---- lists ---- */
@@ -171,8 +165,8 @@ void api_model_set_live(struct http_call *call) {
         return;
     }
     store_model_done(&m);
-    if (store_model_set_live(store, name, version, &condition, &problem)) {
-        reply_changed(call, name);
+    if (store_model_set_live(store, name, version, &condition, &m, &problem)) {
+        reply_changed(call, &m);
     } else if (
         problem.type ==
         PROBLEM_UNKNOWN_MODEL) { /* the model is there: it is the body that names what is not */
@@ -187,6 +181,7 @@ void api_model_set_live(struct http_call *call) {
 void api_model_patch(struct http_call *call) {
     struct problem problem = {0};
     struct api_patch patch;
+    struct store_model m;
     int64_t none;
     const char *name = api_model_path(call, &none);
     if (!name || !api_query_known(call, no_query) || !api_patch_read(call, &patch)) {
@@ -194,8 +189,8 @@ void api_model_patch(struct http_call *call) {
     }
     struct store_condition condition = api_condition(call);
     if (store_model_patch(api_app_of(call)->store, name, patch.description, patch.tags, &condition,
-                          &problem)) {
-        reply_changed(call, name);
+                          &m, &problem)) {
+        reply_changed(call, &m);
     } else {
         http_reply_problem(call, &problem);
     }

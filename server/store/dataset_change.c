@@ -155,6 +155,7 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
 struct patch {
     const char *name, *description, *tags;
     const struct store_condition *condition;
+    struct store_dataset dataset; /* the newest version as it is committed */
 };
 
 static void patch(struct store_tx *tx, void *arg) {
@@ -170,13 +171,25 @@ static void patch(struct store_tx *tx, void *arg) {
               "WHERE name = ?1",
               store_text(p->name), store_text(p->description), store_text(p->tags));
     store_tx_change(tx, STORE_CHANGE_DATASET, p->name, 0);
+    if (!tx->problem->type) {
+        store_dataset_find(tx->connection, now.id, &p->dataset, tx->problem);
+    }
 }
 
 bool store_dataset_patch(struct store *store, const char *name, const char *description,
                          const char *tags, const struct store_condition *condition,
-                         struct problem *problem) {
-    struct patch p = {name, description, tags, condition};
-    return store_write(store, patch, &p, problem);
+                         struct store_dataset *dataset, struct problem *problem) {
+    struct patch p = {.name = name,
+                      .description = description,
+                      .tags = tags,
+                      .condition = condition};
+    const bool good = store_write(store, patch, &p, problem);
+    if (good && dataset != NULL) {
+        *dataset = p.dataset;
+    } else {
+        store_dataset_done(&p.dataset);
+    }
+    return good;
 }
 
 /* ---- delete ---- */

@@ -65,5 +65,7 @@ struct store_model_new {
 };
 int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
                             const struct store_part_sum *staged);
+/* models.c: the live version within a transaction: *out is {0} before. PROBLEM_UNKNOWN_MODEL. */
+void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out);
 
 #endif

@@ -95,25 +95,44 @@ struct change {
     int64_t version; /* live: the new one; delete: the one, 0: all */
     const char *description, *tags;
     const struct store_condition *condition;
+    struct store_model *model; /* live, patch: as it is committed */
 };
 
 static void set_live(struct store_tx *tx, void *arg) {
     struct change *c = arg;
     struct model_name now = look_up(tx, c->name);
     must_have(tx, c->name, c->version);
-    if (!check(tx, c->condition, c->name, now.live, &now) || now.live == c->version) {
+    if (!check(tx, c->condition, c->name, now.live, &now)) {
         return;
     }
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
-              store_text(c->name), store_int(c->version));
-    store_tx_model_change(tx, c->name, c->version, 0, 0);
+    if (now.live != c->version) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
+                  store_text(c->name), store_int(c->version));
+        store_tx_model_change(tx, c->name, c->version, 0, 0);
+    }
+    store_model_find_live(tx, c->name, c->model);
+}
+
+/* Runs a change that leaves a live version. */
+static bool write(struct store *store, store_tx_fn run, struct change *c, struct store_model *model,
+                  struct problem *problem) {
+    struct store_model changed = {0};
+    c->model = &changed;
+    const bool good = store_write(store, run, c, problem);
+    if (good && model != NULL) {
+        *model = changed;
+    } else {
+        store_model_done(&changed);
+    }
+    return good;
 }
 
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct problem *problem) {
+                          const struct store_condition *condition, struct store_model *model,
+                          struct problem *problem) {
     struct change c = {.name = name, .version = version, .condition = condition};
-    return store_write(store, set_live, &c, problem);
+    return write(store, set_live, &c, model, problem);
 }
 
 static void patch(struct store_tx *tx, void *arg) {
@@ -128,16 +147,17 @@ static void patch(struct store_tx *tx, void *arg) {
               "WHERE name = ?1",
               store_text(c->name), store_text(c->description), store_text(c->tags));
     store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
+    store_model_find_live(tx, c->name, c->model);
 }
 
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
-                       struct problem *problem) {
+                       struct store_model *model, struct problem *problem) {
     struct change c = {.name = name,
                        .description = description,
                        .tags = tags,
                        .condition = condition};
-    return store_write(store, patch, &c, problem);
+    return write(store, patch, &c, model, problem);
 }
 
 /* ---- delete ---- */

@@ -47,27 +47,39 @@ static void unknown(const char *name, int64_t version, struct problem *problem) 
     }
 }
 
-bool store_model_get(struct store *store, const char *name, int64_t version,
-                     struct store_model *out, struct problem *problem) {
-    struct store_read r;
+/* Not found: a problem. */
+static void find(struct store_connection *c, const char *name, int64_t version,
+                 struct store_model *out, struct problem *problem) {
     struct store_query q;
-    struct store_model m = {0};
-    if (!store_read_begin(&r, store, problem)) {
-        return false;
-    }
     if (version) {
-        STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = ?",
+        STORE_QUERY(&q, c, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = ?",
                     store_text(name), store_int(version));
     } else {
-        STORE_QUERY(&q, r.connection, problem,
-                    MODEL_SELECT "WHERE v.name = ? AND v.version = m.live", store_text(name));
+        STORE_QUERY(&q, c, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = m.live",
+                    store_text(name));
     }
     if (store_query_row(&q)) {
-        load(&q, &m);
+        load(&q, out);
     } else if (!problem->type) {
         unknown(name, version, problem);
     }
     store_query_end(&q);
+}
+
+void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
+    if (!tx->problem->type) {
+        find(tx->connection, name, 0, out, tx->problem);
+    }
+}
+
+bool store_model_get(struct store *store, const char *name, int64_t version,
+                     struct store_model *out, struct problem *problem) {
+    struct store_read r;
+    struct store_model m = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    find(r.connection, name, version, &m, problem);
     if (!store_read_end(&r)) {
         store_model_done(&m);
         return false;

@@ -164,9 +164,10 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
                             bool (*each)(void *arg, const struct store_dataset *d), void *arg,
                             struct problem *problem);
 /* NULL leaves a member as it is; description "" becomes null. */
+/* dataset: the newest version as it was committed, for the caller to free; NULL: not wanted. */
 bool store_dataset_patch(struct store *store, const char *name, const char *description,
                          const char *tags, const struct store_condition *condition,
-                         struct problem *problem);
+                         struct store_dataset *dataset, struct problem *problem);
 /* version 0: all of the name. Hidden at once, chunks given back later. PROBLEM_IN_USE while a queued or running job reads it. */
 bool store_dataset_delete(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct problem *problem);
@@ -209,11 +210,13 @@ bool store_model_versions(struct store *store, const char *name, int64_t after, 
                           struct problem *problem); /* ascending by version */
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out,
                        struct problem *problem); /* CRC checked */
+/* model: the live version as it was committed, for the caller to free, whatever others change later; NULL: not wanted. So in store_model_patch. */
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
-                          const struct store_condition *condition, struct problem *problem);
+                          const struct store_condition *condition, struct store_model *model,
+                          struct problem *problem);
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
-                       struct problem *problem);
+                       struct store_model *model, struct problem *problem);
 /* version 0: all. Deleting the live version makes the newest remaining one live; deleting the last one deletes the name (its counter stays). */
 bool store_model_delete(struct store *store, const char *name, int64_t version,
                         const struct store_condition *condition, struct problem *problem);

@@ -129,6 +129,56 @@ static void test_a_job_beside_others_gives_the_same_weights(void **state) {
     }
 }
 
+/* ---- threads that change one resource ---- */
+
+struct changer {
+    pthread_t thread;
+    const char *path;
+    int number;
+    size_t n_wrong;
+    char etags[100][64]; /* of its answers */
+};
+
+static void *change(void *arg) {
+    struct changer *c = arg;
+    for (int i = 0; i < 100; i++) {
+        char body[64], expected[64];
+        (void)snprintf(body, sizeof body, "{\"description\":\"by %d, %d\"}", c->number, i);
+        (void)snprintf(expected, sizeof expected, "\"description\":\"by %d, %d\"", c->number, i);
+        const struct response *r =
+            call(&(struct request){.method = "PATCH", .path = c->path, .body = body});
+        const char *etag = header_of(r, "ETag");
+        c->n_wrong += r->status != 200 || strstr(r->body, expected) == NULL || etag == NULL;
+        (void)snprintf(c->etags[i], sizeof c->etags[i], "%s", etag != NULL ? etag : "");
+    }
+    return NULL;
+}
+
+/* The answer to a change is what this change left, with an ETag that no other change has. */
+static void check_changes(const char *path) {
+    static struct changer changers[4];
+    for (int i = 0; i < 4; i++) {
+        changers[i] = (struct changer){.path = path, .number = i};
+        assert_int_equal(pthread_create(&changers[i].thread, NULL, change, &changers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(changers[i].thread, NULL);
+        assert_int_equal(changers[i].n_wrong, 0);
+    }
+    for (int i = 0; i < 400; i++) {
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(changers[i / 100].etags[i % 100],
+                                    changers[k / 100].etags[k % 100]);
+        }
+    }
+}
+
+static void test_answers_of_changes(void **state) {
+    (void)state;
+    check_changes("/v1/models/iris");
+    check_changes("/v1/datasets/iris");
+}
+
 /* No request sees half a swap: each answer is wholly of one version or wholly of the other. */
 static void test_the_live_version_changes_under_predictions(void **state) {
     (void)state;
@@ -323,6 +373,7 @@ int main(void) {
         TEST(test_two_jobs_train_while_predictions_go_on),
         TEST(test_a_job_beside_others_gives_the_same_weights),
         TEST(test_the_live_version_changes_under_predictions),
+        TEST(test_answers_of_changes),
         TEST(test_uploads_of_one_name_at_once),
         TEST(test_jobs_of_a_dataset_that_comes_and_goes),
         TEST(test_only_one_creates),

@@ -188,7 +188,7 @@ static void live_is_followed_at_once(void **state) {
     }
     assert_int_equal(held->version, 1); /* in use: still there */
     serving_release(f.serving, held);
-    assert_true(store_model_set_live(f.store, "m", 3, NULL, &problem));
+    assert_true(store_model_set_live(f.store, "m", 3, NULL, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 3);
     assert_true(store_model_delete(f.store, "m", 3, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 19);
@@ -292,11 +292,11 @@ static void loaded_versions_stay(void **state) {
     publish(&f, "other", f.model, f.model_size);
     assert_int_equal(version_served(&f, "other"), 1);
     serving_stats(f.serving, &before);
-    assert_true(store_model_patch(f.store, "m", "text", "[\"a\"]", NULL, &problem));
+    assert_true(store_model_patch(f.store, "m", "text", "[\"a\"]", NULL, NULL, &problem));
     for (int64_t v = 0; v <= 4; v++) {
         assert_true(is_loaded(&f, "m", v));
     }
-    assert_true(store_model_set_live(f.store, "m", 2, NULL, &problem));
+    assert_true(store_model_set_live(f.store, "m", 2, NULL, NULL, &problem));
     assert_true(is_loaded(&f, "m", 0));
     assert_int_equal(version_served(&f, "m"), 2);
     assert_true(store_model_delete(f.store, "m", 3, NULL, &problem));

@@ -101,7 +101,7 @@ static void test_full_disk(void **state) {
     assert_non_null(large);
     memset(large, ' ', 3000000);
     large[3000000] = '\0';
-    assert_problem(f, store_dataset_patch(f->store, "a", large, NULL, NULL, &f->problem),
+    assert_problem(f, store_dataset_patch(f->store, "a", large, NULL, NULL, NULL, &f->problem),
                    PROBLEM_STORAGE_FULL, "full");
     free(large);
     set_disk(f, 0);

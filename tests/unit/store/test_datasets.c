@@ -148,10 +148,10 @@ static void test_conditions(void **state) {
     assert_int_equal(out.version, 2);
 
     struct store_condition old = {.if_match = "\"1-0\""}, now = {.if_match = "\"2-0\""};
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &old, &f->problem),
+    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &old, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-0\"");
-    assert_ok(f, store_dataset_patch(f->store, "a", "text", NULL, &now, &f->problem));
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &now, &f->problem),
+    assert_ok(f, store_dataset_patch(f->store, "a", "text", NULL, &now, NULL, &f->problem));
+    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &now, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
     assert_problem(f, store_dataset_delete(f->store, "a", 0, &now, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
@@ -164,8 +164,8 @@ static void test_conditions(void **state) {
 static void test_patch(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    assert_ok(f, store_dataset_patch(f->store, "a", "flowers", "[\"x\"]", NULL, &f->problem));
-    assert_ok(f, store_dataset_patch(f->store, "a", NULL, "[\"y\"]", NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, "a", "flowers", "[\"x\"]", NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, "a", NULL, "[\"y\"]", NULL, NULL, &f->problem));
     publish(f, "a", 2); /* what is said of a name stays with the next version */
     struct store_dataset d = get(f, "a", 0);
     assert_string_equal(d.description, "flowers");
@@ -173,11 +173,11 @@ static void test_patch(void **state) {
     assert_int_equal(d.revision, 2);
     assert_string_equal(d.etag, "\"2-2\"");
     store_dataset_done(&d);
-    assert_ok(f, store_dataset_patch(f->store, "a", "", NULL, NULL, &f->problem));
+    assert_ok(f, store_dataset_patch(f->store, "a", "", NULL, NULL, NULL, &f->problem));
     d = get(f, "a", 1);
     assert_null(d.description);
     store_dataset_done(&d);
-    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, &f->problem),
+    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 

@@ -65,17 +65,18 @@ static void test_live_and_roll_back(void **state) {
     assert_int_equal(train(f, "m", 2, 0), 2);
     assert_versions(f, "m", 2, 2, 2, 1);
     struct store_condition wrong = {.if_match = "\"1-1\""}, right = {.if_match = "\"2-1\""};
-    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "model \"m\" is at \"2-1\"");
-    assert_ok(f, store_model_set_live(f->store, "m", 1, &right, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, "m", 1, &right, NULL, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     int64_t last = store_changes_last(f->store);
-    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem)); /* it is already */
+    assert_ok(f,
+              store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem)); /* it is already */
     assert_versions(f, "m", 1, 1, 2, 2);
     assert_int_equal(store_changes_last(f->store), last);
-    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
-    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, &f->problem),
+    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
     assert_int_equal(train(f, "m", 3, 0), 3); /* the newest success is live */
     assert_versions(f, "m", 3, 3, 3, 3);
@@ -84,21 +85,26 @@ static void test_live_and_roll_back(void **state) {
 static void test_patch(void **state) {
     struct fixture *f = *state;
     train(f, "m", 1, 0);
-    assert_ok(f, store_model_patch(f->store, "m", "good", "[1]", NULL, &f->problem));
+    struct store_model changed;
+    assert_ok(f, store_model_patch(f->store, "m", "good", "[1]", NULL, &changed, &f->problem));
+    assert_string_equal(changed.description, "good");
+    assert_string_equal(changed.etag, "\"1-1\"");
+    assert_int_equal(changed.live_version, 1);
+    store_model_done(&changed);
     struct store_model m = get(f, "m", 1);
     assert_string_equal(m.description, "good");
     assert_string_equal(m.tags, "[1]");
     assert_string_equal(m.etag, "\"1-1\"");
     store_model_done(&m);
-    assert_ok(f, store_model_patch(f->store, "m", "", NULL, NULL, &f->problem));
+    assert_ok(f, store_model_patch(f->store, "m", "", NULL, NULL, NULL, &f->problem));
     m = get(f, "m", 1);
     assert_null(m.description);
     assert_string_equal(m.tags, "[1]");
     store_model_done(&m);
     struct store_condition wrong = {.if_match = "\"1-1\""};
-    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, &f->problem),
+    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, NULL, &f->problem),
                    PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
-    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, &f->problem),
+    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 
@@ -116,7 +122,7 @@ static void test_delete(void **state) {
         f, store_model_delete(f->store, "m", 4, NULL,
                               &f->problem)); /* the live one: the newest that remains takes over */
     assert_versions(f, "m", 3, 3, 3, 5);
-    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
     assert_ok(f, store_model_delete(f->store, "m", 3, NULL,
                                     &f->problem)); /* not the live one: it stays */
     assert_versions(f, "m", 1, 1, 1, 7);
@@ -159,7 +165,7 @@ static void test_lists(void **state) {
     train(f, "b", 1, 0);
     train(f, "a", 1, 0);
     train(f, "a", 2, 0);
-    assert_ok(f, store_model_set_live(f->store, "a", 1, NULL, &f->problem));
+    assert_ok(f, store_model_set_live(f->store, "a", 1, NULL, NULL, &f->problem));
     struct seen s = {0};
     assert_ok(f, store_model_list(f->store, NULL, 10, see, &s, &f->problem));
     assert_string_equal(s.text, "a/1 b/1 ");
