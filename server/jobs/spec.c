@@ -289,6 +289,24 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
     return columns;
 }
 
+/* Every name must be a parameter: without this, one that a later binary renamed would be ignored. */
+static bool params_known(const json_t *object, const dn_algorithm *algorithm,
+                         struct problem *problem) {
+    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+        const char *name = json_object_iter_key(at);
+        size_t i = 0;
+        while (i < algorithm->n_params && strcmp(algorithm->params[i].name, name) != 0) {
+            i++;
+        }
+        if (i == algorithm->n_params) {
+            return problem_set(problem, PROBLEM_INTERNAL,
+                               "algorithm \"%s\" has no parameter \"%s\"", algorithm->id, name);
+        }
+    }
+    return true;
+}
+
 /* Sets every parameter that the text has; those it lacks keep their default. */
 static bool params_read(const json_t *root, const dn_algorithm *algorithm, struct arena *arena,
                         dn_params **out, struct problem *problem) {
@@ -297,7 +315,9 @@ static bool params_read(const json_t *root, const dn_algorithm *algorithm, struc
     dn_error_clear(&err);
     if (!json_read_object(root, "numbers", true, "", &numbers, problem) ||
         !json_read_object(root, "words", true, "", &words, problem) ||
-        !json_read_object(root, "lists", true, "", &lists, problem)) {
+        !json_read_object(root, "lists", true, "", &lists, problem) ||
+        !params_known(numbers, algorithm, problem) || !params_known(words, algorithm, problem) ||
+        !params_known(lists, algorithm, problem)) {
         return false;
     }
     dn_status s = dn_params_new(algorithm, out, &err);

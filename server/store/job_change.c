@@ -35,11 +35,12 @@ static void insert(struct store_tx *tx, void *arg) {
     }
     in->id = STORE_ASK(tx->connection, tx->problem, 0,
                        "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
-                       "dataset_id, spec, created_at, warnings)"
-                       " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]') FROM "
+                       "dataset_id, spec, created_at, warnings, spec_format)"
+                       " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7 FROM "
                        "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
                        store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
-                       store_text(j->spec), store_int(tx->now), store_text(j->warnings));
+                       store_text(j->spec), store_int(tx->now), store_text(j->warnings),
+                       store_int(STORE_DOCUMENT_FORMAT));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version that the job names is there no more");
@@ -154,7 +155,8 @@ static void prune(struct store_tx *tx, void *arg) {
     int64_t ids[PRUNE_AT_ONCE];
     p->n = 0;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id FROM jobs WHERE state >= 2 ORDER BY id DESC LIMIT ?1 OFFSET ?2",
+                "SELECT id FROM jobs WHERE state >= 2 ORDER BY finished_at DESC, id DESC LIMIT ?1 "
+                "OFFSET ?2",
                 store_int(PRUNE_AT_ONCE), store_int(p->keep));
     while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
         ids[p->n++] = store_query_int(&q, 0);

@@ -55,9 +55,10 @@ static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     if (!error) {
         problem_set(tx->problem, PROBLEM_INTERNAL, "out of memory");
     }
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE jobs SET state = 3, error = ?2, finished_at = ?3 WHERE id = ?1",
-              store_int(id), store_text(error), store_int(tx->now));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE jobs SET state = 3, error = ?2, finished_at = ?3, result_format = ?4 WHERE id = ?1",
+        store_int(id), store_text(error), store_int(tx->now), store_int(STORE_DOCUMENT_FORMAT));
     store_job_close(tx, id);
     buf_done(&text);
     problem_done(&crashed);
@@ -245,10 +246,10 @@ static void finish(struct store_tx *tx, struct end *end, const char *model) {
               "UPDATE jobs SET state = ?2, finished_at = ?3, progress = coalesce(?4, progress), "
               "warnings = coalesce(?5, warnings), error = "
               "?6, result = ?7,"
-              " version = ?8, owner = '', lease_until = 0 WHERE id = ?1",
+              " version = ?8, result_format = ?9, owner = '', lease_until = 0 WHERE id = ?1",
               store_int(e->id), store_int(e->state), store_int(tx->now), store_text(e->progress),
               store_text(e->warnings), store_text(e->error), store_text(e->result),
-              store_int(end->version));
+              store_int(end->version), store_int(STORE_DOCUMENT_FORMAT));
     store_job_close(tx, e->id);
 }
 

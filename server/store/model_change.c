@@ -71,10 +71,10 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
                                 " revision = revision + 1 RETURNING last_version",
                                 store_text(m->name));
     STORE_RUN(tx->connection, tx->problem,
-              "INSERT INTO model_versions (name, version, created_at, bytes, info, part) VALUES "
-              "(?, ?, ?, ?, ?, ?)",
+              "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?)",
               store_text(m->name), store_int(version), store_int(tx->now), store_int(m->bytes),
-              store_text(m->info), store_int(m->part));
+              store_text(m->info), store_int(m->part), store_int(STORE_DOCUMENT_FORMAT));
     if (m->keep > 0) {
         prune(tx, m->name, m->keep, version);
     }

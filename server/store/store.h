@@ -15,6 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The number that is stored beside each JSON document: the format in which this binary writes the job's spec
+ * and result, a dataset's columns, notes and options, and a model's info. It rises when a document changes its
+ * meaning; readers then tell old documents by the number. */
+#define STORE_DOCUMENT_FORMAT 1
+
 struct store;
 
 struct store_settings {
@@ -242,6 +247,7 @@ struct store_job {
     char *algorithm;
     char dataset[IDS_NAME_SIZE];
     int64_t dataset_version, dataset_id; /* id of the version */
+    int64_t spec_format;                 /* STORE_DOCUMENT_FORMAT of the binary that wrote `spec` */
     char *spec; /* JSON object: the job as it will be run, complete, as api/jobs validated it */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define IRIS_ROWS "{'instances':[[5.1,3.5,1.4,0.2],[6.1,2.8,4.7,1.2],[7.7,3.0,6.1,2.3]]}"
 
@@ -50,6 +51,7 @@ static void start_on(const char *database) {
                                  database, the_daemon.database)),
                      0);
     service_restart(NULL);
+    assert_int_equal(access(text("%s.before-0003", the_daemon.database), R_OK), 0); /* its backup */
 }
 
 /* Equal but for the last digits of numbers: a later release may sum in another order. */

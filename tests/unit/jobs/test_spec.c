@@ -254,6 +254,9 @@ static void what_is_damaged_is_refused(void **state) {
         {"\"places_kinds\":[0,0,0,2,0]", "\"places_kinds\":[0,0,0,3,0]"},
         {"\"places_kinds\":[0,0,0,2,0]", "\"places_kinds\":[0,0,0,2]"},
         {"\"drop_first\"", "\"drop_last\""},
+        {"\"tolerance\":", "\"tolerence\":"},
+        {"\"solver\":", "\"solvers\":"},
+        {"\"lists\":{", "\"lists\":{\"inits\":[1],"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0] + text.size; i++) {
         struct problem problem = {0};

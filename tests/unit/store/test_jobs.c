@@ -428,6 +428,26 @@ static void test_list_delete_prune(void **state) {
     assert_int_equal(insert_job(f, "new", dataset), 7); /* numbers are never given twice */
 }
 
+/* The jobs that ended last are kept, whatever their numbers. */
+static void test_prune_goes_by_the_end(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id;
+    for (int64_t id = 1; id <= 5; id++) {
+        insert_job(f, "m", dataset);
+        if (id < 5) {
+            assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
+        }
+    }
+    sql_run(f->path,
+            "UPDATE jobs SET finished_at = CASE id WHEN 1 THEN 400 WHEN 2 THEN 100 ELSE 300 "
+            "END WHERE state = 4");
+    assert_ok(f, store_job_prune(f->store, 2, &f->problem));
+    struct seen s = {0};
+    struct store_job_filter filter = {.state = -1, .limit = 9};
+    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
+    assert_string_equal(s.text, "5m 4m 1m ");
+}
+
 static void test_state_names(void **state) {
     (void)state;
     enum store_job_state parsed = STORE_JOB_QUEUED;
@@ -456,6 +476,7 @@ int main(void) {
                                        T(test_crashes_are_counted),
                                        T(test_claim_clears_what_the_last_start_left),
                                        T(test_list_delete_prune),
+                                       T(test_prune_goes_by_the_end),
                                        T(test_state_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
