@@ -5,6 +5,7 @@
 #include "training/fit_machines.h"
 #include "base/share.h"
 #include "catalogue/report.h"
+#include "learners/shared/learner.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -200,7 +201,7 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     dni_share share;
     dni_share_init(&share, f->run, i, f->n);
     dni_share_machine(&share, f->report->iterations);
-    status = params->algorithm->fit(&input, &share.run, &f->machines[i], &own, err);
+    status = dni_learner_fit(&input, &share.run, &f->machines[i], &own, err);
 cleanup:
     dn_rows_free(rows);
     dn_params_free(params);
@@ -221,7 +222,7 @@ static dn_status fit_each(struct fitting *f, dn_error *err) {
 /* Fits the only machine of the model. */
 static dn_status fit_native(struct fitting *f, dn_error *err) {
     const dn_fit_input input = input_of_all(f);
-    dn_status status = f->params->algorithm->fit(&input, f->run, f->machines, f->report, err);
+    dn_status status = dni_learner_fit(&input, f->run, f->machines, f->report, err);
     if (status == DN_OK) {
         warn_of_params(f);
     }

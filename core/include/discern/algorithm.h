@@ -334,7 +334,8 @@ struct dn_algorithm {
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
 
     /* Fits a machine to input->n_classes classes; for one of several machines there are 2. The caller
-     * owns *out. On failure *out and *report are untouched. */
+     * owns *out, which is NULL before, and *report, which is {0} before. It releases what they hold
+     * also after a failure. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,

@@ -24,6 +24,7 @@
 #include "learners/fisher/fisher_threshold.h"
 #include "learners/shared/covariance.h"
 #include "learners/shared/data_errors.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"
 #include "linalg/generalised.h"
@@ -80,13 +81,11 @@ static dn_status check_classes(const dn_params *p, size_t n_classes, dn_error *e
         strcmp(dn_params_word(p, "threshold"), "midpoint") == 0) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"threshold\" = \"min_error\" is for two classes "
-                                    "(there are %zu): use midpoint, or a multiclass "
-                                    "of two-class machines such as one_vs_one",
-                                    n_classes);
-    dn_error_set_field(err, "threshold");
-    return status;
+    return dni_parameter_error(err, "threshold",
+                               "parameter \"threshold\" = \"min_error\" is for two classes (there "
+                               "are %zu): use midpoint, or a multiclass of two-class machines such "
+                               "as one_vs_one",
+                               n_classes);
 }
 
 /* ---- memory ---- */
@@ -403,39 +402,31 @@ static void report_fit(const struct fisher *f) {
 
 static dn_status make_machine(struct fisher *f, dn_machine **out, dn_error *err) {
     const size_t K = f->scatter.n_classes, d = f->scatter.n_cols, S = K == 2 ? 1 : K;
-    dn_machine *machine = NULL;
-    dn_status status = dni_linear_machine_new(K, d, false, &machine, err);
+    dn_status status = dni_linear_machine_new(K, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_linear_machine *linear = dni_linear_machine_of(machine);
-    status = set_projection(f, machine, err);
+    dni_linear_machine *linear = dni_linear_machine_of(*out);
+    status = set_projection(f, *out, err);
     if (status != DN_OK) {
-        goto cleanup;
+        return status;
     }
     report_fit(f);
     status = K == 2 ? fit_two(f, linear, err) : fit_many(f, linear, err);
     if (status != DN_OK) {
-        goto cleanup;
+        return status;
     }
-    if (!dni_all_finite(linear->w, S * d) || !dni_all_finite(linear->w0, S)) {
-        status = dn_error_set(
-            err, DN_ERR_NUMERIC,
-            "the weights are not finite: the inputs are too large (standardise the columns)");
-        goto cleanup;
-    }
-    *out = machine;
-    machine = NULL;
-cleanup:
-    dn_machine_free(machine);
-    return status;
+    return dni_all_finite(linear->w, S * d) && dni_all_finite(linear->w0, S)
+               ? DN_OK
+               : dn_error_set(err, DN_ERR_NUMERIC,
+                              "the weights are not finite: the inputs are too large (standardise "
+                              "the columns)");
 }
 
 static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                             dn_report *report, dn_error *err) {
     const struct fisher_shape shape = {input->n_classes, input->rows->n_cols};
-    dn_report fresh = {0};
-    struct fisher fisher = {.input = input, .run = run, .report = &fresh};
+    struct fisher fisher = {.input = input, .run = run, .report = report};
     void *memory_block = NULL;
     dn_status status = dni_scatter_compute(input, DNI_SCATTER_POOLED, run, &fisher.scatter, err);
     if (status != DN_OK) {
@@ -453,18 +444,7 @@ static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_mac
 cleanup:
     dn_run_free(run, memory_block);
     dni_scatter_done(&fisher.scatter, run);
-    if (status != DN_OK) {
-        dn_report_done(&fresh);
-        return status;
-    }
-    *report = fresh;
-    return DN_OK;
-}
-
-/* There is no penalty: the features of all levels of a category would be linearly dependent. */
-static bool drops_first(const dn_params *unused) {
-    (void)unused;
-    return true;
+    return status;
 }
 
 const dn_algorithm dni_algorithm_fisher = {
@@ -483,7 +463,7 @@ const dn_algorithm dni_algorithm_fisher = {
     .n_params = sizeof params / sizeof params[0],
     .check = dni_multiclass_check,
     .check_classes = check_classes,
-    .drops_first = drops_first,
+    .drops_first = dni_drops_first,
     .memory = memory,
     .fit = fit_fisher,
 };

@@ -22,6 +22,7 @@
 #include "catalogue/report.h"
 #include "learners/shared/covariance.h"
 #include "learners/shared/data_errors.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/shrinkage.h"
@@ -71,11 +72,9 @@ static dni_scatter_kind kind_of(dni_covariance covariance) {
 static dn_status check(const dn_params *p, dn_error *err) {
     bool shrinks = dn_params_word(p, "shrinkage") != NULL || dn_params_number(p, "shrinkage") > 0;
     if (shrinks && covariance_of(p) == DNI_COVARIANCE_DIAGONAL) {
-        dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                        "parameter \"shrinkage\" belongs to covariance shared or "
-                                        "full (diagonal has no correlations)");
-        dn_error_set_field(err, "shrinkage");
-        return status;
+        return dni_parameter_error(err, "shrinkage",
+                                   "parameter \"shrinkage\" belongs to covariance shared or full "
+                                   "(diagonal has no correlations)");
     }
     return dni_multiclass_check(p, err);
 }
@@ -211,9 +210,7 @@ static dn_status fit_linear(const struct gaussian *fit, dni_linear_machine *mach
         }
     }
     if (!dni_all_finite(machine->w, S * d) || !dni_all_finite(machine->w0, S)) {
-        return dn_error_set(
-            err, DN_ERR_NUMERIC,
-            "the weights in the scale of the features are not finite; standardise the columns");
+        return dni_weights_not_finite(err);
     }
     return DN_OK;
 }
@@ -269,47 +266,30 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
                               dn_report *report, dn_error *err) {
     const struct gaussian_shape shape = {covariance_of(input->params), input->n_classes,
                                          input->rows->n_cols};
-    dn_report fresh = {.converged = true,
-                       .stop_reason = DN_STOP_CLOSED_FORM,
-                       .iterations = 1,
-                       .gradient_norm = (double)NAN};
     struct gaussian fit = {
-        .input = input, .run = run, .report = &fresh, .n_classes = shape.K, .d = shape.d};
-    dn_machine *machine = NULL;
+        .input = input, .run = run, .report = report, .n_classes = shape.K, .d = shape.d};
     void *memory_block = NULL;
     dn_status status =
         dni_scatter_compute(input, kind_of(shape.covariance), run, &fit.scatter, err);
     if (status != DN_OK) {
         return status;
     }
+    *report = dni_report_closed_form();
     status = shape.covariance == DNI_COVARIANCE_SHARED
-                 ? dni_linear_machine_new(shape.K, shape.d, true, &machine, err)
-                 : dni_gaussian_machine_new(shape.K, shape.d, shape.covariance, &machine, err);
+                 ? dni_linear_machine_new(shape.K, shape.d, true, out, err)
+                 : dni_gaussian_machine_new(shape.K, shape.d, shape.covariance, out, err);
     if (status != DN_OK) {
         goto cleanup;
     }
     status = dni_layout_take(run, gaussian_layout, &shape, &fit, "the discriminants", &memory_block,
                              err);
     if (status == DN_OK) {
-        status = fit_densities(&fit, machine, err);
+        status = fit_densities(&fit, *out, err);
     }
 cleanup:
     dn_run_free(run, memory_block);
     dni_scatter_done(&fit.scatter, run);
-    if (status != DN_OK) {
-        dn_report_done(&fresh);
-        dn_machine_free(machine);
-        return status;
-    }
-    *out = machine;
-    *report = fresh;
-    return DN_OK;
-}
-
-/* There is no penalty: the features of all levels of a category would be linearly dependent. */
-static bool drops_first(const dn_params *unused) {
-    (void)unused;
-    return true;
+    return status;
 }
 
 const dn_algorithm dni_algorithm_gaussian = {
@@ -329,7 +309,7 @@ const dn_algorithm dni_algorithm_gaussian = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .drops_first = drops_first,
+    .drops_first = dni_drops_first,
     .memory = memory,
     .fit = fit_gaussian,
 };

@@ -3,6 +3,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "kernels/kernel_impl.h"
+#include "learners/shared/learner.h"
 #include "machine/neighbours.h"
 
 #include <math.h>
@@ -137,11 +138,8 @@ static dn_status store_votes(void *arg, const dn_block *block, dn_error *err) {
 }
 
 static void report_fit(const struct fit *fit, size_t wanted, dn_report *report) {
-    *report = (dn_report){.converged = true,
-                          .stop_reason = DN_STOP_CLOSED_FORM,
-                          .iterations = 1,
-                          .objective = (double)NAN,
-                          .gradient_norm = (double)NAN};
+    *report = dni_report_closed_form();
+    report->objective = (double)NAN;
     dn_report_number(report, "stored_rows", (double)fit->n);
     if (fit->n < wanted) {
         dn_report_warn(report, DN_WARNING_PARAMETER,
@@ -155,7 +153,6 @@ static dn_status fit_knn(const dn_fit_input *input, const dn_run *run, dn_machin
     const dn_kernel kernel = kernel_of(input->params, input->rows->n_cols);
     const size_t wanted = (size_t)dn_params_number(input->params, "k");
     struct fit fit = {0};
-    dn_machine *machine = NULL;
     dn_status status = visit_blocks(input->rows, run, count_rows, &fit, err);
     if (status != DN_OK) {
         return status;
@@ -177,18 +174,15 @@ static dn_status fit_knn(const dn_fit_input *input, const dn_run *run, dn_machin
                                 dni_params_is(input->params, "votes", "uniform")
                                     ? DNI_VOTES_UNIFORM
                                     : DNI_VOTES_INVERSE_DISTANCE,
-                                &machine, err);
+                                out, err);
     if (status != DN_OK) {
         goto cleanup;
     }
-    fit.machine = dni_neighbours_of(machine);
+    fit.machine = dni_neighbours_of(*out);
     status = visit_blocks(input->rows, run, store_votes, &fit, err);
-    if (status != DN_OK) {
-        dn_machine_free(machine);
-        goto cleanup;
+    if (status == DN_OK) {
+        report_fit(&fit, wanted, report);
     }
-    report_fit(&fit, wanted, report);
-    *out = machine;
 cleanup:
     dni_support_unref(fit.support); /* the machine has its own reference */
     return status;

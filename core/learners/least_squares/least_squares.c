@@ -10,8 +10,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/least_squares/least_squares_fit.h"
-#include "linalg/vector.h"
-#include "machine/linear.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,12 +78,10 @@ static const dn_param params[] = {
 static dn_status check(const dn_params *p, dn_error *err) {
     const char *solver = dn_params_word(p, "solver");
     if (dn_params_word(p, "learning_rate") == NULL && strcmp(solver, "gradient_descent") != 0) {
-        dn_status status = dn_error_set(
-            err, DN_ERR_ARGUMENT,
-            "parameter \"learning_rate\" belongs to solver gradient_descent (the solver is \"%s\")",
-            solver);
-        dn_error_set_field(err, "learning_rate");
-        return status;
+        return dni_parameter_error(err, "learning_rate",
+                                   "parameter \"learning_rate\" belongs to solver "
+                                   "gradient_descent (the solver is \"%s\")",
+                                   solver);
     }
     return dni_multiclass_check(p, err);
 }
@@ -166,35 +163,14 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     return weights + choose_method(p, shape->n_rows, shape->n_features)->bytes(shape);
 }
 
-static dn_status make_machine(const dni_least_squares *fit, dn_machine **out, dn_error *err) {
-    const dni_linear_problem *q = &fit->problem;
-    const size_t d = q->width - 1;
-    if (!dni_all_finite(fit->stated, q->n)) {
-        return dn_error_set(
-            err, DN_ERR_NUMERIC,
-            "the weights in the scale of the features are not finite; standardise the columns");
-    }
-    const dn_status status = dni_linear_machine_new(fit->input->n_classes, d, false, out, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_linear_machine *machine = dni_linear_machine_of(*out);
-    for (size_t k = 0; k < q->n_scores; k++) {
-        memcpy(machine->w + k * d, fit->stated + k * q->width, d * sizeof *machine->w);
-        machine->w0[k] = fit->stated[k * q->width + d];
-    }
-    return DN_OK;
-}
-
 static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                    dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
     const struct method *method = choose_method(input->params, rows->n_rows, rows->n_cols);
     const size_t n_scores = input->n_classes == 2 ? 1 : input->n_classes, width = rows->n_cols + 1;
-    dn_report fresh = {0};
     dni_least_squares fit = {.input = input,
                              .run = run,
-                             .report = &fresh,
+                             .report = report,
                              .lambda = dn_params_number(input->params, "lambda"),
                              .share = n_scores == 1 ? 0.5 : 1,
                              .tolerance = tolerance_of(input->params, method),
@@ -220,18 +196,11 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
     fit.stated = stated;
     status = method->solve(&fit, err);
     if (status == DN_OK) {
-        status = make_machine(&fit, out, err);
-    }
-    if (status == DN_OK) {
-        *report = fresh;
+        status = dni_linear_machine_of_table(stated, input->n_classes, rows->n_cols, out, err);
     }
     dn_run_free(run, stated);
     dni_linear_done(&fit.problem);
     return status;
-}
-
-static bool drops_first(const dn_params *p) {
-    return dn_params_number(p, "lambda") == 0;
 }
 
 const dn_algorithm dni_algorithm_least_squares = {
@@ -255,7 +224,7 @@ const dn_algorithm dni_algorithm_least_squares = {
     .check = check,
     .applies = dni_calibrate_applies,
     .resolve = settle,
-    .drops_first = drops_first,
+    .drops_first = dni_drops_first_without_lambda,
     .memory = memory,
     .fit = fit_least_squares,
 };

@@ -10,6 +10,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/logistic/logistic_fit.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,34 +131,27 @@ static const dn_param params[] = {
 };
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    const char *solver = dn_params_word(p, "solver"), *field = NULL;
-    dn_status status = DN_OK;
     if (dn_params_word(p, "learning_rate") == NULL &&
         !dni_params_is(p, "solver", "gradient_descent") && !dni_params_is(p, "solver", "sgd")) {
-        field = "learning_rate";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"learning_rate\" belongs to solver gradient_descent or "
-                              "sgd (the solver is \"%s\")",
-                              solver);
-    } else if (dn_params_number(p, "l1_ratio") != L1_RATIO &&
-               !dni_params_is(p, "penalty", "elastic_net")) {
-        field = "l1_ratio";
-        status = dn_error_set(
-            err, DN_ERR_ARGUMENT,
-            "parameter \"l1_ratio\" belongs to penalty elastic_net (the penalty is \"%s\")",
-            dn_params_word(p, "penalty"));
-    } else if (dni_params_is(p, "loss", "squared_error") && dni_params_is(p, "solver", "newton")) {
-        field = "solver";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"solver\" must be auto, lbfgs, gradient_descent or sgd "
-                              "for loss squared_error, which is not convex "
-                              "(the solver is \"newton\")");
+        return dni_parameter_error(err, "learning_rate",
+                                   "parameter \"learning_rate\" belongs to solver gradient_descent "
+                                   "or sgd (the solver is \"%s\")",
+                                   dn_params_word(p, "solver"));
     }
-    if (status == DN_OK) {
-        return dni_multiclass_check(p, err);
+    if (dn_params_number(p, "l1_ratio") != L1_RATIO &&
+        !dni_params_is(p, "penalty", "elastic_net")) {
+        return dni_parameter_error(err, "l1_ratio",
+                                   "parameter \"l1_ratio\" belongs to penalty elastic_net (the "
+                                   "penalty is \"%s\")",
+                                   dn_params_word(p, "penalty"));
     }
-    dn_error_set_field(err, field);
-    return status;
+    if (dni_params_is(p, "loss", "squared_error") && dni_params_is(p, "solver", "newton")) {
+        return dni_parameter_error(err, "solver",
+                                   "parameter \"solver\" must be auto, lbfgs, gradient_descent or "
+                                   "sgd for loss squared_error, which is not convex (the solver is "
+                                   "\"newton\")");
+    }
+    return dni_multiclass_check(p, err);
 }
 
 /* A learning rate that is "auto" depends on the data: the fit reports it. */

@@ -2,7 +2,7 @@
 #include "learners/logistic/logistic_fit.h"
 #include "base/random.h"
 #include "catalogue/param_rows.h"
-#include "linalg/vector.h"
+#include "learners/shared/learner.h"
 #include "machine/linear.h"
 #include "optimize/l1/l1.h"
 
@@ -249,24 +249,17 @@ static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *mac
 static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine **out,
                               dn_error *err) {
     dni_linear_problem *problem = &fit->problem;
-    const size_t width = problem->width, d = width - 1;
+    const size_t d = problem->width - 1;
     dni_linear_state(problem, x, problem->stated);
     symmetrise(problem, problem->stated);
-    if (!dni_all_finite(problem->stated, problem->n)) {
-        return dn_error_set(
-            err, DN_ERR_NUMERIC,
-            "the weights in the scale of the features are not finite; standardise the columns");
-    }
-    const dn_status status = dni_linear_machine_new(problem->n_classes, d, false, out, err);
+    const dn_status status =
+        dni_linear_machine_of_table(problem->stated, problem->n_classes, d, out, err);
     if (status != DN_OK) {
         return status;
     }
     dni_linear_machine *machine = dni_linear_machine_of(*out);
-    for (size_t k = 0; k < problem->n_scores; k++) {
-        for (size_t j = 0; j < d; j++) {
-            machine->w[k * d + j] = problem->stated[k * width + j] + 0.0; /* no -0 */
-        }
-        machine->w0[k] = problem->stated[k * width + d];
+    for (size_t i = 0; i < problem->n_scores * d; i++) {
+        machine->w[i] += 0.0; /* turns -0 into 0 */
     }
     if (problem->l1 > 0) {
         centre_intercepts(fit->input, machine);
@@ -356,8 +349,7 @@ static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
 dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                            dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
-    dn_report fresh = {0};
-    dni_logistic_fit fit = {.input = input, .run = run, .report = &fresh};
+    dni_logistic_fit fit = {.input = input, .run = run, .report = report};
     fit.plan = dni_logistic_make_plan(input->params, rows->n_rows, rows->n_cols, input->n_classes);
     dn_status status = dni_moments_compute(input, run, &fit.moments, err);
     if (status != DN_OK) {
@@ -376,9 +368,6 @@ dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_mach
         goto cleanup;
     }
     status = solve(&fit, out, err);
-    if (status == DN_OK) {
-        *report = fresh;
-    }
 cleanup:
     dn_run_free(run, fit.null_basis);
     dn_run_free(run, fit.memory);

@@ -1,6 +1,7 @@
 /* The choice of a solver and its limits. */
 #include "learners/logistic/logistic_plan.h"
 #include "catalogue/param_rows.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -154,10 +155,8 @@ dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *
     if (plan->n_scores > 1) {
         snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
     }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"init\" must have %zu numbers: %sthe weights of "
-                                    "%zu features and the intercept (got %zu)",
-                                    plan->n, each, plan->width - 1, n);
-    dn_error_set_field(err, "init");
-    return status;
+    return dni_parameter_error(err, "init",
+                               "parameter \"init\" must have %zu numbers: %sthe weights of %zu "
+                               "features and the intercept (got %zu)",
+                               plan->n, each, plan->width - 1, n);
 }

@@ -11,6 +11,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/mlp/mlp_fit.h"
+#include "learners/shared/learner.h"
 
 #include <math.h>
 
@@ -121,31 +122,21 @@ static const char *adam_parameter(const dn_params *p) {
     return dni_params_is(p, "schedule", "linear") ? NULL : "schedule";
 }
 
-static dn_status check_layers(const dn_params *p, dn_error *err) {
+static dn_status check(const dn_params *p, dn_error *err) {
+    const char *unused = adam_parameter(p);
     size_t n;
     (void)dn_params_list(p, "layers", &n);
     if (n > DNI_MAX_LAYERS - 1) {
-        return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "parameter \"layers\" must have 1 to %d integers (got %zu)",
-                            DNI_MAX_LAYERS - 1, n);
+        return dni_parameter_error(err, "layers",
+                                   "parameter \"layers\" must have 1 to %d integers (got %zu)",
+                                   DNI_MAX_LAYERS - 1, n);
     }
-    return DN_OK;
-}
-
-static dn_status check(const dn_params *p, dn_error *err) {
-    const char *field = "layers", *unused = adam_parameter(p);
-    dn_status status = check_layers(p, err);
-    if (status == DN_OK && dni_params_is(p, "solver", "lbfgs") && unused != NULL) {
-        field = unused;
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"%s\" belongs to solver adam (the solver is \"lbfgs\")",
-                              unused);
+    if (dni_params_is(p, "solver", "lbfgs") && unused != NULL) {
+        return dni_parameter_error(
+            err, unused, "parameter \"%s\" belongs to solver adam (the solver is \"lbfgs\")",
+            unused);
     }
-    if (status == DN_OK) {
-        return dni_multiclass_check(p, err);
-    }
-    dn_error_set_field(err, field);
-    return status;
+    return dni_multiclass_check(p, err);
 }
 
 static double number_or(const dn_params *p, const char *name, double otherwise) {
@@ -234,10 +225,6 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **
     return dni_mlp_fit(&plan, input, run, out, report, err);
 }
 
-static bool drops_first(const dn_params *p) {
-    return dn_params_number(p, "lambda") == 0;
-}
-
 const dn_algorithm dni_algorithm_mlp = {
     .id = "mlp",
     .title = "Multilayer perceptron",
@@ -258,7 +245,7 @@ const dn_algorithm dni_algorithm_mlp = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .resolve = resolve,
-    .drops_first = drops_first,
+    .drops_first = dni_drops_first_without_lambda,
     .memory = memory,
     .fit = fit,
 };

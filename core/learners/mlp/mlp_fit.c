@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/share.h"
 #include "learners/mlp/mlp_batch.h"
+#include "learners/shared/learner.h"
 #include "linalg/vector.h"
 #include "optimize/adam.h"
 #include "optimize/solver.h"
@@ -322,9 +323,7 @@ static dn_status evaluate_kept(struct mlp_fit *fit, dn_error *err) {
 static dn_status make_machine(const struct mlp_fit *fit, dn_machine **out, dn_error *err) {
     const dni_layers layers = dni_mlp_layers(fit->plan);
     if (!dni_all_finite(fit->loss.w, fit->loss.n)) {
-        return dn_error_set(
-            err, DN_ERR_NUMERIC,
-            "the weights in the scale of the features are not finite; standardise the columns");
+        return dni_weights_not_finite(err);
     }
     dn_status status = dni_network_machine_new(fit->input->n_classes, &layers, out, err);
     if (status != DN_OK) {
@@ -488,7 +487,6 @@ dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input, const
     if (status != DN_OK) {
         goto cleanup;
     }
-    *report = (dn_report){0};
     report_fit(&fit, report);
     add_warnings(&fit, report);
 cleanup:

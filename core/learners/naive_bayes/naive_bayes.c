@@ -25,6 +25,7 @@
 #include "catalogue/registry.h"
 #include "catalogue/report.h"
 #include "learners/shared/data_errors.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/scatter.h"
@@ -113,13 +114,10 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 
 /* ---- the distribution of each feature ---- */
 static dn_status refuse_missing_level(const dn_input *input, dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_ARGUMENT,
-                     "naive_bayes needs a feature for every level of \"%.64s\", but the encoding "
-                     "drop_first omits one: choose one_hot",
-                     input->name);
-    dn_error_set_field(err, "categorical");
-    return status;
+    return dni_parameter_error(err, "categorical",
+                               "naive_bayes needs a feature for every level of \"%.64s\", but the "
+                               "encoding drop_first omits one: choose one_hot",
+                               input->name);
 }
 
 /* Numeric features first … first + n - 1. */
@@ -134,13 +132,11 @@ static dn_status set_numbers(struct bayes *b, size_t first, size_t n, dn_error *
         }
         char name[DN_FIELD_SIZE];
         dni_feature_name(input, j, name);
-        dn_status status = dn_error_set(
-            err, DN_ERR_ARGUMENT,
-            "column \"%s\" must not be standardised for naive_bayes with numeric \"%s\": leave "
-            "features.standardize out, or choose \"gaussian\"",
-            name, dn_params_word(input->params, "numeric"));
-        dn_error_set_field(err, "standardize");
-        return status;
+        return dni_parameter_error(err, "standardize",
+                                   "column \"%s\" must not be standardised for naive_bayes with "
+                                   "numeric \"%s\": leave features.standardize out, or choose "
+                                   "\"gaussian\"",
+                                   name, dn_params_word(input->params, "numeric"));
     }
     return DN_OK;
 }
@@ -531,28 +527,24 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
                                  dn_report *report, dn_error *err) {
     const size_t K = input->n_classes, d = input->rows->n_cols;
     const struct bayes_shape shape = {K, d};
-    dn_report fresh = {.converged = true,
-                       .stop_reason = DN_STOP_CLOSED_FORM,
-                       .iterations = 1,
-                       .gradient_norm = (double)NAN};
     struct bayes b = {.input = input,
                       .run = run,
-                      .report = &fresh,
+                      .report = report,
                       .n_classes = K,
                       .d = d,
                       .smoothing = dn_params_number(input->params, "smoothing"),
                       .numeric = numeric_factor(input->params)};
-    dn_machine *machine = NULL;
     void *memory = NULL;
     if (K > SIZE_MAX / 64 / (d + 1)) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "%zu features of %zu classes are more than can be addressed", d, K);
     }
-    dn_status status = dni_bayes_machine_new(K, d, &machine, err);
+    dn_status status = dni_bayes_machine_new(K, d, out, err);
     if (status != DN_OK) {
         return status;
     }
-    b.machine = dni_bayes_of(machine);
+    *report = dni_report_closed_form();
+    b.machine = dni_bayes_of(*out);
     status =
         dni_layout_take(run, bayes_layout, &shape, &b, "the sums of the classes", &memory, err);
     if (status != DN_OK) {
@@ -563,18 +555,11 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
         goto cleanup;
     }
     report_fit(&b);
-    status = dni_likelihood_report(input, run, machine, NULL, &fresh, err);
+    status = dni_likelihood_report(input, run, *out, NULL, report, err);
 cleanup:
     dni_scatter_done(&b.scatter, run);
     dn_run_free(run, memory);
-    if (status != DN_OK) {
-        dn_report_done(&fresh);
-        dn_machine_free(machine);
-        return status;
-    }
-    *out = machine;
-    *report = fresh;
-    return DN_OK;
+    return status;
 }
 
 const dn_algorithm dni_algorithm_naive_bayes = {

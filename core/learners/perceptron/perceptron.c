@@ -11,9 +11,9 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/perceptron/perceptron_fit.h"
+#include "learners/shared/learner.h"
 #include "learners/shared/moments.h"
 #include "linalg/vector.h"
-#include "machine/linear.h"
 
 #include <assert.h>
 #include <math.h>
@@ -134,41 +134,34 @@ static dn_status check(const dn_params *p, dn_error *err) {
     const dni_perceptron_criterion *criterion = criterion_of(p);
     const bool squared = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_SQUARED],
                relaxation = criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_RELAXATION];
-    const char *field = NULL;
-    dn_status status = DN_OK;
     if (relaxation && rate_of(p) >= 2) {
-        field = "learning_rate";
-        status = dn_error_set(
-            err, DN_ERR_ARGUMENT,
+        return dni_parameter_error(
+            err, "learning_rate",
             "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation (got %g)",
             rate_of(p));
-    } else if (relaxation && !(margin_of(p) > 0)) {
-        field = "margin";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"margin\" must be > 0 for criterion relaxation (got %g)",
-                              margin_of(p));
-    } else if (squared && margin_of(p) > 0) {
-        field = "margin";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"margin\" must be 0 for criterion squared (got %g); "
-                              "relaxation is the squared criterion with a margin",
-                              margin_of(p));
-    } else if (squared && dni_params_is(p, "init", "zero")) {
-        field = "init";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"init\" must be \"random\" for criterion squared: 0 is a "
-                              "stationary point of it");
-    } else if (dni_params_is(p, "mode", "batch") && dni_params_is(p, "order", "shuffled")) {
-        field = "order";
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"order\" = \"shuffled\" belongs to mode sequential (the "
-                              "mode is \"batch\")");
     }
-    if (status == DN_OK) {
-        return dni_multiclass_check(p, err);
+    if (relaxation && !(margin_of(p) > 0)) {
+        return dni_parameter_error(
+            err, "margin", "parameter \"margin\" must be > 0 for criterion relaxation (got %g)",
+            margin_of(p));
     }
-    dn_error_set_field(err, field);
-    return status;
+    if (squared && margin_of(p) > 0) {
+        return dni_parameter_error(err, "margin",
+                                   "parameter \"margin\" must be 0 for criterion squared (got %g); "
+                                   "relaxation is the squared criterion with a margin",
+                                   margin_of(p));
+    }
+    if (squared && dni_params_is(p, "init", "zero")) {
+        return dni_parameter_error(err, "init",
+                                   "parameter \"init\" must be \"random\" for criterion squared: 0 "
+                                   "is a stationary point of it");
+    }
+    if (dni_params_is(p, "mode", "batch") && dni_params_is(p, "order", "shuffled")) {
+        return dni_parameter_error(err, "order",
+                                   "parameter \"order\" = \"shuffled\" belongs to mode sequential "
+                                   "(the mode is \"batch\")");
+    }
+    return dni_multiclass_check(p, err);
 }
 
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
@@ -227,6 +220,10 @@ static bool bounded(const dni_perceptron *p) {
 
 static void describe(const dni_perceptron *p, dn_report *report) {
     double norm = dni_norm(p->a.kept, p->width), radius = sqrt(p->square);
+    report->converged = p->best.errors == 0;
+    report->iterations = p->iterations;
+    report->objective = p->best.objective;
+    report->gradient_norm = (double)NAN;
     dn_report_number(report, "updates", p->updates);
     dn_report_number(report, "errors", p->best.error_rows);
     dn_report_number(report, "error_share", p->best.errors / p->weight);
@@ -284,18 +281,6 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     }
 }
 
-static dn_status make_machine(const dni_perceptron *p, dn_machine **out, dn_error *err) {
-    size_t d = p->width - 1;
-    dn_status status = dni_linear_machine_new(2, d, false, out, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_linear_machine *machine = dni_linear_machine_of(*out);
-    memcpy(machine->w, p->a.kept, d * sizeof *machine->w);
-    machine->w0[0] = p->a.kept[d];
-    return DN_OK;
-}
-
 /* The error for rows whose squares overflow. The error of the moments names the column; they take
  * the memory that the arrays have released. */
 static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
@@ -313,7 +298,6 @@ static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
 static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                 dn_report *report, dn_error *err) {
     assert(input->n_classes == 2);
-    dn_report fresh = {0};
     dni_perceptron p = {.input = input,
                         .run = run,
                         .criterion = criterion_of(input->params),
@@ -342,19 +326,12 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
         return report_overflow(&p, err);
     }
     if (status == DN_OK) {
-        status = dni_perceptron_iterate(&p, &fresh.stop_reason, err);
+        status = dni_perceptron_iterate(&p, &report->stop_reason, err);
     }
     if (status == DN_OK) {
-        status = make_machine(&p, out, err);
-    }
-    if (status == DN_OK) {
-        fresh.converged = p.best.errors == 0;
-        fresh.iterations = p.iterations;
-        fresh.objective = p.best.objective;
-        fresh.gradient_norm = (double)NAN;
-        describe(&p, &fresh);
-        warn(&p, &fresh);
-        *report = fresh;
+        describe(&p, report);
+        warn(&p, report);
+        status = dni_linear_machine_of_table(p.a.kept, 2, p.width - 1, out, err);
     }
     dn_run_free(run, memory);
     return status;

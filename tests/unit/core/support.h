@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learners/shared/learner.h"
 #include "unit/core/machine/machine_view.h"
 
 #define OK(call) assert_int_equal((call), DN_OK)
@@ -470,7 +471,8 @@ static inline dn_params *params_of(const char *solver, double lambda) {
 static inline dn_status fit_input(const dn_params *p, const dn_fit_input *input, const dn_run *run,
                                   struct fit *fit, dn_error *err) {
     dn_machine *machine = NULL;
-    const dn_status status = p->algorithm->fit(input, run, &machine, &fit->report, err);
+    assert_ptr_equal(input->params, p);
+    const dn_status status = dni_learner_fit(input, run, &machine, &fit->report, err);
     if (status == DN_OK) {
         fit->out = machine_view(machine);
     } else {

@@ -1,0 +1,75 @@
+/* What every method does around its computation. */
+#include "learners/shared/learner.h"
+#include "linalg/vector.h"
+#include "machine/linear.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+dn_status dni_learner_fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
+                          dn_report *report, dn_error *err) {
+    dn_machine *machine = NULL;
+    dn_report fresh = {0};
+    dn_status status = input->params->algorithm->fit(input, run, &machine, &fresh, err);
+    if (status != DN_OK) {
+        dn_machine_free(machine);
+        dn_report_done(&fresh);
+        return status;
+    }
+    *out = machine;
+    *report = fresh;
+    return DN_OK;
+}
+
+dn_report dni_report_closed_form(void) {
+    return (dn_report){.converged = true,
+                       .stop_reason = DN_STOP_CLOSED_FORM,
+                       .iterations = 1,
+                       .gradient_norm = (double)NAN};
+}
+
+dn_status dni_weights_not_finite(dn_error *err) {
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "the weights in the scale of the features are not finite; standardise the columns");
+}
+
+dn_status dni_linear_machine_of_table(const double *table, size_t n_classes, size_t n_features,
+                                      dn_machine **out, dn_error *err) {
+    const size_t S = n_classes == 2 ? 1 : n_classes, d = n_features, width = d + 1;
+    if (!dni_all_finite(table, S * width)) {
+        return dni_weights_not_finite(err);
+    }
+    dn_status status = dni_linear_machine_new(n_classes, d, false, out, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    dni_linear_machine *machine = dni_linear_machine_of(*out);
+    for (size_t k = 0; k < S; k++) {
+        memcpy(machine->w + k * d, table + k * width, d * sizeof *table);
+        machine->w0[k] = table[k * width + d];
+    }
+    return DN_OK;
+}
+
+dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...) {
+    char message[sizeof err->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
+    dn_error_set_field(err, name);
+    return DN_ERR_ARGUMENT;
+}
+
+bool dni_drops_first(const dn_params *params) {
+    (void)params;
+    return true;
+}
+
+bool dni_drops_first_without_lambda(const dn_params *params) {
+    return dn_params_number(params, "lambda") == 0;
+}
