@@ -29,12 +29,20 @@ void dni_dense_map(const dni_points *p, double *x) {
 
 /* ---- queries ---- */
 /* The scratch is a row, then the groups of queries, each in double and in single precision. */
+static size_t group_doubles(size_t panel_d) {
+    return panel_d * (DNI_GROUP + DNI_GROUP / 2);
+}
+
 static size_t group_size(const dni_points *p) {
-    return ((const struct dni_dense *)p->own)->d * (DNI_GROUP + DNI_GROUP / 2);
+    return group_doubles(((const struct dni_dense *)p->own)->d);
+}
+
+size_t dni_dense_scratch(size_t d, size_t panel_d, size_t n) {
+    return d + (n + DNI_GROUP - 1) / DNI_GROUP * group_doubles(panel_d);
 }
 
 size_t dni_dense_work(const dni_points *p, size_t n) {
-    return p->d + (n + DNI_GROUP - 1) / DNI_GROUP * group_size(p);
+    return dni_dense_scratch(p->d, ((const struct dni_dense *)p->own)->d, n);
 }
 
 static double *group_of(const dni_points *p, const dni_queries *queries, size_t q) {

@@ -161,24 +161,25 @@ dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t
         .points = points, .listed = points, .n_sums = n_sums, .sums = sums, .run = run};
     dni_points *listed = NULL;
     void *memory = NULL;
-    dn_status status =
-        list == NULL ? DN_OK : dni_points_select(points, list, n_list, run, &listed, err);
-    if (status == DN_OK && listed != NULL) {
+    dn_status status = DN_OK;
+    if (list != NULL) {
+        status = dni_points_select(points, list, n_list, run, &listed, err);
+        if (status != DN_OK) {
+            return status;
+        }
         s.listed = listed;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, s.listed->n * n_sums, sizeof(double),
-                              "the coefficients of a kernel's sums", &memory, err);
+    status = dn_run_alloc(run, s.listed->n * n_sums, sizeof(double),
+                          "the coefficients of a kernel's sums", &memory, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        s.coef = gather(list, s.listed->n, coef, n_sums, memory);
-    }
-    if (status == DN_OK) {
-        status = work_for(points, run, DNI_POINTS_SUMS, &s.room, &s.work, err);
-    }
+    s.coef = gather(list, s.listed->n, coef, n_sums, memory);
+    status = work_for(points, run, DNI_POINTS_SUMS, &s.room, &s.work, err);
     if (status == DN_OK) {
         status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
     }
+cleanup:
     dn_run_free(run, s.work);
     dn_run_free(run, memory);
     dni_points_free(listed);

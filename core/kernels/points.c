@@ -75,32 +75,26 @@ void dni_points_free(dni_points *points) {
         return;
     }
     points->kind->free(points);
-    dn_run_free(points->run, points->square);
-    dn_run_free(points->run, points->square_single);
-    dn_run_free(points->run, points->self);
+    dn_run_free(points->run, points->squares_memory);
     dn_run_free(points->run, points);
 }
 
-/* The shape of rows. Texts have as many entries as characters, also in dense rows. */
-static dni_rows_shape shape_of(const dn_kernel *kernel, size_t n_rows, size_t n_features,
-                               double n_entries) {
-    const double n = (double)n_rows, d = (double)n_features;
+dni_points_estimate dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
+                                      double n_entries) {
     const dni_form form = dni_kernel_form(kernel);
-    return (dni_rows_shape){n, d, form == DNI_FORM_EDIT ? fmin(n_entries, n * d) : n_entries, form};
-}
-
-double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
-                         double n_entries) {
-    const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
-    const double squares =
-        dni_kernel_form(kernel) == DNI_FORM_EDIT ? 0 : 3 * sizeof(double) * (shape.n + DNI_PANEL);
-    return sizeof(dni_points) + squares + kind_for(kernel, isinf(n_entries))->memory(&shape);
-}
-
-double dni_points_work_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
-                              double n_entries) {
-    const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
-    return kind_for(kernel, isinf(n_entries))->work_memory(&shape);
+    const dni_points_kind *kind = kind_for(kernel, isinf(n_entries));
+    /* Texts have as many entries as characters, also in dense rows. */
+    const double entries =
+        form == DNI_FORM_EDIT ? fmin(n_entries, (double)n_rows * (double)n_features) : n_entries;
+    const dni_rows_shape shape = {n_rows, n_features,
+                                  entries < 0x1p62 ? (size_t)ceil(entries) : SIZE_MAX, form};
+    const dni_points_bytes bytes = kind->memory(&shape);
+    const double squares = sizeof(dni_points) + dni_points_squares_bytes(n_rows, form);
+    return (dni_points_estimate){.kept = squares + bytes.kept,
+                                 .building = squares + bytes.building,
+                                 .work = sizeof(double) * kind->work_bound(&shape, 1),
+                                 .query_work =
+                                     sizeof(double) * kind->work_bound(&shape, DNI_QUERIES)};
 }
 
 size_t dni_points_n(const dni_points *points) {
@@ -155,21 +149,10 @@ void dni_points_distances(const dni_points *points, size_t i, size_t first, size
 }
 
 /* ---- selections ---- */
-static dn_status copy_some(const dn_run *run, const double *from, const uint32_t *list, size_t n,
-                           double **out, dn_error *err) {
-    void *memory;
-    dn_status status = from == NULL
-                           ? DN_OK
-                           : dn_run_alloc(run, (n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL,
-                                          sizeof(double), "the points of a kernel", &memory, err);
-    if (from == NULL || status != DN_OK) {
-        return status;
+static void copy_some(const double *from, const uint32_t *list, size_t n, double *to) {
+    for (size_t k = 0; to != NULL && k < n; k++) {
+        to[k] = from[list[k]];
     }
-    *out = memory;
-    for (size_t k = 0; k < n; k++) {
-        (*out)[k] = from[list[k]];
-    }
-    return DN_OK;
 }
 
 dn_status dni_points_select(const dni_points *from, const uint32_t *list, size_t n,
@@ -183,22 +166,22 @@ dn_status dni_points_select(const dni_points *from, const uint32_t *list, size_t
     points->expanded = from->expanded;
     points->factor = from->factor;
     points->added = n;
-    status = copy_some(run, from->square, list, n, &points->square, err);
+    if (from->squares_memory != NULL) {
+        status = dni_points_reserve(points, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+        copy_some(from->square, list, n, points->square);
+        copy_some(from->self, list, n, points->self);
+    }
+    status = points->kind->select(points, from, list, err);
     if (status == DN_OK) {
-        status = copy_some(run, from->square_single, list, n, &points->square_single, err);
+        *out = points;
+        return DN_OK;
     }
-    if (status == DN_OK) {
-        status = copy_some(run, from->self, list, n, &points->self, err);
-    }
-    if (status == DN_OK) {
-        status = points->kind->select(points, from, list, err);
-    }
-    if (status != DN_OK) {
-        dni_points_free(points);
-        return status;
-    }
-    *out = points;
-    return DN_OK;
+cleanup:
+    dni_points_free(points);
+    return status;
 }
 
 /* ---- queries ---- */

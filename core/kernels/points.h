@@ -29,13 +29,14 @@ DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows,
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
-/* Upper bound of the bytes of so many rows. n_entries: stored entries of sparse rows; INFINITY:
- * dense. */
-double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
-                         double n_entries);
-/* Bytes of a thread's scratch for such rows. */
-double dni_points_work_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
-                              double n_entries);
+/* Upper bounds of bytes: of the points once they are prepared, at most until then, and of a thread's
+ * scratch for one row of values and for a tile of them. */
+typedef struct dni_points_estimate {
+    double kept, building, work, query_work;
+} dni_points_estimate;
+/* n_entries: stored entries of sparse rows; INFINITY: dense. */
+dni_points_estimate dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
+                                      double n_entries);
 
 size_t dni_points_n(const dni_points *points);
 /* K(x_i, x_i) in double precision. */

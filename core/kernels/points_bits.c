@@ -8,7 +8,8 @@
 
 enum { WORD = 64, AT_ONCE = 1024, FEW_WORDS = 4, MOST_BYTES = 255 };
 
-struct bits {
+struct dni_bits {
+    void *memory;    /* the block of the arrays */
     uint64_t *words; /* [n × n_words] */
     size_t n_words;
     uint64_t *planes; /* [d × n_blocks] the transpose, 64 points a word; NULL: not used */
@@ -35,38 +36,51 @@ bool dni_bits_pay(const dni_points *p, double hits) {
 /* The same before the rows are known: on average rows have at most as many common columns as
  * entries. */
 static bool may_pay(const dni_rows_shape *shape) {
-    const double words = ceil(shape->d / WORD);
-    return words <= FEW_WORDS || words * shape->n <= 2 * shape->entries;
+    const double words = (double)words_of(shape->d);
+    return words <= FEW_WORDS || shape->n_entries == SIZE_MAX ||
+           words * (double)shape->n <= 2 * (double)shape->n_entries;
 }
 
-double dni_bits_beside(const dni_rows_shape *shape) {
-    return may_pay(shape) ? sizeof(uint64_t) * shape->n * ceil(shape->d / WORD) : 0;
+struct bits_shape {
+    size_t n, d;
+    bool planes, table;
+};
+
+static void bits_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct bits_shape *s = shape;
+    struct dni_bits *bits = work;
+    const size_t n_blocks = words_of(s->n);
+    bits->words = dni_layout_array(layout, s->n, words_of(s->d) * sizeof *bits->words);
+    bits->planes =
+        s->planes ? dni_layout_array(layout, n_blocks, s->d * sizeof *bits->planes) : NULL;
+    bits->ones = s->planes ? dni_layout_array(layout, n_blocks, WORD) : NULL;
+    bits->numbers = dni_layout_doubles(layout, s->d + 1);
+    bits->table = s->table ? dni_layout_doubles(layout, s->d + 1) : NULL;
+    bits->table_single =
+        s->table ? dni_layout_array(layout, s->d + 1, sizeof *bits->table_single) : NULL;
 }
 
 double dni_bits_memory(const dni_rows_shape *shape) {
-    const double planes =
-        shape->d <= MOST_BYTES ? (shape->n / WORD + 1) * (sizeof(uint64_t) * shape->d + WORD) : 0;
-    const double tables = (2 * sizeof(double) + sizeof(float)) * (shape->d + 1);
-    return may_pay(shape) ? dni_bits_beside(shape) + planes + tables : 0;
+    const struct bits_shape bits = {shape->n, shape->d, shape->d <= MOST_BYTES, true};
+    struct dni_bits scratch;
+    return may_pay(shape) ? sizeof scratch + dni_layout_bytes(bits_layout, &bits, &scratch) : 0;
 }
 
-double dni_bits_work_memory(const dni_rows_shape *shape) {
-    return may_pay(shape) ? sizeof(double) * (DNI_QUERIES * ceil(shape->d / WORD) + 2 * shape->d)
-                          : 0;
+/* The scratch is the queries' words, then the columns and the ones of a point. */
+static size_t scratch_of(size_t d, size_t n) {
+    return n * words_of(d) + d + (d + 1) / 2;
 }
 
-dn_status dni_bits_new(const dni_points *p, uint64_t **out, dn_error *err) {
-    void *words;
-    dn_status status = dn_run_alloc(p->run, p->n * words_of(p->d), sizeof(uint64_t),
-                                    "the points of a kernel", &words, err);
-    if (status == DN_OK) {
-        *out = words;
-    }
-    return status;
+double dni_bits_work_bound(const dni_rows_shape *shape, size_t n) {
+    return may_pay(shape) ? (double)scratch_of(shape->d, n) : 0;
 }
 
-void dni_bits_set(uint64_t *bits, size_t d, size_t i, size_t j) {
-    bits[i * words_of(d) + j / WORD] |= (uint64_t)1 << j % WORD;
+static void set_bit(uint64_t *words, size_t j) {
+    words[j / WORD] |= (uint64_t)1 << j % WORD;
+}
+
+void dni_bits_set(struct dni_bits *bits, size_t i, size_t j) {
+    set_bit(bits->words + i * bits->n_words, j);
 }
 
 /* Whether bits in only one of the rows are counted; else bits in both. */
@@ -93,60 +107,18 @@ static double value_of(const dni_points *p, double number) {
     return dni_kernel_of_distance(&p->kernel, number);
 }
 
-static dn_status make_tables(dni_points *p, struct bits *own, dn_error *err) {
-    void *numbers = NULL, *table = NULL, *single = NULL;
-    const bool direct =
-        p->form != DNI_FORM_COSINE && !(p->form == DNI_FORM_PRODUCT && p->kernel.normalize);
-    dn_status status =
-        dn_run_alloc(p->run, p->d + 1, sizeof(double), "the points of a kernel", &numbers, err);
-    own->numbers = numbers;
-    if (status == DN_OK && direct) {
-        status =
-            dn_run_alloc(p->run, p->d + 1, sizeof(double), "the points of a kernel", &table, err);
-    }
-    own->table = table;
-    if (status == DN_OK && direct) {
-        status =
-            dn_run_alloc(p->run, p->d + 1, sizeof(float), "the points of a kernel", &single, err);
-    }
-    own->table_single = single;
-    for (size_t i = 0; status == DN_OK && i <= p->d; i++) {
+static void fill_tables(const dni_points *p, struct dni_bits *own) {
+    for (size_t i = 0; i <= p->d; i++) {
         own->numbers[i] = p->form == DNI_FORM_CHEBYSHEV && i > 1 ? 1 : (double)i;
-        if (direct) {
+        if (own->table != NULL) {
             own->table[i] = value_of(p, (double)i);
             own->table_single[i] = (float)own->table[i];
         }
     }
-    return status;
 }
 
-static void free_bits(dni_points *p) {
-    struct bits *own = p->own;
-    if (own == NULL) {
-        return;
-    }
-    dn_run_free(p->run, own->words);
-    dn_run_free(p->run, own->planes);
-    dn_run_free(p->run, own->ones);
-    dn_run_free(p->run, own->numbers);
-    dn_run_free(p->run, own->table);
-    dn_run_free(p->run, own->table_single);
-    dn_run_free(p->run, own);
-    p->own = NULL;
-}
-
-static dn_status make_planes(dni_points *p, struct bits *own, dn_error *err) {
-    void *planes = NULL, *ones = NULL;
-    own->n_blocks = p->n / WORD + (p->n % WORD != 0);
-    dn_status status = dn_run_alloc(p->run, own->n_blocks * p->d, sizeof(uint64_t),
-                                    "the points of a kernel", &planes, err);
-    own->planes = planes;
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(p->run, own->n_blocks * WORD, 1, "the points of a kernel", &ones, err);
-    }
-    own->ones = ones;
-    for (size_t i = 0; status == DN_OK && i < p->n; i++) {
+static void fill_planes(const dni_points *p, struct dni_bits *own) {
+    for (size_t i = 0; i < p->n; i++) {
         size_t n = 0;
         for (size_t w = 0; w < own->n_words; w++) {
             for (uint64_t left = own->words[i * own->n_words + w]; left != 0;
@@ -158,44 +130,68 @@ static dn_status make_planes(dni_points *p, struct bits *own, dn_error *err) {
         own->ones[i] = (uint8_t)n;
         own->most = n > own->most ? n : own->most;
     }
-    return status;
 }
 
-/* Makes the set from `words`, which it owns from now on, also after an error. */
-static dn_status make(dni_points *p, uint64_t *words, dn_error *err) {
+static void free_bits(dni_points *p) {
+    struct dni_bits *own = p->own;
+    if (own == NULL) {
+        return;
+    }
+    dn_run_free(p->run, own->memory);
+    dn_run_free(p->run, own);
+    p->own = NULL;
+}
+
+dn_status dni_bits_new(const dni_points *p, struct dni_bits **out, dn_error *err) {
+    const struct bits_shape shape = {.n = p->n,
+                                     .d = p->d,
+                                     .planes = p->d <= MOST_BYTES && p->lanes->tally != NULL,
+                                     .table =
+                                         p->form != DNI_FORM_COSINE &&
+                                         !(p->form == DNI_FORM_PRODUCT && p->kernel.normalize)};
     void *memory;
     dn_status status =
-        dn_run_alloc(p->run, 1, sizeof(struct bits), "the points of a kernel", &memory, err);
-    p->kind = &dni_points_kind_bits;
+        dn_run_alloc(p->run, 1, sizeof(struct dni_bits), "the points of a kernel", &memory, err);
     if (status != DN_OK) {
-        dn_run_free(p->run, words);
         return status;
     }
-    struct bits *own = p->own = memory;
-    *own = (struct bits){.words = words, .n_words = words_of(p->d)};
-    status = make_tables(p, own, err);
-    return status == DN_OK && p->d <= MOST_BYTES && p->lanes->tally != NULL
-               ? make_planes(p, own, err)
-               : status;
+    struct dni_bits *bits = memory;
+    status = dni_layout_take(p->run, bits_layout, &shape, bits, "the points of a kernel",
+                             &bits->memory, err);
+    if (status != DN_OK) {
+        dn_run_free(p->run, memory);
+        return status;
+    }
+    bits->n_words = words_of(p->d);
+    bits->n_blocks = words_of(p->n);
+    *out = bits;
+    return DN_OK;
 }
 
-dn_status dni_bits_become(dni_points *p, uint64_t *bits, dn_error *err) {
-    dn_status status = make(p, bits, err);
-    p->expanded = false;
-    if (status == DN_OK) {
-        status = dni_points_reserve(p, false, err);
+/* Makes `bits`, whose words are set, the points. */
+static void take_bits(dni_points *p, struct dni_bits *bits) {
+    p->kind = &dni_points_kind_bits;
+    p->own = bits;
+    fill_tables(p, bits);
+    if (bits->planes != NULL) {
+        fill_planes(p, bits);
     }
+}
+
+dn_status dni_bits_become(dni_points *p, struct dni_bits *bits, dn_error *err) {
+    p->expanded = false;
+    take_bits(p, bits);
+    dn_status status = dni_points_reserve(p, err);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
-        status =
-            dni_points_check(p, i, (double)count(bits + i * words_of(p->d), words_of(p->d)), err);
+        const double square = (double)count(bits->words + i * bits->n_words, bits->n_words);
+        status = dni_points_check(p, i, square, err);
     }
     return status;
 }
 
 /* ---- queries ---- */
-/* The scratch is the queries' words, then the columns and the ones of a point. */
 static size_t work(const dni_points *p, size_t n) {
-    return n * words_of(p->d) + p->d + (p->d + 1) / 2;
+    return scratch_of(p->d, n);
 }
 
 static uint64_t *words_of_query(const dni_points *p, const dni_queries *queries, size_t q) {
@@ -204,7 +200,7 @@ static uint64_t *words_of_query(const dni_points *p, const dni_queries *queries,
 
 static void take(const dni_points *p, const dni_points *from, size_t i, bool single,
                  dni_queries *queries) {
-    const struct bits *source = from->own;
+    const struct dni_bits *source = from->own;
     (void)p;
     (void)single;
     queries->of[queries->n++] = (dni_query){.bits = source->words + i * source->n_words,
@@ -221,7 +217,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
     for (size_t e = 0; e < row.n; e++) {
         binary = binary && (row.values[e] == 0 || row.values[e] == 1);
         if (row.values[e] == 1) {
-            dni_bits_set(bits, p->d, 0, row.cols == NULL ? e : row.cols[e]);
+            set_bit(bits, row.cols == NULL ? e : row.cols[e]);
         }
     }
     *query = (dni_query){.row = row,
@@ -234,7 +230,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
 /* Compares a row of other numbers than 0 and 1 with points, whose columns are written out. */
 static void measure_any(const dni_points *p, const dni_query *query, double *room, size_t first,
                         size_t n, double *measure) {
-    const struct bits *own = p->own;
+    const struct dni_bits *own = p->own;
     uint32_t *cols = (uint32_t *)(void *)(room + p->d);
     for (size_t i = 0; i < p->d; i++) {
         room[i] = 1;
@@ -269,7 +265,7 @@ static uint8_t columns_of(const uint64_t *bits, size_t n_words, uint8_t set[MOST
 
 static void count_by_columns(const dni_points *p, const uint64_t *bits, size_t first, size_t n,
                              struct counting counting, double *out, float *single) {
-    const struct bits *own = p->own;
+    const struct dni_bits *own = p->own;
     uint8_t set[MOST_BYTES], counts[AT_ONCE];
     const size_t n_set = columns_of(bits, own->n_words, set), most = differences(p)
                                                                          ? own->most + n_set
@@ -294,7 +290,7 @@ static void count_by_columns(const dni_points *p, const uint64_t *bits, size_t f
 
 static void count_bits(const dni_points *p, const uint64_t *bits, size_t first, size_t n,
                        struct counting counting, double *out, float *single) {
-    const struct bits *own = p->own;
+    const struct dni_bits *own = p->own;
     const uint64_t *words = own->words + first * own->n_words;
     if (own->planes != NULL) {
         count_by_columns(p, bits, first, n, counting, out, single);
@@ -308,7 +304,7 @@ static void count_bits(const dni_points *p, const uint64_t *bits, size_t first, 
 
 static void values_of_query(const dni_points *p, const dni_queries *queries, size_t q, size_t first,
                             size_t n, dni_wanted wanted) {
-    const struct bits *own = p->own;
+    const struct dni_bits *own = p->own;
     const dni_query *query = &queries->of[q];
     double measure[AT_ONCE], *room = queries->work + queries->n * own->n_words;
     for (size_t done = 0; done < n;) {
@@ -326,7 +322,7 @@ static void values_of_query(const dni_points *p, const dni_queries *queries, siz
 
 static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
                    dni_wanted wanted) {
-    const struct bits *own = p->own;
+    const struct dni_bits *own = p->own;
     for (size_t q = 0; q < queries->n; q++) {
         const uint64_t *bits = queries->of[q].bits;
         const struct counting counting = {own->table, own->table_single};
@@ -342,17 +338,18 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
 
 static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list,
                                dn_error *err) {
-    const struct bits *source = from->own;
-    uint64_t *words;
-    dn_status status = dni_bits_new(p, &words, err);
+    const struct dni_bits *source = from->own;
+    struct dni_bits *bits;
+    dn_status status = dni_bits_new(p, &bits, err);
     if (status != DN_OK) {
         return status;
     }
     for (size_t k = 0; k < p->n; k++) {
-        memcpy(words + k * source->n_words, source->words + list[k] * source->n_words,
-               source->n_words * sizeof *words);
+        memcpy(bits->words + k * source->n_words, source->words + list[k] * source->n_words,
+               source->n_words * sizeof *bits->words);
     }
-    return make(p, words, err);
+    take_bits(p, bits);
+    return DN_OK;
 }
 
 /* begin, add and end are those of the kind in which the rows arrive. */

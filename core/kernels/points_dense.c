@@ -13,28 +13,57 @@
 
 #define LEAST_SINGLE 1e-6 /* largest error of single precision */
 #define FAR 1e6 /* squared lengths beyond which expanded squared distances are not exact enough */
-enum {
-    LINE = 64,      /* bytes of a cache line */
-    LEAST_LESS = 32 /* columns are omitted if at least this part of them is 0 */
-};
+enum { LEAST_LESS = 32 /* columns are omitted if at least this part of them is 0 */ };
+
+static size_t padded(size_t n) {
+    return (n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
+}
 
 static size_t n_panels(const dni_points *p) {
-    return (p->n + DNI_PANEL - 1) / DNI_PANEL;
+    return padded(p->n) / DNI_PANEL;
 }
 
-static void *aligned(void *memory) {
-    return (char *)memory + (LINE - (uintptr_t)memory % LINE) % LINE;
+/* ---- memory ---- */
+struct dense_shape {
+    size_t n, d, panel_d; /* points, columns of the rows, columns of the panels */
+    bool centred;
+};
+
+static void panels_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct dense_shape *s = shape;
+    struct dni_dense *own = work;
+    own->centre = s->centred ? dni_layout_doubles(layout, s->d) : NULL;
+    own->row = s->centred ? dni_layout_doubles(layout, s->d) : NULL;
+    own->columns = dni_layout_array(layout, s->d, sizeof *own->columns);
+    own->panels = dni_layout_matrix(layout, padded(s->n), s->panel_d);
 }
 
-static dn_status room(const dni_points *p, size_t size, void **out, dn_error *err) {
-    const size_t count = n_panels(p) * DNI_PANEL, d = ((const struct dni_dense *)p->own)->d;
-    if (d > 0 && count > SIZE_MAX / 4 / size / d) {
-        return dn_error_set(
-            err, DN_ERR_MEMORY,
-            "the points of a kernel, %zu rows of %zu columns, are more than can be addressed", p->n,
-            d);
-    }
-    return dn_run_alloc(p->run, count * d * size + LINE, 1, "the points of a kernel", out, err);
+/* The arrays in single precision. */
+struct singles {
+    float *panels;
+    double *square;
+};
+
+static void singles_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct dense_shape *s = shape;
+    struct singles *singles = work;
+    singles->panels = dni_layout_array(layout, padded(s->n), s->panel_d * sizeof *singles->panels);
+    singles->square = dni_layout_doubles(layout, padded(s->n));
+}
+
+static dni_points_bytes memory(const dni_rows_shape *shape) {
+    const struct dense_shape dense = {shape->n, shape->d, shape->d, shape->form == DNI_FORM_SQUARE};
+    struct dni_dense own;
+    struct singles singles;
+    const double panels = sizeof own + dni_layout_bytes(panels_layout, &dense, &own),
+                 single = dense.centred ? dni_layout_bytes(singles_layout, &dense, &singles) : 0,
+                 bits = dni_bits_memory(shape);
+    return (dni_points_bytes){.kept = fmax(panels + single, bits),
+                              .building = panels + fmax(single, bits)};
+}
+
+static double work_bound(const dni_rows_shape *shape, size_t n) {
+    return fmax((double)dni_dense_scratch(shape->d, shape->d, n), dni_bits_work_bound(shape, n));
 }
 
 static void free_dense(dni_points *p) {
@@ -44,40 +73,38 @@ static void free_dense(dni_points *p) {
     }
     dn_run_free(p->run, own->memory);
     dn_run_free(p->run, own->single_memory);
-    dn_run_free(p->run, own->centre);
-    dn_run_free(p->run, own->kept);
     dn_run_free(p->run, own);
     p->own = NULL;
-}
-
-static double memory(const dni_rows_shape *shape) {
-    const double numbers = (shape->n + DNI_PANEL) * shape->d;
-    const double single =
-        sizeof(float) * numbers + (2 * sizeof(double) + sizeof(uint32_t)) * shape->d;
-    return fmax(sizeof(double) * numbers + fmax(single, dni_bits_beside(shape)),
-                dni_bits_memory(shape)) +
-           4 * LINE;
-}
-
-static double work_memory(const dni_rows_shape *shape) {
-    return fmax(sizeof(double) * shape->d * (1 + 1.5 * DNI_QUERIES), dni_bits_work_memory(shape));
+    p->square_single = NULL;
 }
 
 /* Reserves panels of d columns. */
 static dn_status make(dni_points *p, size_t d, dn_error *err) {
-    void *memory = NULL;
+    const struct dense_shape shape = {p->n, p->d, d, p->form == DNI_FORM_SQUARE};
+    void *memory;
     dn_status status =
         dn_run_alloc(p->run, 1, sizeof(struct dni_dense), "the points of a kernel", &memory, err);
-    struct dni_dense *own = p->own = memory;
     if (status != DN_OK) {
         return status;
     }
+    struct dni_dense *own = p->own = memory;
     own->d = d;
-    status = room(p, sizeof(double), &own->memory, err);
-    if (status == DN_OK) {
-        own->panels = aligned(own->memory);
+    return dni_layout_take(p->run, panels_layout, &shape, own, "the points of a kernel",
+                           &own->memory, err);
+}
+
+static dn_status make_single_room(dni_points *p, dn_error *err) {
+    struct dni_dense *own = p->own;
+    const struct dense_shape shape = {.n = p->n, .panel_d = own->d};
+    struct singles singles;
+    dn_status status = dni_layout_take(p->run, singles_layout, &shape, &singles,
+                                       "the points of a kernel", &own->single_memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    own->singles = singles.panels;
+    p->square_single = singles.square;
+    return DN_OK;
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
@@ -119,7 +146,7 @@ static bool is_binary(const dni_points *p, double *hits) {
 
 static dn_status become_bits(dni_points *p, dn_error *err) {
     const struct dni_dense *own = p->own;
-    uint64_t *bits;
+    struct dni_bits *bits;
     dn_status status = dni_bits_new(p, &bits, err);
     if (status != DN_OK) {
         return status;
@@ -127,7 +154,7 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->d; k++) {
             if (own->panels[dni_dense_lane(own, i) + k * DNI_PANEL] != 0) {
-                dni_bits_set(bits, p->d, i, k);
+                dni_bits_set(bits, i, k);
             }
         }
     }
@@ -136,15 +163,8 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
 }
 
 /* ---- centring and scaling ---- */
-static dn_status find_centre(dni_points *p, dn_error *err) {
+static void find_centre(dni_points *p) {
     struct dni_dense *own = p->own;
-    void *centre;
-    dn_status status =
-        dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &centre, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    own->centre = centre;
     for (size_t b = 0; b < n_panels(p); b++) {
         for (size_t k = 0; k < p->d; k++) {
             double sum = 0;
@@ -154,30 +174,25 @@ static dn_status find_centre(dni_points *p, dn_error *err) {
             own->centre[k] += sum;
         }
     }
-    return DN_OK;
 }
 
 static dn_status map_rows(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
-    void *memory = NULL;
-    dn_status status =
-        dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &memory, err);
-    double *x = memory;
-    for (size_t i = 0; status == DN_OK && i < p->n; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         double *z = own->panels + dni_dense_lane(own, i);
         for (size_t k = 0; k < p->d; k++) {
-            x[k] = z[k * DNI_PANEL];
+            own->row[k] = z[k * DNI_PANEL];
         }
-        dni_dense_map(p, x);
+        dni_dense_map(p, own->row);
         for (size_t k = 0; k < p->d; k++) {
-            z[k * DNI_PANEL] = x[k];
+            z[k * DNI_PANEL] = own->row[k];
         }
-        if (i % DNI_PANEL == 0) {
-            status = dn_run_stop(p->run, err);
+        dn_status status = i % DNI_PANEL == 0 ? dn_run_stop(p->run, err) : DN_OK;
+        if (status != DN_OK) {
+            return status;
         }
     }
-    dn_run_free(p->run, memory);
-    return status;
+    return DN_OK;
 }
 
 static double square_of(const dni_points *p, size_t i) {
@@ -187,17 +202,10 @@ static double square_of(const dni_points *p, size_t i) {
 
 static dn_status make_singles(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
-    void *square = NULL;
-    dn_status status = room(p, sizeof(float), &own->single_memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_panels(p) * DNI_PANEL, sizeof(double),
-                              "the points of a kernel", &square, err);
-    }
+    dn_status status = make_single_room(p, err);
     if (status != DN_OK) {
         return status;
     }
-    own->singles = aligned(own->single_memory);
-    p->square_single = square;
     for (size_t b = 0; b < n_panels(p); b++) {
         const size_t at = b * own->d * DNI_PANEL;
         for (size_t k = 0; k < own->d * DNI_PANEL; k++) {
@@ -231,14 +239,9 @@ static bool is_zero(const dni_points *p, size_t k) {
 /* Moves the kept columns of every panel together; none moves to a higher address. */
 static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
-    void *memory;
     size_t kept = 0;
-    dn_status status =
-        dn_run_alloc(p->run, p->d, sizeof *own->kept, "the points of a kernel", &memory, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    own->kept = memory;
+    dn_status status = DN_OK;
+    own->kept = own->columns;
     for (size_t k = 0; k < p->d && status == DN_OK; k++) {
         if (!is_zero(p, k)) {
             own->kept[kept++] = (uint32_t)k;
@@ -250,7 +253,6 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
         return status;
     }
     if (p->d - kept < (p->d + LEAST_LESS - 1) / LEAST_LESS) {
-        dn_run_free(p->run, own->kept);
         own->kept = NULL;
         return DN_OK;
     }
@@ -268,7 +270,7 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
 
 /* ---- squares ---- */
 /* Stores the squares, and decides how distances are computed and in which precision. */
-static dn_status judge(dni_points *p, dn_error *err) {
+static dn_status find_precision(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     const bool squares = p->form != DNI_FORM_MANHATTAN && p->form != DNI_FORM_CHEBYSHEV;
     double most = 0;
@@ -292,23 +294,21 @@ static dn_status judge(dni_points *p, dn_error *err) {
 static dn_status end(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     double hits;
-    dn_status status = DN_OK;
     if (is_binary(p, &hits) && dni_bits_pay(p, hits)) {
         return become_bits(p, err);
     }
     own->scale = p->kernel.type == DN_KERNEL_RBF ? 1 / p->kernel.width : 1;
     p->expanded = p->kernel.type == DN_KERNEL_RBF || p->kernel.type == DN_KERNEL_MAHALANOBIS;
     p->factor = p->expanded ? 0.5 : p->factor;
-    if (p->form == DNI_FORM_SQUARE) {
-        status = find_centre(p, err);
+    if (own->centre != NULL) {
+        find_centre(p);
+        dn_status status = map_rows(p, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK && p->form == DNI_FORM_SQUARE) {
-        status = map_rows(p, err);
-    }
-    if (status == DN_OK) {
-        status = dni_points_reserve(p, false, err);
-    }
-    return status == DN_OK ? judge(p, err) : status;
+    dn_status status = dni_points_reserve(p, err);
+    return status == DN_OK ? find_precision(p, err) : status;
 }
 
 /* ---- selections ---- */
@@ -327,34 +327,24 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
                                dn_error *err) {
     const struct dni_dense *source = from->own;
     dn_status status = make(p, source->d, err);
-    struct dni_dense *own = p->own;
-    void *centre = NULL, *kept = NULL;
     if (status == DN_OK && source->singles != NULL) {
-        status = room(p, sizeof(float), &own->single_memory, err);
-    }
-    if (status == DN_OK && source->centre != NULL) {
-        status = dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &centre, err);
-    }
-    if (status == DN_OK) {
-        own->centre = centre;
-    }
-    if (status == DN_OK && source->kept != NULL) {
-        status =
-            dn_run_alloc(p->run, own->d, sizeof *own->kept, "the points of a kernel", &kept, err);
+        status = make_single_room(p, err);
     }
     if (status != DN_OK) {
         return status;
     }
-    own->kept = kept;
+    struct dni_dense *own = p->own;
     own->scale = source->scale;
     own->greatest = source->greatest;
-    if (centre != NULL) {
-        memcpy(centre, source->centre, p->d * sizeof(double));
+    if (own->centre != NULL) {
+        memcpy(own->centre, source->centre, p->d * sizeof *own->centre);
     }
-    if (kept != NULL) {
-        memcpy(kept, source->kept, own->d * sizeof *own->kept);
+    if (source->kept != NULL) {
+        own->kept = memcpy(own->columns, source->columns, own->d * sizeof *own->columns);
     }
-    own->singles = source->singles == NULL ? NULL : aligned(own->single_memory);
+    for (size_t i = 0; source->singles != NULL && i < p->n; i++) {
+        p->square_single[i] = from->square_single[list[i]];
+    }
     for (size_t b = 0; b < n_panels(p); b++) {
         const size_t count = p->n - b * DNI_PANEL < DNI_PANEL ? p->n - b * DNI_PANEL : DNI_PANEL;
         GATHER(double, own->panels, source->panels);
@@ -370,7 +360,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
 }
 
 const dni_points_kind dni_points_kind_dense = {.memory = memory,
-                                               .work_memory = work_memory,
+                                               .work_bound = work_bound,
                                                .begin = begin,
                                                .add = add,
                                                .end = end,

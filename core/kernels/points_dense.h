@@ -5,15 +5,17 @@
 #include "kernels/points_kind.h"
 
 struct dni_dense {
-    void *memory, *single_memory;
-    size_t d; /* columns of the panels */
+    void *memory, *single_memory; /* the blocks of the arrays */
+    size_t d;                     /* columns of the panels */
     /* [d] ascending: the columns of the rows that are in the panels; the points are 0 in the
      * others. NULL: all */
     uint32_t *kept;
-    double *panels; /* [panels × d × DNI_PANEL] */
-    float *singles; /* the same in float; NULL: not exact enough */
+    uint32_t *columns; /* [columns of the rows] the array of `kept` */
+    double *panels;    /* [panels × d × DNI_PANEL] */
+    float *singles;    /* the same in float; NULL: not exact enough */
     /* [columns of the rows] subtracted from rows; NULL: nothing is subtracted */
     double *centre;
+    double *row;     /* [columns of the rows] scratch; NULL without a centre */
     double greatest; /* rows with a larger ‖x‖² are measured in double precision */
     double scale;    /* factor of rows, if the kernel has no matrix */
 };
@@ -30,6 +32,9 @@ static inline bool dni_dense_of_products(const dni_points *points) {
 
 /* Centres and scales a row of all columns, or multiplies it by the factor, in place. */
 void dni_dense_map(const dni_points *points, double *x);
+
+/* Doubles of scratch for n queries of d columns, against panels of panel_d columns. */
+size_t dni_dense_scratch(size_t d, size_t panel_d, size_t n);
 
 /* The functions of the kind; see points_kind.h. */
 size_t dni_dense_work(const dni_points *points, size_t n);

@@ -3,6 +3,7 @@
 #ifndef DNI_POINTS_KIND_H
 #define DNI_POINTS_KIND_H
 
+#include "base/layout.h"
 #include "kernels/kernel_impl.h"
 #include "kernels/lanes.h"
 #include "kernels/pairs.h"
@@ -21,11 +22,12 @@ struct dni_points {
     bool expanded; /* it computes x'z, and the squared distance as ‖x‖² + ‖z‖² − 2 x'z */
     /* The kernel is exp(−factor · measure); euclidean distance: of the measure's square root. */
     double factor;
+    void *squares_memory; /* the block of `square` and `self` */
     /* [n, rounded up to whole panels] ‖x‖² as the kind's products compute it; NULL: not needed */
     double *square;
-    /* [as square] the same in single precision; NULL: not used */
-    double *square_single;
     double *self; /* [as square] K(x, x) before normalize; NULL: 1 */
+    /* [as square] ‖x‖² in single precision, an array of the kind; NULL: not used */
+    double *square_single;
 };
 
 /* A row that is compared with points. */
@@ -53,17 +55,22 @@ typedef struct dni_wanted {
     bool distances; /* D or its square instead of K, in `exact` */
 } dni_wanted;
 
-/* The shape of rows for estimates; n_entries INFINITY: dense. */
+/* The shape of rows for estimates. */
 typedef struct dni_rows_shape {
-    double n, d, entries;
+    size_t n, d;
+    size_t n_entries; /* SIZE_MAX: dense */
     dni_form form;
 } dni_rows_shape;
 
+/* Upper bounds of the bytes of points. */
+typedef struct dni_points_bytes {
+    double kept, building; /* once they are prepared; at most, until then */
+} dni_points_bytes;
+
 struct dni_points_kind {
-    /* Upper bounds of the bytes of such rows from begin on, and of the scratch of DNI_QUERIES
-     * queries. */
-    double (*memory)(const dni_rows_shape *shape);
-    double (*work_memory)(const dni_rows_shape *shape);
+    dni_points_bytes (*memory)(const dni_rows_shape *shape);
+    /* Doubles of scratch for n queries, an upper bound. */
+    double (*work_bound)(const dni_rows_shape *shape, size_t n);
     /* begin reserves memory for n rows of points->d columns, n_entries SIZE_MAX: dense; add stores
      * rows first …; end prepares them, possibly as another kind. */
     dn_status (*begin)(dni_points *points, size_t n_entries, dn_error *err);
@@ -92,23 +99,26 @@ struct dni_points_kind {
  * are padded. */
 void dni_values_of(const dni_points *points, const dni_query *query, size_t first, size_t n,
                    double *measure, dni_wanted wanted, size_t to);
-/* Reserves `self` if it is needed, and `square` if `squares` or the form needs it; zeroed. */
-DN_MUST_USE dn_status dni_points_reserve(dni_points *points, bool squares, dn_error *err);
+/* Reserves `self` if it is needed, and `square` if the form needs it or values are expanded;
+ * zeroed. */
+DN_MUST_USE dn_status dni_points_reserve(dni_points *points, dn_error *err);
+/* The bytes that it reserves, an upper bound. */
+double dni_points_squares_bytes(size_t n, dni_form form);
 /* Stores ‖x‖² of row i, and K(x, x). Errors: DN_ERR_NUMERIC if they are out of range. */
 DN_MUST_USE dn_status dni_points_check(dni_points *points, size_t i, double square, dn_error *err);
 
-/* Bits instead of the rows' own kind: reserves them, zeroed; sets bit (i, j); changes the kind
- * after the old one is freed. dni_bits_pay: whether that is faster for rows whose columns have
- * `hits` pairs of entries in common. */
+/* Bits instead of the rows' own kind: dni_bits_new reserves them, zeroed; dni_bits_set sets bit
+ * (i, j); dni_bits_become changes the kind after the old one is freed, and owns the bits, also after
+ * an error. dni_bits_pay: whether that is faster for rows whose columns have `hits` pairs of entries
+ * in common. */
+struct dni_bits;
 bool dni_bits_pay(const dni_points *points, double hits);
-DN_MUST_USE dn_status dni_bits_new(const dni_points *points, uint64_t **out, dn_error *err);
-void dni_bits_set(uint64_t *bits, size_t d, size_t i, size_t j);
-/* Bytes of rows as bits: while the original rows exist, in total, and of scratch. 0: so few entries
- * stay sparse rows. */
-double dni_bits_beside(const dni_rows_shape *shape);
+DN_MUST_USE dn_status dni_bits_new(const dni_points *points, struct dni_bits **out, dn_error *err);
+void dni_bits_set(struct dni_bits *bits, size_t i, size_t j);
+DN_MUST_USE dn_status dni_bits_become(dni_points *points, struct dni_bits *bits, dn_error *err);
+/* Upper bounds as those of a kind; 0: rows with so few entries never become bits. */
 double dni_bits_memory(const dni_rows_shape *shape);
-double dni_bits_work_memory(const dni_rows_shape *shape);
-DN_MUST_USE dn_status dni_bits_become(dni_points *points, uint64_t *bits, dn_error *err);
+double dni_bits_work_bound(const dni_rows_shape *shape, size_t n);
 
 extern const dni_points_kind dni_points_kind_dense, dni_points_kind_sparse, dni_points_kind_bits,
     dni_points_kind_texts;

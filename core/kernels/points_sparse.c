@@ -14,35 +14,40 @@
 enum { BLOCK = 4096 };
 
 struct sparse {
-    size_t *row_start; /* [n + 1] */
-    uint32_t *cols;    /* [row_start[n]] */
+    void *memory, *column_memory; /* the blocks of the arrays */
+    size_t *row_start;            /* [n + 1] */
+    uint32_t *cols;               /* [row_start[n]] */
     double *values;
-    /* [n_blocks × d + 1] start of the entries of column j in block b, at b · d + j; NULL: pair
-     * by pair */
+    /* [n_blocks × (d + 1)] the entries of column j in block b are start[j] … start[j + 1] − 1 of
+     * start = col_start + b (d + 1); NULL: pair by pair */
     size_t *col_start;
     uint16_t *members;     /* [row_start[n]] points relative to their block, ascending */
     double *member_values; /* [row_start[n]] */
-    size_t *next;          /* [d] scratch of the transposition */
 };
 
-static size_t n_blocks(const dni_points *p) {
-    return (p->n + BLOCK - 1) / BLOCK;
+/* ---- memory ---- */
+struct sparse_shape {
+    size_t n, d, n_entries;
+};
+
+static size_t n_blocks(size_t n) {
+    return (n + BLOCK - 1) / BLOCK;
 }
 
-static void free_sparse(dni_points *p) {
-    struct sparse *own = p->own;
-    if (own == NULL) {
-        return;
-    }
-    dn_run_free(p->run, own->row_start);
-    dn_run_free(p->run, own->cols);
-    dn_run_free(p->run, own->values);
-    dn_run_free(p->run, own->col_start);
-    dn_run_free(p->run, own->members);
-    dn_run_free(p->run, own->member_values);
-    dn_run_free(p->run, own->next);
-    dn_run_free(p->run, own);
-    p->own = NULL;
+static void rows_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct sparse_shape *s = shape;
+    struct sparse *own = work;
+    own->row_start = dni_layout_array(layout, s->n + 1, sizeof *own->row_start);
+    own->cols = dni_layout_array(layout, s->n_entries, sizeof *own->cols);
+    own->values = dni_layout_doubles(layout, s->n_entries);
+}
+
+static void columns_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct sparse_shape *s = shape;
+    struct sparse *own = work;
+    own->col_start = dni_layout_array(layout, n_blocks(s->n), (s->d + 1) * sizeof *own->col_start);
+    own->members = dni_layout_array(layout, s->n_entries, sizeof *own->members);
+    own->member_values = dni_layout_doubles(layout, s->n_entries);
 }
 
 /* Whether values can be computed from products of rows. */
@@ -51,44 +56,44 @@ static bool is_of_products(dni_form form) {
 }
 
 /* With the transpose if values may be computed from products, or with bits instead. */
-static double memory(const dni_rows_shape *shape) {
-    const double n = shape->n, d = shape->d,
-                 rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
-    const double columns = (sizeof(uint16_t) + sizeof(double)) * shape->entries +
-                           sizeof(size_t) * d * (ceil(n / BLOCK) + 1);
-    return fmax(rows + fmax(is_of_products(shape->form) ? columns : 0, dni_bits_beside(shape)),
-                dni_bits_memory(shape)) +
-           sizeof(struct sparse);
+static dni_points_bytes memory(const dni_rows_shape *shape) {
+    const struct sparse_shape sparse = {shape->n, shape->d, shape->n_entries};
+    struct sparse own;
+    const double rows = sizeof own + dni_layout_bytes(rows_layout, &sparse, &own),
+                 columns = is_of_products(shape->form)
+                               ? dni_layout_bytes(columns_layout, &sparse, &own)
+                               : 0,
+                 counts = sizeof(double) * (double)shape->d, bits = dni_bits_memory(shape);
+    return (dni_points_bytes){.kept = fmax(rows + columns, bits),
+                              .building = rows + fmax(fmax(columns, counts), bits)};
 }
 
-static double work_memory(const dni_rows_shape *shape) {
-    return fmax(sizeof(double) * BLOCK, dni_bits_work_memory(shape));
+static double work_bound(const dni_rows_shape *shape, size_t n) {
+    return fmax(BLOCK, dni_bits_work_bound(shape, n));
+}
+
+static void free_sparse(dni_points *p) {
+    struct sparse *own = p->own;
+    if (own == NULL) {
+        return;
+    }
+    dn_run_free(p->run, own->memory);
+    dn_run_free(p->run, own->column_memory);
+    dn_run_free(p->run, own);
+    p->own = NULL;
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
-    const char *what = "the points of a kernel";
-    void *memory = NULL, *start = NULL, *cols = NULL, *values = NULL;
-    dn_status status = dn_run_alloc(p->run, 1, sizeof(struct sparse), what, &memory, err);
+    const struct sparse_shape shape = {p->n, p->d, n_entries};
+    void *memory;
+    dn_status status =
+        dn_run_alloc(p->run, 1, sizeof(struct sparse), "the points of a kernel", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
     struct sparse *own = p->own = memory;
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, p->n + 1, sizeof(size_t), what, &start, err);
-    }
-    if (status == DN_OK) {
-        own->row_start = start;
-    }
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_entries, sizeof(uint32_t), what, &cols, err);
-    }
-    if (status == DN_OK) {
-        own->cols = cols;
-    }
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_entries, sizeof(double), what, &values, err);
-    }
-    if (status == DN_OK) {
-        own->values = values;
-    }
-    return status;
+    return dni_layout_take(p->run, rows_layout, &shape, own, "the points of a kernel", &own->memory,
+                           err);
 }
 
 static void add(dni_points *p, size_t first, dn_matrix x) {
@@ -113,70 +118,48 @@ static dni_row row_at(const dni_points *p, size_t i) {
 }
 
 /* ---- the transpose ---- */
-static dn_status columns_room(dni_points *p, dn_error *err) {
-    struct sparse *own = p->own;
-    const char *what = "the points of a kernel by columns";
-    const size_t n_entries = own->row_start[p->n];
-    void *start = NULL, *members = NULL, *values = NULL, *next = NULL;
-    if (p->d > 0 && n_blocks(p) > SIZE_MAX / 64 / p->d) {
-        return dn_error_set(err, DN_ERR_MEMORY, "%s are more than can be addressed", what);
-    }
-    dn_status status =
-        dn_run_alloc(p->run, n_blocks(p) * p->d + 1, sizeof(size_t), what, &start, err);
-    own->col_start = start;
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_entries, sizeof(uint16_t), what, &members, err);
-    }
-    own->members = members;
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_entries, sizeof(double), what, &values, err);
-    }
-    own->member_values = values;
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, p->d, sizeof(size_t), what, &next, err);
-    }
-    own->next = next;
-    return status;
-}
-
+/* While entries are placed, start[j] is where the next entry of column j goes: in the end the start
+ * of column j + 1. */
 static void sort_block(const dni_points *p, size_t b) {
     struct sparse *own = p->own;
     const size_t first = b * BLOCK, last = p->n - first < BLOCK ? p->n : first + BLOCK;
-    size_t *start = own->col_start + b * p->d, at = own->row_start[first];
-    memset(own->next, 0, p->d * sizeof *own->next);
+    size_t *start = own->col_start + b * (p->d + 1), at = own->row_start[first];
+    memset(start, 0, p->d * sizeof *start);
     for (size_t k = own->row_start[first]; k < own->row_start[last]; k++) {
-        own->next[own->cols[k]]++;
+        start[own->cols[k]]++;
     }
     for (size_t j = 0; j < p->d; j++) {
-        const size_t count = own->next[j];
-        start[j] = own->next[j] = at;
+        const size_t count = start[j];
+        start[j] = at;
         at += count;
     }
-    start[p->d] = at;
     for (size_t i = first; i < last; i++) {
         for (size_t k = own->row_start[i]; k < own->row_start[i + 1]; k++) {
-            const size_t to = own->next[own->cols[k]]++;
+            const size_t to = start[own->cols[k]]++;
             own->members[to] = (uint16_t)(i - first);
             own->member_values[to] = own->values[k];
         }
     }
+    memmove(start + 1, start, p->d * sizeof *start);
+    start[0] = own->row_start[first];
 }
 
 static dn_status sort_columns(dni_points *p, dn_error *err) {
     struct sparse *own = p->own;
-    dn_status status = columns_room(p, err);
-    for (size_t b = 0; status == DN_OK && b < n_blocks(p); b++) {
+    const struct sparse_shape shape = {p->n, p->d, own->row_start[p->n]};
+    dn_status status =
+        dni_layout_take(p->run, columns_layout, &shape, own, "the points of a kernel by columns",
+                        &own->column_memory, err);
+    for (size_t b = 0; status == DN_OK && b < n_blocks(p->n); b++) {
         sort_block(p, b);
         status = dn_run_stop(p->run, err);
     }
-    dn_run_free(p->run, own->next);
-    own->next = NULL;
     return status;
 }
 
 /* ---- rows of 0 and 1 ---- */
-/* *hits ← the mean number of common columns of two rows. */
-static dn_status look(const dni_points *p, bool *binary, double *hits, dn_error *err) {
+/* *binary ← whether all entries are 1; *hits ← the mean number of common columns of two rows. */
+static dn_status count_columns(const dni_points *p, bool *binary, double *hits, dn_error *err) {
     const struct sparse *own = p->own;
     void *memory;
     dn_status status =
@@ -200,14 +183,14 @@ static dn_status look(const dni_points *p, bool *binary, double *hits, dn_error 
 
 static dn_status become_bits(dni_points *p, dn_error *err) {
     const struct sparse *own = p->own;
-    uint64_t *bits;
+    struct dni_bits *bits;
     dn_status status = dni_bits_new(p, &bits, err);
     if (status != DN_OK) {
         return status;
     }
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = own->row_start[i]; k < own->row_start[i + 1]; k++) {
-            dni_bits_set(bits, p->d, i, own->cols[k]);
+            dni_bits_set(bits, i, own->cols[k]);
         }
     }
     free_sparse(p);
@@ -222,7 +205,7 @@ static dn_status end(dni_points *p, dn_error *err) {
     bool binary;
     double hits, most = 0,
                  unit = p->kernel.type == DN_KERNEL_RBF ? p->kernel.width * p->kernel.width : 1;
-    dn_status status = look(p, &binary, &hits, err);
+    dn_status status = count_columns(p, &binary, &hits, err);
     if (status != DN_OK) {
         return status;
     }
@@ -230,7 +213,7 @@ static dn_status end(dni_points *p, dn_error *err) {
         return become_bits(p, err);
     }
     p->expanded = p->form == DNI_FORM_SQUARE;
-    status = dni_points_reserve(p, false, err);
+    status = dni_points_reserve(p, err);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
         const double square =
             by_products(p) ? dni_pair_measure(DNI_FORM_PRODUCT, row_at(p, i), row_at(p, i)) : 0;
@@ -268,7 +251,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
 /* measure [BLOCK] ← the products with block b. */
 static void multiply(const dni_points *p, dni_row x, size_t b, double *measure) {
     const struct sparse *own = p->own;
-    const size_t *start = own->col_start + b * p->d;
+    const size_t *start = own->col_start + b * (p->d + 1);
     memset(measure, 0, BLOCK * sizeof *measure);
     for (size_t e = 0; e < x.n; e++) {
         const double value = x.values[e];
@@ -326,7 +309,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
 }
 
 const dni_points_kind dni_points_kind_sparse = {.memory = memory,
-                                                .work_memory = work_memory,
+                                                .work_bound = work_bound,
                                                 .begin = begin,
                                                 .add = add,
                                                 .end = end,

@@ -12,59 +12,69 @@ enum {
 };
 
 struct texts {
+    void *memory;       /* the block of start and text */
     size_t *start;      /* [n + 1] */
     uint32_t *text;     /* [start[n]] code points; after `end`, their numbers in the alphabet */
     uint32_t *alphabet; /* [n_symbols] ascending; NULL before `end` */
     size_t n_symbols, longest;
 };
 
+struct texts_shape {
+    size_t n, n_characters;
+};
+
+static void texts_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct texts_shape *s = shape;
+    struct texts *own = work;
+    own->start = dni_layout_array(layout, s->n + 1, sizeof *own->start);
+    own->text = dni_layout_array(layout, s->n_characters, sizeof *own->text);
+}
+
 static void free_texts(dni_points *p) {
     struct texts *own = p->own;
     if (own == NULL) {
         return;
     }
-    dn_run_free(p->run, own->start);
-    dn_run_free(p->run, own->text);
+    dn_run_free(p->run, own->memory);
     dn_run_free(p->run, own->alphabet);
     dn_run_free(p->run, own);
     p->own = NULL;
 }
 
-static double letters_of(const dni_rows_shape *shape) {
-    return fmin(shape->entries, LETTERS);
+static size_t letters_of(const dni_rows_shape *shape) {
+    return shape->n_entries < LETTERS ? shape->n_entries : LETTERS;
 }
 
-static double memory(const dni_rows_shape *shape) {
-    return sizeof(struct texts) + sizeof(size_t) * (shape->n + 1) +
-           sizeof(uint32_t) * (shape->entries + letters_of(shape)) + CODE_POINTS;
+static dni_points_bytes memory(const dni_rows_shape *shape) {
+    const struct texts_shape texts = {shape->n, shape->n_entries};
+    struct texts own;
+    const double bytes = sizeof own + dni_layout_bytes(texts_layout, &texts, &own) +
+                         sizeof *own.alphabet * (double)letters_of(shape);
+    return (dni_points_bytes){.kept = bytes, .building = bytes + CODE_POINTS};
 }
 
-static double work_memory(const dni_rows_shape *shape) {
-    const double letters = letters_of(shape), longest = fmin(shape->d, shape->entries);
-    return sizeof(double) * ((double)dni_edit_work((size_t)letters, (size_t)longest) +
-                             DNI_QUERIES * (shape->d + 1) / 2);
+/* The scratch is that of the distances, then each query's symbols, at most d. */
+static size_t text_doubles(size_t d) {
+    return (d + 1) / 2;
 }
 
-static dn_status begin_room(dni_points *p, size_t n_characters, dn_error *err) {
-    void *memory = NULL, *start = NULL, *text = NULL;
+static double work_bound(const dni_rows_shape *shape, size_t n) {
+    const size_t longest = shape->d < shape->n_entries ? shape->d : shape->n_entries;
+    return (double)dni_edit_work(letters_of(shape), longest) +
+           (double)n * (double)text_doubles(shape->d);
+}
+
+static dn_status reserve(dni_points *p, size_t n_characters, dn_error *err) {
+    const struct texts_shape shape = {p->n, n_characters};
+    void *memory;
     dn_status status =
         dn_run_alloc(p->run, 1, sizeof(struct texts), "the texts of a kernel", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
     struct texts *own = p->own = memory;
-    if (status == DN_OK) {
-        status =
-            dn_run_alloc(p->run, p->n + 1, sizeof(size_t), "the texts of a kernel", &start, err);
-    }
-    if (status == DN_OK) {
-        own->start = start;
-    }
-    if (status == DN_OK) {
-        status = dn_run_alloc(p->run, n_characters, sizeof(uint32_t), "the texts of a kernel",
-                              &text, err);
-    }
-    if (status == DN_OK) {
-        own->text = text;
-    }
-    return status;
+    return dni_layout_take(p->run, texts_layout, &shape, own, "the texts of a kernel", &own->memory,
+                           err);
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
@@ -72,7 +82,7 @@ static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
         return dn_error_set(err, DN_ERR_MEMORY,
                             "the texts of a kernel are more than can be addressed");
     }
-    return begin_room(p, n_entries == SIZE_MAX ? p->n * p->d : n_entries, err);
+    return reserve(p, n_entries == SIZE_MAX ? p->n * p->d : n_entries, err);
 }
 
 /* The code point of a number; 0 is no character. */
@@ -160,18 +170,13 @@ static dn_status end(dni_points *p, dn_error *err) {
 }
 
 /* ---- queries ---- */
-/* The scratch is that of the distances, then each query's symbols, at most n_features. */
-static size_t text_room(const dni_points *p) {
-    return (p->d + 1) / 2;
-}
-
-static size_t edit_room(const dni_points *p) {
+static size_t edit_doubles(const dni_points *p) {
     const struct texts *own = p->own;
     return dni_edit_work(own->n_symbols, own->longest);
 }
 
 static size_t work(const dni_points *p, size_t n) {
-    return edit_room(p) + n * text_room(p);
+    return edit_doubles(p) + n * text_doubles(p->d);
 }
 
 /* A block of 64 characters takes some 4 ns per character of the other text. */
@@ -192,7 +197,8 @@ static void take(const dni_points *p, const dni_points *from, size_t i, bool sin
 }
 
 static void read_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
-    uint32_t *text = (uint32_t *)(void *)(queries->work + edit_room(p) + queries->n * text_room(p));
+    uint32_t *text =
+        (uint32_t *)(void *)(queries->work + edit_doubles(p) + queries->n * text_doubles(p->d));
     size_t n = 0;
     (void)single;
     for (size_t e = 0; e < row.n; e++) {
@@ -231,7 +237,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     for (size_t k = 0; k < p->n; k++) {
         n += source->start[list[k] + 1] - source->start[list[k]];
     }
-    dn_status status = begin_room(p, n, err);
+    dn_status status = reserve(p, n, err);
     if (status == DN_OK) {
         status = dn_run_alloc(p->run, source->n_symbols, sizeof(uint32_t),
                               "the alphabet of a kernel's texts", &alphabet, err);
@@ -258,7 +264,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
 }
 
 const dni_points_kind dni_points_kind_texts = {.memory = memory,
-                                               .work_memory = work_memory,
+                                               .work_bound = work_bound,
                                                .begin = begin,
                                                .add = add,
                                                .end = end,

@@ -7,23 +7,31 @@
 #define GREATEST_SQUARE 1e300 /* of squared lengths */
 
 /* ---- points ---- */
-dn_status dni_points_reserve(dni_points *p, bool squares, dn_error *err) {
-    const size_t n = (p->n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
-    void *self = NULL, *square = NULL;
-    dn_status status = DN_OK;
-    if (p->form == DNI_FORM_PRODUCT) {
-        status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &self, err);
-    }
-    if (status == DN_OK && (squares || p->expanded || p->form == DNI_FORM_COSINE)) {
-        status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &square, err);
-    }
-    if (status != DN_OK) {
-        dn_run_free(p->run, self);
-        return status;
-    }
-    p->self = self;
-    p->square = square;
-    return DN_OK;
+struct squares_shape {
+    size_t n;
+    bool square, self;
+};
+
+static void squares_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct squares_shape *s = shape;
+    const size_t n = (s->n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
+    dni_points *p = work;
+    p->square = s->square ? dni_layout_doubles(layout, n) : NULL;
+    p->self = s->self ? dni_layout_doubles(layout, n) : NULL;
+}
+
+dn_status dni_points_reserve(dni_points *p, dn_error *err) {
+    const struct squares_shape shape = {p->n, p->expanded || p->form == DNI_FORM_COSINE,
+                                        p->form == DNI_FORM_PRODUCT};
+    return dni_layout_take(p->run, squares_layout, &shape, p, "the points of a kernel",
+                           &p->squares_memory, err);
+}
+
+double dni_points_squares_bytes(size_t n, dni_form form) {
+    const struct squares_shape shape = {n, form == DNI_FORM_SQUARE || form == DNI_FORM_COSINE,
+                                        form == DNI_FORM_PRODUCT};
+    dni_points scratch;
+    return dni_layout_bytes(squares_layout, &shape, &scratch);
 }
 
 #define REMEDY                                                                                     \

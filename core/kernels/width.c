@@ -1,6 +1,7 @@
 /* The median distance of a sample of the rows. A row of weight v counts as v equal rows: it is in v
  * times as many pairs, and v (v − 1)/2 pairs of its copies have distance 0. */
 #include "kernels/width.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "kernels/points.h"
 
@@ -159,28 +160,46 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* pairs [n (n - 1)/2] */
+struct distances {
+    struct pair *pairs; /* [n (n − 1)/2] */
+    double *row;        /* [n] */
+    double *work;       /* scratch of the points */
+};
+
+struct distances_shape {
+    size_t n, work;
+};
+
+static size_t n_pairs(size_t n) {
+    return n == 0 ? 0 : n * (n - 1) / 2;
+}
+
+static void distances_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct distances_shape *s = shape;
+    struct distances *d = work;
+    d->pairs = dni_layout_array(layout, n_pairs(s->n), sizeof *d->pairs);
+    d->row = dni_layout_doubles(layout, s->n);
+    d->work = dni_layout_doubles(layout, s->work);
+}
+
 static dn_status measure(const dni_points *points, const double *weight, const dn_run *run,
-                         struct pair *pairs, dn_error *err) {
-    const size_t n_points = dni_points_n(points);
-    void *memory = NULL;
-    dn_status status = dn_run_alloc(run, dni_points_work(points) + n_points, sizeof(double),
-                                    "the distances for a width", &memory, err);
-    double *distance = memory, *work = distance + n_points;
-    for (size_t i = 1; status == DN_OK && i < n_points; pairs += i, i++) {
-        for (size_t first = 0, n; status == DN_OK && first < i; first += n) {
-            n = i - first < dni_points_step(points) ? i - first : dni_points_step(points);
-            status = dn_run_stop(run, err);
-            if (status == DN_OK) {
-                dni_points_distances(points, i, first, n, distance, work);
+                         const struct distances *d, dn_error *err) {
+    struct pair *pairs = d->pairs;
+    const size_t step = dni_points_step(points);
+    for (size_t i = 1; i < dni_points_n(points); pairs += i, i++) {
+        for (size_t first = 0, n; first < i; first += n) {
+            n = i - first < step ? i - first : step;
+            dn_status status = dn_run_stop(run, err);
+            if (status != DN_OK) {
+                return status;
             }
-            for (size_t k = 0; status == DN_OK && k < n; k++) {
-                pairs[first + k] = (struct pair){distance[k], weight[i] * weight[first + k]};
+            dni_points_distances(points, i, first, n, d->row, d->work);
+            for (size_t k = 0; k < n; k++) {
+                pairs[first + k] = (struct pair){d->row[k], weight[i] * weight[first + k]};
             }
         }
     }
-    dn_run_free(run, memory);
-    return status;
+    return DN_OK;
 }
 
 /* Scales the weights by a power of two, which is exact, so that their products are finite. Returns
@@ -241,28 +260,32 @@ static double width_of(const dn_kernel *kernel, double low, double high) {
 
 static dn_status find_width(const dn_kernel *kernel, const dni_points *points, double *weight,
                             const dn_run *run, double *out, dn_error *err) {
-    const size_t n_points = dni_points_n(points),
-                 n = n_points > 0 ? n_points * (n_points - 1) / 2 : 0;
-    const double one = scale_weights(weight, n_points);
+    const struct distances_shape shape = {dni_points_n(points), dni_points_work(points)};
+    const size_t n = n_pairs(shape.n);
+    const double one = scale_weights(weight, shape.n);
+    struct distances d;
     double low = 0, high = 0;
-    void *memory = NULL;
-    dn_status status =
-        dn_run_alloc(run, n + 1, sizeof(struct pair), "the distances for a width", &memory, err);
-    struct pair *pairs = memory;
-    if (status == DN_OK) {
-        status = measure(points, weight, run, pairs, err);
+    void *memory;
+    dn_status status = dni_layout_take_raw(run, distances_layout, &shape, &d,
+                                           "the distances for a width", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && n > 0) {
-        qsort(pairs, n, sizeof *pairs, compare);
-        find_medians(pairs, n, weight, n_points, one, &low, &high);
-        if (!isfinite(pairs[n - 1].distance)) {
+    status = measure(points, weight, run, &d, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (n > 0) {
+        qsort(d.pairs, n, sizeof *d.pairs, compare);
+        find_medians(d.pairs, n, weight, shape.n, one, &low, &high);
+        if (!isfinite(d.pairs[n - 1].distance)) {
             status = too_far(err);
+            goto cleanup;
         }
     }
+    *out = width_of(kernel, low, high);
+cleanup:
     dn_run_free(run, memory);
-    if (status == DN_OK) {
-        *out = width_of(kernel, low, high);
-    }
     return status;
 }
 
@@ -284,8 +307,12 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
 
 double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                                double n_entries) {
-    double n = n_rows < MOST_ROWS ? (double)n_rows : MOST_ROWS,
-           entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * n;
-    return dni_points_memory(kernel, (size_t)n, n_features, entries) +
-           dni_points_work_memory(kernel, (size_t)n, n_features, entries) + 8 * n * n;
+    const size_t n = n_rows < MOST_ROWS ? n_rows : MOST_ROWS;
+    const double entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * (double)n;
+    const dni_points_estimate points = dni_points_memory(kernel, n, n_features, entries);
+    const struct distances_shape shape = {n, (size_t)points.work / sizeof(double)};
+    struct distances scratch;
+    return sizeof(double) * (double)(n + 1) +
+           fmax(points.building,
+                points.kept + dni_layout_bytes(distances_layout, &shape, &scratch));
 }

@@ -27,14 +27,14 @@ dni_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
     return (dni_kernel_machine *)(uintptr_t)machine;
 }
 
-double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
+double dni_kernel_machines_estimate(size_t n_machines, double n_rows) {
     const double each = sizeof(dni_kernel_machine) + sizeof(uint32_t) + sizeof(double);
     return (double)n_machines * each + n_rows * (sizeof(uint32_t) + sizeof(double));
 }
 
 dn_status dni_kernel_machine_new(dni_support *support, size_t n, dn_machine **out, dn_error *err) {
     const size_t d = support->kernel.n_features;
-    dn_status status = dni_support_charge(support, dni_kernel_machines_foretold(1, (double)n), err);
+    dn_status status = dni_support_charge(support, dni_kernel_machines_estimate(1, (double)n), err);
     if (status != DN_OK) {
         return status;
     }
@@ -62,7 +62,7 @@ static void kernel_free(dn_machine *machine) {
 }
 
 static double kernel_memory(const dn_machine *machine) {
-    return dni_kernel_machines_foretold(1, (double)dni_kernel_machine_of(machine)->n);
+    return dni_kernel_machines_estimate(1, (double)dni_kernel_machine_of(machine)->n);
 }
 
 static double kernel_shared_memory(const dn_machine *machine) {
@@ -181,6 +181,12 @@ static void add_up(const dni_kernel_machine *m, const double *k, size_t n_points
 static size_t query_work(const dni_support *support) {
     const size_t n = support->x.n_rows;
     return n == 0 ? 0 : DNI_POINTS_QUERIES * n + dni_points_query_work(support->points);
+}
+
+double dni_kernel_machines_work(const dn_kernel *kernel, size_t n, double n_entries,
+                                size_t n_slots) {
+    const dni_points_estimate points = dni_points_memory(kernel, n, kernel->n_features, n_entries);
+    return (double)n_slots * (sizeof(double) * DNI_POINTS_QUERIES * (double)n + points.query_work);
 }
 
 static size_t kernel_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {

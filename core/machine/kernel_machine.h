@@ -28,6 +28,9 @@ DN_MUST_USE dn_status dni_kernel_machine_new(dni_support *support, size_t n, dn_
 dni_kernel_machine *dni_kernel_machine_of(const dn_machine *machine);
 /* Estimates the bytes of n_machines machines with n_rows support vectors in total, without the
  * support. */
-double dni_kernel_machines_foretold(size_t n_machines, double n_rows);
+double dni_kernel_machines_estimate(size_t n_machines, double n_rows);
+/* Estimates the bytes of scratch for scores of machines over n support vectors. */
+double dni_kernel_machines_work(const dn_kernel *kernel, size_t n, double n_entries,
+                                size_t n_slots);
 
 #endif

@@ -187,7 +187,7 @@ static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries)
 double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries) {
     const double entries = kernel->type == DN_KERNEL_MAHALANOBIS ? (double)INFINITY : n_entries;
     return arrays_memory(kernel, n, entries) +
-           dni_points_memory(kernel, n, kernel->n_features, entries);
+           dni_points_memory(kernel, n, kernel->n_features, entries).building;
 }
 
 double dni_support_memory(const dni_support *support) {

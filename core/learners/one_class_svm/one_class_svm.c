@@ -80,10 +80,27 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
+/* ---- memory ---- */
+static void dual_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = *(const size_t *)shape;
+    struct fit *f = work;
+    f->alpha = dni_layout_doubles(layout, n);
+    f->g = dni_layout_doubles(layout, n);
+    f->linear = dni_layout_doubles(layout, n);
+    f->list = dni_layout_array(layout, n, sizeof *f->list);
+    f->t = dni_layout_array(layout, n, sizeof *f->t);
+}
+
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const double cache = dn_params_number(p, "cache_mib") * 1048576;
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
-    return dni_prepared_memory(&kernel, shape, cache, &(dni_kernel_machines){1, 1, 1});
+    struct fit scratch;
+    const dni_kernel_machines machines = {.n = 1,
+                                          .per_row = 1,
+                                          .at_once = 1,
+                                          .duals = dni_layout_bytes(dual_layout, &shape->n_rows,
+                                                                    &scratch)};
+    return dni_prepared_memory(&kernel, shape, cache, &machines);
 }
 
 /* ---- the dual ---- */
@@ -112,16 +129,6 @@ static void begin(const struct fit *f) {
         f->alpha[i] = fmin(left, f->problem->points.weight[i]);
         left -= f->alpha[i];
     }
-}
-
-static void dual_layout(dni_layout *layout, const void *shape, void *work) {
-    const size_t n = *(const size_t *)shape;
-    struct fit *f = work;
-    f->alpha = dni_layout_doubles(layout, n);
-    f->g = dni_layout_doubles(layout, n);
-    f->linear = dni_layout_doubles(layout, n);
-    f->list = dni_layout_array(layout, n, sizeof *f->list);
-    f->t = dni_layout_array(layout, n, sizeof *f->t);
 }
 
 /* K x is between 0 and about νΣv. Violations are relative to ρ, since f is about as large. */

@@ -10,10 +10,7 @@
 
 #include <math.h>
 
-enum {
-    EXACT_POINTS = 2000, /* most points whose Gram matrix is in double precision */
-    DUAL_BYTES = 512     /* of a machine's state, without its rows */
-};
+enum { EXACT_POINTS = 2000 /* most points whose Gram matrix is in double precision */ };
 
 /* ---- the kernel ---- */
 static bool needs_width(const dn_kernel *kernel) {
@@ -254,72 +251,82 @@ static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shap
     return gathering;
 }
 
-/* Duals with their kernel rows while they are solved, and selections of the points: the active
- * ones, and those of a machine that does not have all points. */
+/* Duals with their kernel rows while they are solved, and two selections of the points for each: the
+ * machine's points, unless it has all, and either its active points or its support vectors. */
 static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machines *m,
                              double selection) {
-    const size_t n = shape->n_rows;
-    const double own =
-        dni_smo_memory(n) + dni_smo_rows_memory(n, 0) + (double)n * (2 * sizeof(double) + 1);
+    const double own = dni_smo_memory(shape->n_rows) + dni_smo_rows_memory(shape->n_rows, 0);
     return (double)(m->at_once < m->per_row ? m->at_once : m->per_row) *
-           (own + (m->n > 1 ? 2 : 1) * selection);
+           (own + m->solving + (m->n > 1 ? 2 : 1) * selection);
 }
 
-/* The kernel's values and the duals. With all values in double precision, no points are
- * selected. */
+/* The matrix of a sample of the points, and its rows. */
+static double definite_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
+                              const dni_points_estimate *points) {
+    const double rows = fmin((double)shape->n_rows, DNI_DEFINITE_ROWS);
+    if (dni_kernel_is_definite(kernel, shape->n_features)) {
+        return 0;
+    }
+    return sizeof(double) * rows * rows +
+           (points == NULL ? 0 : points->work + points->kept * rows / (double)shape->n_rows);
+}
+
+/* The points, their Gram matrix or the cached rows, and the duals. */
 static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,
                             const dni_kernel_machines *m) {
-    const double n = (double)shape->n_rows, gram = gram_bytes(shape->n_rows, cache_bytes),
-                 few = EXACT_POINTS;
-    const double points =
+    const dni_points_estimate points =
         dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
-    const double work =
-        (double)shape->n_slots *
-        dni_points_work_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
-    const double sums = (double)shape->n_slots * DNI_POINTS_SUMS * sizeof(double);
-    if (gram > 0 && shape->n_rows <= EXACT_POINTS) {
-        return points + gram + work + solving_memory(shape, m, 0);
+    const double n = (double)shape->n_rows, few = EXACT_POINTS, slots = (double)shape->n_slots,
+                 gram = gram_bytes(shape->n_rows, cache_bytes);
+    if (gram > 0 && shape->n_rows <= EXACT_POINTS) { /* no points are selected */
+        return fmax(points.building,
+                    points.kept + gram +
+                        fmax(slots * points.work, fmax(definite_memory(kernel, shape, &points),
+                                                       m->duals + solving_memory(shape, m, 0))));
     }
+    const double sums = slots * (points.query_work + DNI_POINTS_SUMS * sizeof(double));
     /* equal rows may leave few enough points for double precision */
     const double exact = fmin(cache_bytes, sizeof(double) * few * few);
-    const double kept = gram > 0 ? fmax(gram, exact)
-                                 : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
-    return points + kept + work + sums + solving_memory(shape, m, points);
+    const double matrix = gram > 0 ? fmax(gram, exact)
+                                   : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
+    return fmax(points.building,
+                points.kept + matrix +
+                    fmax(definite_memory(kernel, shape, &points),
+                         m->duals + sums + solving_memory(shape, m, points.kept + points.work)));
 }
 
-/* The result: support vectors and the coefficients of each machine; for a linear kernel the
- * weights, also those of the raw columns. */
+/* The matrix that a precomputed kernel's rows hold, and the duals. */
+static double given_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
+                           const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows;
+    return sizeof(double) * n * n + sizeof(uint32_t) * n +
+           fmax(definite_memory(kernel, shape, NULL), m->duals + solving_memory(shape, m, 0));
+}
+
+/* The result, while it is made from the duals and while it scores the training rows: support vectors
+ * and the coefficients of each machine; for a linear kernel the weights, also those of the raw
+ * columns. */
 static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
                               const dni_kernel_machines *m) {
-    const double n = (double)shape->n_rows;
+    const size_t n = shape->n_rows;
+    const double entries = kernel->type == DN_KERNEL_PRECOMPUTED ? (double)n : shape->n_entries;
     if (kernel->type == DN_KERNEL_LINEAR && !kernel->normalize) {
-        return 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
+        return m->duals + 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
     }
-    const double support =
-        dni_support_estimate(kernel, shape->n_rows,
-                             kernel->type == DN_KERNEL_PRECOMPUTED ? n : shape->n_entries);
-    return support + n * (sizeof(double) + sizeof(uint32_t)) +
-           dni_kernel_machines_foretold(m->n, (double)m->per_row * n);
+    return dni_support_estimate(kernel, n, entries) +
+           dni_kernel_machines_estimate(m->n, (double)m->per_row * (double)n) +
+           fmax(m->duals + m->making, dni_kernel_machines_work(kernel, n, entries, shape->n_slots));
 }
 
 double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,
                            const dni_kernel_machines *m) {
-    const double n = (double)shape->n_rows, d = (double)shape->n_features,
-                 sample = fmin(n, DNI_DEFINITE_ROWS);
-    const double lists = dni_svm_points_memory(shape->n_rows, shape->n_classes);
-    const double factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d * sizeof(double) : 0;
-    const double duals = (double)m->per_row * n * (2 * sizeof(double) + sizeof(uint32_t)) +
-                         (double)m->n * DUAL_BYTES;
-    const double given = sizeof(double) * n * n + n * sizeof(uint32_t);
-    double values = kernel->type == DN_KERNEL_PRECOMPUTED
-                        ? given + solving_memory(shape, m, 0)
-                        : values_memory(kernel, shape, cache_bytes, m);
-    if (!dni_kernel_is_definite(kernel, shape->n_features)) { /* the matrix of a sample */
-        values += sizeof(double) * sample * sample;
-    }
-    return lists + factor +
-           fmax(gathering_memory(kernel, shape),
-                duals + fmax(values, machines_memory(kernel, shape, m)));
+    const double d = (double)shape->n_features,
+                 factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d * sizeof(double) : 0;
+    const double values = kernel->type == DN_KERNEL_PRECOMPUTED
+                              ? given_memory(kernel, shape, m)
+                              : values_memory(kernel, shape, cache_bytes, m);
+    return sizeof(dni_prepared) + factor + dni_svm_points_memory(shape->n_rows, shape->n_classes) +
+           fmax(gathering_memory(kernel, shape), fmax(values, machines_memory(kernel, shape, m)));
 }
 
 /* ---- support vectors ---- */

@@ -61,11 +61,14 @@ void dni_prepared_drop_values(dni_prepared *problem);
 /* Ends a fit's use of the problem: frees it unless it is kept. NULL is allowed. */
 void dni_prepared_release(dni_prepared *problem);
 
-/* How many machines are trained over the points. */
+/* The machines that are trained over the points, for estimates. */
 typedef struct dni_kernel_machines {
     size_t n;       /* of the decision */
     size_t per_row; /* that a row takes part in */
     size_t at_once; /* in parallel */
+    double duals;   /* bytes of all machines' dual variables */
+    double solving; /* bytes of one machine's dual while it is solved, without kernel rows */
+    double making;  /* bytes of scratch while the machines of the result are made */
 } dni_kernel_machines;
 
 /* Bytes of a whole fit without the rows: the problem, cached kernel rows, the duals, and the

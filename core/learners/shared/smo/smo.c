@@ -56,6 +56,11 @@ double dni_smo_memory(size_t n) {
     return dni_layout_bytes(smo_layout, &n, &scratch);
 }
 
+static dn_status not_finite(const dni_smo *p, dn_error *err) {
+    return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values are not finite",
+                        p->iterations);
+}
+
 /* ---- one variable ---- */
 static bool may_rise(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] < p->upper[i] : p->alpha[i] > 0;
@@ -169,9 +174,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
     const double most_i = distance_up(p, i), most_j = distance_down(p, j), free = b / curvature,
                  step = fmin(free, fmin(most_i, most_j));
     if (!isfinite(step)) {
-        return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values until_review the finite numbers",
-                            p->iterations);
+        return not_finite(p, err);
     }
     p->objective -= step * (b - 0.5 * step * curvature);
     move(s, ki, step,
@@ -204,9 +207,7 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     const double most = free > 0 ? distance_up(p, i) : distance_down(p, i),
                  length = fmin(fabs(free), most), step = free > 0 ? length : -length;
     if (!isfinite(step)) {
-        return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values until_review the finite numbers",
-                            p->iterations);
+        return not_finite(p, err);
     }
     p->objective -= step * (g - 0.5 * step * curvature);
     move(s, k, step, length == most);
@@ -293,9 +294,7 @@ static dn_status compute_all(struct state *s, bool exact, dn_error *err) {
     }
     p->objective = objective;
     if (!isfinite(objective)) {
-        return dn_error_set(err, DN_ERR_NUMERIC,
-                            "after %.0f steps the kernel's values until_review the finite numbers",
-                            p->iterations);
+        return not_finite(p, err);
     }
     update(s, s->self, s->self, 0);
     return DN_OK;

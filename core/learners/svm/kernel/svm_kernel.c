@@ -21,6 +21,8 @@
 /* A squared distance of hulls, relative to the largest K(x, x), that is not distinguished from 0:
  * sums of kernel values in double precision have errors of this size. */
 #define VANISHING 1e-14
+/* Most bytes that the arrays of a part have more than their share of those of all rows. */
+#define PART_PADDING (4.0 * DNI_LAYOUT_ALIGN)
 
 typedef struct svm_part {
     size_t negative, positive; /* classes; negative SIZE_MAX: all others */
@@ -641,8 +643,17 @@ double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *ke
     const size_t K = shape->n_classes, n = K > 2 ? dn_decision_n_machines(decision, K) : 1;
     const bool pairs =
         decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
-    const dni_kernel_machines machines = {.n = n,
-                                          .per_row = n > 1 && pairs ? K - 1 : n,
-                                          .at_once = n < shape->n_slots ? n : shape->n_slots};
+    const size_t per_row = n > 1 && pairs ? K - 1 : n;
+    svm_part part;
+    struct dual dual;
+    struct support_lists lists;
+    const dni_kernel_machines machines = {
+        .n = n,
+        .per_row = per_row,
+        .at_once = n < shape->n_slots ? n : shape->n_slots,
+        .duals = (double)n * (sizeof(svm_part) + PART_PADDING) +
+                 (double)per_row * dni_layout_bytes(part_layout, &shape->n_rows, &part),
+        .solving = dni_layout_bytes(dual_layout, &shape->n_rows, &dual),
+        .making = dni_layout_bytes(support_layout, &shape->n_rows, &lists)};
     return dni_prepared_memory(kernel, shape, options->cache_bytes, &machines);
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_KERNEL_TABLES_H
 #define TESTS_KERNEL_TABLES_H
 
-#define CHUNKED_COLUMNS 512
+#define CHUNKED_COLUMNS 1300
 #include "unit/core/support.h"
 #include "unit/core/table/chunked.h"
 

@@ -60,38 +60,37 @@ struct row {
 };
 
 /* ---- estimates ---- */
-static void what_is_foretold_is_taken(void **state) {
+/* Tables so large that kernel values and rows, not fixed work arrays, need most of the memory. */
+static void estimates_are_close(void **state) {
     (void)state;
     static const struct row rows[] = {
         {KT_NUMBERS, 1500, 10, 0, 2, "svm", "kernel=rbf"},
-        {KT_NUMBERS, 1500, 300, 0, 2, "svm", "kernel=rbf"},
+        {KT_NUMBERS, 1900, 100, 0, 2, "svm", "kernel=rbf"},
         {KT_NUMBERS, 3000, 10, 0, 2, "svm", "kernel=rbf max_iterations=1"},
-        {KT_NUMBERS, 2500, 200, 0, 2, "svm", "kernel=polynomial max_iterations=1"},
+        {KT_NUMBERS, 3000, 40, 0, 2, "svm", "kernel=polynomial max_iterations=1"},
         {KT_NUMBERS, 3000, 20, 0, 2, "svm",
          "kernel=rbf kernel.width=3 cache_mib=8 max_iterations=1"},
-        {KT_NUMBERS, 2100, 100, 0, 2, "svm", "kernel=mahalanobis cache_mib=8 max_iterations=1"},
+        {KT_NUMBERS, 2100, 60, 0, 2, "svm", "kernel=mahalanobis cache_mib=8 max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 2, "svm", "solver=smo max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 6, "svm", "kernel=rbf"},
+        {KT_NUMBERS, 3000, 10, 0, 6, "svm", "kernel=rbf max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 6, "svm", "kernel=rbf multiclass=one_vs_rest max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 2, "one_class_svm", "nu=0.5"},
         {KT_NUMBERS, 3000, 10, 0, 2, "one_class_svm", "cache_mib=16 nu=0.5"},
-        {KT_BITS, 3000, 200, 0, 2, "svm", "kernel=rbf max_iterations=1"},
-        {KT_BITS, 3000, 400, 0, 2, "svm", "kernel=rbf max_iterations=1 cache_mib=1"},
-        {KT_SPARSE, 1500, 20000, 30, 2, "svm", "kernel=rbf"},
-        {KT_SPARSE, 3000, 100000, 60, 2, "svm", "kernel=polynomial cache_mib=16 max_iterations=1"},
+        {KT_BITS, 3000, 60, 0, 2, "svm", "kernel=rbf max_iterations=1"},
+        {KT_BITS, 3000, 40, 0, 3, "svm", "kernel=rbf max_iterations=1"},
+        {KT_BITS, 3000, 60, 0, 2, "svm", "kernel=rbf max_iterations=1 cache_mib=32"},
+        {KT_SPARSE, 1900, 20000, 30, 2, "svm", "kernel=rbf"},
+        {KT_SPARSE, 3000, 100000, 60, 2, "svm", "kernel=polynomial cache_mib=32 max_iterations=1"},
         {KT_SPARSE, 1500, 1000, 30, 2, "one_class_svm", "kernel=linear"},
-        {KT_SPARSE, 600, 50000, 20, 3, "svm",
-         "kernel=distance kernel.metric=manhattan cache_mib=1 max_iterations=1"},
-        {KT_SPARSE, 600, 50000, 20, 3, "svm",
-         "kernel=distance kernel.metric=chebyshev cache_mib=1 max_iterations=1"},
-        {KT_WORDS, 1500, 20000, 40, 2, "svm", "kernel=shared_words"},
-        {KT_WORDS, 3000, 3000, 40, 2, "svm", "kernel=shared_words cache_mib=8 max_iterations=1"},
-        {KT_WORDS, 1500, 20000, 40, 4, "svm", "kernel=shared_words"},
-        {KT_CHARACTERS, 200, 26, 200, 2, "svm",
+        {KT_SPARSE, 1500, 20000, 20, 3, "svm",
+         "kernel=distance kernel.metric=manhattan max_iterations=1"},
+        {KT_WORDS, 1900, 5000, 40, 2, "svm", "kernel=shared_words"},
+        {KT_WORDS, 3000, 3000, 40, 2, "svm", "kernel=shared_words cache_mib=32 max_iterations=1"},
+        {KT_WORDS, 1900, 5000, 40, 4, "svm", "kernel=shared_words"},
+        {KT_CHARACTERS, 1900, 26, 20, 2, "svm",
          "kernel=distance kernel.metric=edit max_iterations=1"},
-        {KT_CHARACTERS, 500, 26, 40, 2, "svm",
-         "kernel=distance kernel.metric=edit max_iterations=1"},
-        {KT_GIVEN, 400, 0, 0, 2, "svm", "kernel=precomputed"},
+        {KT_GIVEN, 1200, 0, 0, 3, "svm", "kernel=precomputed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];
@@ -113,10 +112,11 @@ static void what_is_foretold_is_taken(void **state) {
             assert_int_equal(meter.now, 0); /* the model is not charged to the run */
             assert_true(dn_model_memory(result.model) > 0);
             dn_train_result_done(&result);
-            /* With more threads the estimate includes blocks of rows and work arrays that small
-             * tables do not fill. */
-            if ((double)meter.most > bytes || bytes > (slots == 1 ? 2.4 : 4) * (double)meter.most) {
-                fail_msg("%s %s, %zu rows, %zu threads: %.0f bytes were foretold, %zu taken",
+            /* Of a precomputed kernel, whose rows are as wide as the table is long, each thread
+             * holds a considerable part. */
+            const double most = r->kind == KT_GIVEN && slots > 1 ? 2 : 1.5;
+            if ((double)meter.most > bytes || bytes > most * (double)meter.most) {
+                fail_msg("%s %s, %zu rows, %zu threads: estimate %.0f bytes, peak %zu",
                          r->algorithm, r->settings, r->n, slots, bytes, meter.most);
             }
         }
@@ -237,7 +237,7 @@ static void every_budget_ends_cleanly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_foretold_is_taken),
+        cmocka_unit_test(estimates_are_close),
         cmocka_unit_test(support_vectors_are_counted),
         cmocka_unit_test(every_budget_ends_cleanly),
     };
