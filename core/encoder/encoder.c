@@ -1,19 +1,13 @@
 /* The fitted encoder: creation, reference counting, layout of the features, properties. */
-#include "encoder/encoder_impl.h"
-
 #include "encoder/encoder_bytes.h"
+#include "encoder/encoder_impl.h"
 #include <stdlib.h>
 #include <string.h>
-
-static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY,
-                        "the encoder needs memory which the system does not have");
-}
 
 dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     dn_encoder *encoder = calloc(1, sizeof *encoder);
     if (encoder == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     atomic_init(&encoder->references, 1);
     encoder->n_inputs = n_inputs;
@@ -26,7 +20,7 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL ||
         encoder->index_sets == NULL || encoder->vector_inputs == NULL || encoder->active == NULL) {
         dn_encoder_unref(encoder);
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     for (size_t i = 0; i < n_inputs; i++) {
         encoder->inputs[i].name = "";
@@ -39,7 +33,7 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
 dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err) {
     encoder->bases = calloc(n_bases + 1, sizeof *encoder->bases);
     if (encoder->bases == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     encoder->n_bases = n_bases;
     return DN_OK;
@@ -86,26 +80,29 @@ void dn_encoder_unref(dn_encoder *encoder) {
     free(encoder);
 }
 
-dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
-                                const size_t *lengths, dn_error *err) {
+static size_t name_length(const dn_encoder *encoder, const size_t *lengths, size_t i) {
+    return lengths == NULL ? strlen(encoder->inputs[i].name) : lengths[i];
+}
+
+dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths, dn_error *err) {
     size_t size = 1;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        if (lengths[i] >= SIZE_MAX - size) {
-            return no_memory(err);
+        const size_t length = name_length(encoder, lengths, i);
+        if (length >= SIZE_MAX - size) {
+            return dni_encoder_no_memory(err);
         }
-        size += lengths[i] + 1;
+        size += length + 1;
     }
-    char *at = malloc(size);
+    char *at = calloc(size, 1);
     if (at == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
-    free(encoder->names);
     encoder->names = at;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
+        const size_t length = name_length(encoder, lengths, i);
+        memcpy(at, encoder->inputs[i].name, length);
         encoder->inputs[i].name = at;
-        memcpy(at, names[i], lengths[i]);
-        at += lengths[i];
-        *at++ = '\0';
+        at += length + 1;
     }
     return DN_OK;
 }
@@ -119,7 +116,7 @@ static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     encoder->basis_inputs = calloc(encoder->n_inputs + 1, sizeof *encoder->basis_inputs);
     if (what == NULL || encoder->basis_inputs == NULL) {
         free(what);
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
@@ -204,7 +201,7 @@ dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
     encoder->mean = calloc(encoder->n_features + 1, sizeof *encoder->mean);
     encoder->scale = malloc((encoder->n_features + 1) * sizeof *encoder->scale);
     if (encoder->mean == NULL || encoder->scale == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     for (size_t j = 0; j < encoder->n_features; j++) {
         encoder->scale[j] = 1;

@@ -17,7 +17,6 @@
  * Version 3 is the same without DN_TEXT_SET and the weightings after it. Version 2 has no text
  * and sparse inputs. */
 #include "encoder/encoder_bytes.h"
-
 #include "encoder/basis/basis_bytes.h"
 #include "encoder/encoder_impl.h"
 #include <stdlib.h>
@@ -135,16 +134,11 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
     }
 }
 
-static dn_status corrupt(dn_error *err, const char *what) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
-}
-
 /* ---- inputs ---- */
 /* What is known of the inputs before dni_encoder_finish. */
 struct draft {
-    const char **names; /* [n_inputs] in the reader's memory */
-    size_t *lengths;    /* [n_inputs] */
-    uint32_t *as;       /* [n_inputs × 2] missing_as, unseen_as */
+    size_t *lengths; /* [n_inputs] of the names, which are in the reader's memory */
+    uint32_t *as;    /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
     bool has_index_sets; /* sparse inputs have index sets */
     double n_indices;    /* features of the index sets read so far */
@@ -158,11 +152,11 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
     as[1] = dni_read_u32(reader);
     size_t n = dni_read_count(reader, 8);
     if (reader->failed || missing > 1) {
-        return corrupt(err, "the levels of an input are cut short");
+        return dni_encoder_corrupt(err, "the levels of an input are cut short");
     }
     if ((missing == 1 ? as[0] != n : as[0] != NO_LEVEL && as[0] >= n) ||
         (as[1] != NO_LEVEL && as[1] >= n)) {
-        return corrupt(err, "the level of a missing or unseen category does not exist");
+        return dni_encoder_corrupt(err, "the level of a missing or unseen category does not exist");
     }
     encoder->inputs[i].missing_level = missing == 1;
     const char *before = NULL;
@@ -171,13 +165,13 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
         size_t length;
         const char *text = dni_read_text(reader, &length);
         if (text == NULL) {
-            return corrupt(err, "a level is cut short");
+            return dni_encoder_corrupt(err, "a level is cut short");
         }
         if (before != NULL) {
             size_t shorter = length < before_length ? length : before_length;
             int order = shorter > 0 ? memcmp(before, text, shorter) : 0;
             if (order > 0 || (order == 0 && before_length >= length)) {
-                return corrupt(err, "the levels of an input do not ascend");
+                return dni_encoder_corrupt(err, "the levels of an input do not ascend");
             }
         }
         uint32_t index;
@@ -197,7 +191,7 @@ static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *
     input->first_index = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
     if (reader->failed || width > UINT32_MAX) {
-        return corrupt(err, "a sparse input is too wide");
+        return dni_encoder_corrupt(err, "a sparse input is too wide");
     }
     input->width = (size_t)width;
     return draft->has_index_sets
@@ -208,14 +202,14 @@ static dn_status read_sparse(dni_reader *reader, dn_input *input, struct draft *
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
                             dn_error *err) {
     dn_input *input = &encoder->inputs[i];
-    draft->names[i] = dni_read_text(reader, &draft->lengths[i]);
+    input->name = dni_read_text(reader, &draft->lengths[i]);
     unsigned type = dni_read_u8(reader);
-    if (draft->names[i] == NULL || reader->failed ||
-        memchr(draft->names[i], '\0', draft->lengths[i]) != NULL) {
-        return corrupt(err, "the name of an input is invalid");
+    if (input->name == NULL || reader->failed ||
+        memchr(input->name, '\0', draft->lengths[i]) != NULL) {
+        return dni_encoder_corrupt(err, "the name of an input is invalid");
     }
     if (type > (draft->version < VECTORS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
-        return corrupt(err, "an input has an unknown type");
+        return dni_encoder_corrupt(err, "an input has an unknown type");
     }
     input->type = (dn_column_type)type;
     if (type == DN_CATEGORICAL) {
@@ -226,7 +220,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
         const bool known =
             draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
         return status == DN_OK && !known
-                   ? corrupt(err, "the weighting of a text is unknown in this version")
+                   ? dni_encoder_corrupt(err, "the weighting of a text is unknown in this version")
                    : status;
     }
     if (type == DN_SPARSE) {
@@ -235,7 +229,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
     if (reader->failed || indicator > 1 || !isfinite(input->fill)) {
-        return corrupt(err, "the value of a missing number is invalid");
+        return dni_encoder_corrupt(err, "the value of a missing number is invalid");
     }
     input->indicator = indicator == 1;
     return DN_OK;
@@ -249,14 +243,14 @@ static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct dra
             return status;
         }
     }
-    return dni_encoder_set_names(encoder, draft->names, draft->lengths, err);
+    return dni_encoder_own_names(encoder, draft->lengths, err);
 }
 
 /* ---- the encoder ---- */
 static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     size_t n = dni_read_u32(reader);
     if (reader->failed || n > reader->left / LEAST_BASIS_SIZE) {
-        return corrupt(err, "its bases are cut short");
+        return dni_encoder_corrupt(err, "its bases are cut short");
     }
     dn_status status = n > 0 ? dni_encoder_set_bases(encoder, n, err) : DN_OK;
     for (size_t b = 0, sum = 0; status == DN_OK && b < n; b++) {
@@ -265,7 +259,7 @@ static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *e
         sum += encoder->bases[b].n_features;
         if (status == DN_OK &&
             (sum > DN_MAX_BASIS_FEATURES || sum > reader->left / (2 * sizeof(double)))) {
-            status = corrupt(err, "its bases have too many features");
+            status = dni_encoder_corrupt(err, "its bases have too many features");
         }
     }
     return status;
@@ -276,10 +270,11 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
         for (size_t j = at.first; j < at.first + at.n; j++) {
             double mean = dni_read_f64(reader), scale = dni_read_f64(reader);
             if (reader->failed || !isfinite(mean) || !isfinite(scale) || !(scale > 0)) {
-                return corrupt(err, "the mean or deviation of a feature is not finite");
+                return dni_encoder_corrupt(err, "the mean or deviation of a feature is not finite");
             }
             if (encoder->mean == NULL && (mean != 0 || scale != 1)) {
-                return corrupt(err, "a feature is standardised although the encoder is not");
+                return dni_encoder_corrupt(err,
+                                           "a feature is standardised although the encoder is not");
             }
             if (encoder->mean == NULL) {
                 continue;
@@ -310,11 +305,11 @@ static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_
     }
     encoder->vector_entries = dni_read_f64(reader);
     if (reader->failed || !(encoder->vector_entries >= 0) || !isfinite(encoder->vector_entries)) {
-        return corrupt(err, "the mean number of entries is invalid");
+        return dni_encoder_corrupt(err, "the mean number of entries is invalid");
     }
     return features <= DN_MAX_DENSE_FEATURES || features <= (double)reader->left
                ? DN_OK
-               : corrupt(err, "its features are cut short");
+               : dni_encoder_corrupt(err, "its features are cut short");
 }
 
 static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft *draft,
@@ -363,7 +358,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
                            (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | INDEX_SETS);
     if (reader->failed || version == 0 || flags > known ||
         ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0)) {
-        return corrupt(err, "its header is invalid");
+        return dni_encoder_corrupt(err, "its header is invalid");
     }
     dn_encoder *encoder = NULL;
     dn_status status = dni_encoder_new(n, &encoder, err);
@@ -374,18 +369,15 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     encoder->standardize_sparse = (flags & STANDARDIZE_SPARSE) != 0;
     encoder->drop_first = (flags & DROP_FIRST) != 0;
     encoder->refuse_unseen = (flags & REFUSE_UNSEEN) != 0;
-    struct draft draft = {.names = calloc(n + 1, sizeof *draft.names),
-                          .lengths = calloc(n + 1, sizeof *draft.lengths),
+    struct draft draft = {.lengths = calloc(n + 1, sizeof *draft.lengths),
                           .as = calloc(2 * n + 1, sizeof *draft.as),
                           .version = version,
                           .has_index_sets = (flags & INDEX_SETS) != 0};
-    if (draft.names == NULL || draft.lengths == NULL || draft.as == NULL) {
-        status = dn_error_set(err, DN_ERR_MEMORY,
-                              "the encoder needs memory which the system does not have");
+    if (draft.lengths == NULL || draft.as == NULL) {
+        status = dni_encoder_no_memory(err);
     } else {
         status = read_body(reader, encoder, &draft, err);
     }
-    free((void *)draft.names);
     free(draft.lengths);
     free(draft.as);
     if (status == DN_OK) {

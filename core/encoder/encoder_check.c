@@ -5,16 +5,8 @@
 
 enum { MOST_FISHER_COLUMNS = 8192 }; /* a matrix of them has 512 MiB */
 
-static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
-    dn_status status = dn_error_set(err, code, "column \"%s\" %s", name, why);
-    dn_error_set_field(err, name);
-    return status;
-}
-
 static dn_status refuse_basis(dn_error *err, const char *message) {
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
-    dn_error_set_field(err, "basis");
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), "basis", -1, err);
 }
 
 static bool is_number(dn_column_type type) {
@@ -42,23 +34,22 @@ static dn_status check_column(const struct check *check, size_t b, size_t positi
     }
     const dn_table_column *column = column_at(check, position);
     if (!is_number(column->type)) {
-        dn_status status =
+        return dni_error_at(
             dn_error_set(err, DN_ERR_DATA,
                          "column \"%s\" is %s, and a basis takes numeric and boolean columns",
-                         column->name, dn_column_type_name(column->type));
-        dn_error_set_field(err, column->name);
-        return status;
+                         column->name, dn_column_type_name(column->type)),
+            column->name, -1, err);
     }
     if (check->basis[position] == b + 1) {
-        return refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
+        return dni_refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
     }
     check->basis[position] = b + 1;
     if (basis->kind != DN_BASIS_POLYNOMIAL) {
         return DN_OK;
     }
     if (check->monomials[position]) {
-        return refuse_column(err, column->name, DN_ERR_ARGUMENT,
-                             "is in two polynomials, whose features would be the same");
+        return dni_refuse_column(err, column->name, DN_ERR_ARGUMENT,
+                                 "is in two polynomials, whose features would be the same");
     }
     check->monomials[position] = 1;
     return DN_OK;
@@ -160,16 +151,16 @@ static dn_status check_basis(const struct check *check, size_t b, size_t *n_feat
     }
     size_t more = dn_basis_n_features(basis, n, check->spec->n_classes);
     if (more > DN_MAX_BASIS_FEATURES - *n_features) {
-        status = more == SIZE_MAX
-                     ? dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "the bases make more than %d features: lower the degree, or "
-                                    "take fewer columns",
-                                    DN_MAX_BASIS_FEATURES)
-                     : dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "the bases make at least %zu features, more than %d",
-                                    *n_features + more, DN_MAX_BASIS_FEATURES);
-        dn_error_set_field(err, "basis");
-        return status;
+        return dni_error_at(
+            more == SIZE_MAX
+                ? dn_error_set(err, DN_ERR_ARGUMENT,
+                               "the bases make more than %d features: lower the degree, or "
+                               "take fewer columns",
+                               DN_MAX_BASIS_FEATURES)
+                : dn_error_set(err, DN_ERR_ARGUMENT,
+                               "the bases make at least %zu features, more than %d",
+                               *n_features + more, DN_MAX_BASIS_FEATURES),
+            "basis", -1, err);
     }
     *n_features += more;
     return DN_OK;
@@ -181,9 +172,7 @@ static dn_status check_bases(struct check *check, dn_error *err) {
     check->basis = calloc(check->spec->n_columns, sizeof *check->basis);
     check->monomials = calloc(check->spec->n_columns, 1);
     if (check->basis == NULL || check->monomials == NULL) {
-        status =
-            dn_error_set(err, DN_ERR_MEMORY,
-                         "the bases of the encoder need memory which the system does not have");
+        status = dni_encoder_no_memory(err);
     }
     for (size_t b = 0; check->basis != NULL && check->monomials != NULL && status == DN_OK &&
                        b < check->spec->n_bases;
@@ -203,27 +192,26 @@ static dn_status check_text(const dn_text_spec *text, dn_error *err) {
                                         : n <= DN_MAX_WORDS) {
         return DN_OK;
     }
-    dn_status status =
-        text->weighting == DN_TEXT_PATHS
-            ? dn_error_set(err, DN_ERR_ARGUMENT,
-                           "paths have at least 1 and at most %d labels (got %u)",
-                           DN_MAX_PATH_LABELS, text->length)
-            : dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)",
-                           hashed ? "buckets" : "vocabulary", hashed ? "are" : "is", DN_MAX_WORDS,
-                           n);
-    dn_error_set_field(err, "text");
-    return status;
+    return dni_error_at(text->weighting == DN_TEXT_PATHS
+                            ? dn_error_set(err, DN_ERR_ARGUMENT,
+                                           "paths have at least 1 and at most %d labels (got %u)",
+                                           DN_MAX_PATH_LABELS, text->length)
+                            : dn_error_set(err, DN_ERR_ARGUMENT,
+                                           "the %s of text columns %s at most %zu (got %zu)",
+                                           hashed ? "buckets" : "vocabulary", hashed ? "are" : "is",
+                                           DN_MAX_WORDS, n),
+                        "text", -1, err);
 }
 
 static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_table_column *column,
                               dn_error *err) {
     if (column->width > UINT32_MAX) {
-        return refuse_column(err, column->name, DN_ERR_DATA,
-                             "has more indices than can be features");
+        return dni_refuse_column(err, column->name, DN_ERR_DATA,
+                                 "has more indices than can be features");
     }
     if (spec->index_filters != NULL &&
         !dn_index_filter_is_valid(&spec->index_filters[i], column->width)) {
-        return refuse_column(
+        return dni_refuse_column(
             err, column->name, DN_ERR_ARGUMENT,
             "has a list of indices that does not ascend, is out of range or leaves none");
     }
@@ -233,12 +221,11 @@ static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_ta
     if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_FEATURES) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "column \"%s\" has too many indices to be standardised (got "
-                                    "%zu, at most %d)",
-                                    column->name, n, DN_MAX_DENSE_FEATURES);
-    dn_error_set_field(err, column->name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                     "column \"%s\" has too many indices to be standardised (got "
+                                     "%zu, at most %d)",
+                                     column->name, n, DN_MAX_DENSE_FEATURES),
+                        column->name, -1, err);
 }
 
 dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,

@@ -21,8 +21,6 @@
  * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
  * standardised index of a sparse column is like a number whose missing values are 0. */
 #include "encoder/encoder_fit.h"
-
-#include "base/argument.h"
 #include "base/layout.h"
 #include "encoder/basis/basis_fit.h"
 #include "encoder/encoder_frequent.h"
@@ -33,12 +31,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
-    dn_status status = dn_error_set(err, code, "column \"%s\" %s", name, why);
-    dn_error_set_field(err, name);
-    return status;
-}
 
 /* ---- levels ---- */
 struct level {
@@ -57,8 +49,7 @@ static dn_status sort_levels(const dni_string_set *from, dni_string_set *to, dn_
     dn_strings strings = dni_string_set_view(from);
     struct level *levels = malloc((strings.n + 1) * sizeof *levels);
     if (levels == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the encoder needs memory which the system does not have");
+        return dni_encoder_no_memory(err);
     }
     for (size_t i = 0; i < strings.n; i++) {
         levels[i] = (struct level){strings.bytes + strings.start[i],
@@ -145,7 +136,6 @@ static dn_status fit_sparse(const struct fit *fit, size_t i, dn_error *err) {
 
 static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     const dni_scan *scan = &fit->scan;
-    const char *name = scan->source->columns[scan->columns[i]].name;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
     if (dni_input_is_vector(input)) {
@@ -160,13 +150,13 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
         return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
     }
     if (!dni_moments_mean(&scan->results[i], &input->fill)) {
-        return refuse_column(
-            err, name, DN_ERR_NUMERIC,
+        return dni_refuse_column(
+            err, input->name, DN_ERR_NUMERIC,
             "has numbers too large for their mean to be taken: divide it by a power of ten");
     }
     if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing) {
-        return refuse_column(err, name, DN_ERR_DATA,
-                             "has missing values, which are not allowed here");
+        return dni_refuse_column(err, input->name, DN_ERR_DATA,
+                                 "has missing values, which are not allowed here");
     }
     if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER) {
         return DN_OK;
@@ -179,28 +169,14 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
 }
 
 static dn_status fit_columns(const struct fit *fit, dn_error *err) {
-    const size_t n = fit->scan.n;
-    dn_status status = DN_OK;
-    const char **names = malloc((n + 1) * sizeof *names);
-    size_t *lengths = malloc((n + 1) * sizeof *lengths);
-    if (names == NULL || lengths == NULL) {
-        status = dn_error_set(err, DN_ERR_MEMORY,
-                              "the encoder needs memory which the system does not have");
-        goto cleanup;
-    }
-    for (size_t i = 0; i < n; i++) {
-        names[i] = fit->source->columns[fit->scan.columns[i]].name;
-        lengths[i] = strlen(names[i]);
-        status = fit_input(fit, i, err);
+    for (size_t i = 0; i < fit->scan.n; i++) {
+        fit->encoder->inputs[i].name = fit->source->columns[fit->scan.columns[i]].name;
+        const dn_status status = fit_input(fit, i, err);
         if (status != DN_OK) {
-            goto cleanup;
+            return status;
         }
     }
-    status = dni_encoder_set_names(fit->encoder, names, lengths, err);
-cleanup:
-    free((void *)names);
-    free(lengths);
-    return status;
+    return dni_encoder_own_names(fit->encoder, NULL, err);
 }
 
 /* Sets the levels of missing and unseen categories where these are the most frequent ones. */
@@ -277,7 +253,7 @@ static dn_status store_moments(struct fit *fit, size_t i, dn_error *err) {
     if (fit->scan.results[i].factor != 0 &&
         !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight,
                             at_mean ? NULL : &input->fill, &mean, &scale)) {
-        return refuse_column(
+        return dni_refuse_column(
             err, input->name, DN_ERR_NUMERIC,
             "has numbers too large to be standardised: divide it by a power of ten");
     }

@@ -1,7 +1,6 @@
 /* The most frequent numbers and levels. Numbers are counted serially in a hash table, levels by
  * a sum over blocks; both add the weights in the order of the rows. */
 #include "encoder/encoder_frequent.h"
-
 #include "base/layout.h"
 #include "base/tasks.h"
 #include "encoder/encoder_tile.h"

@@ -5,6 +5,7 @@
 #ifndef DNI_ENCODER_IMPL_H
 #define DNI_ENCODER_IMPL_H
 
+#include "base/argument.h"
 #include "base/string_set.h"
 #include "encoder/basis/basis.h"
 #include "encoder/index_set.h"
@@ -50,13 +51,32 @@ struct dn_encoder {
         first_constant;
 };
 
+/* ---- errors ---- */
+/* "the encoder needs memory …". Returns DN_ERR_MEMORY. */
+static inline dn_status dni_encoder_no_memory(dn_error *err) {
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "the encoder needs memory which the system does not have");
+}
+/* "an encoder is damaged: <what>". Returns DN_ERR_CORRUPT. */
+static inline dn_status dni_encoder_corrupt(dn_error *err, const char *what) {
+    return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
+}
+/* "column "<name>" <why>", with the column as field. Returns code. */
+static inline dn_status dni_refuse_column(dn_error *err, const char *name, dn_status code,
+                                          const char *why) {
+    return dni_error_at(dn_error_set(err, code, "column \"%s\" %s", name, why), name, -1, err);
+}
+
+/* ---- creation ---- */
 /* Creates an encoder of n inputs without features, with one reference. */
 DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err);
 /* Allocates empty bases. */
 DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
-/* Copies the names of the inputs, lengths[i] bytes each, not NUL-terminated. */
-DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
-                                            const size_t *lengths, dn_error *err);
+/* Copies the names of the inputs, which inputs[i].name borrows from the caller until then.
+ *
+ *   lengths  [n_inputs] bytes of each name; NULL: each name ends with a NUL */
+DN_MUST_USE dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths,
+                                            dn_error *err);
 /* Counts the features and sets mean to 0, scale to 1, missing_as to the missing level or none,
  * unseen_as to none.
  *

@@ -220,11 +220,10 @@ dn_status dni_encoder_feature_error(const dn_encoder *encoder, size_t j, const d
                                                              encoder->inputs, raw)];
     char name[DN_FIELD_SIZE];
     bool whole = dn_encoder_feature_name(encoder, j, name, sizeof name) < sizeof name;
-    dn_status status =
+    return dni_error_at(
         dn_error_set(err, DN_ERR_NUMERIC,
                      "feature %s is beyond the range of numbers: column \"%s\" is %g there",
                      whole ? name : "of a basis", encoder->inputs[i].name,
-                     isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]);
-    dn_error_set_field(err, encoder->inputs[i].name);
-    return status;
+                     isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]),
+        encoder->inputs[i].name, -1, err);
 }

@@ -3,7 +3,7 @@
  * depend on chunk borders. Extremes and levels do not depend on the order; each slot collects
  * its own. */
 #include "encoder/encoder_scan.h"
-
+#include "base/argument.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
@@ -134,11 +134,10 @@ static dn_status tile_weights(const dni_scan *scan, const dni_chunk_tile *tile, 
         size_t row = base + (dni_chunk_tile_row(tile, i));
         double weight = scan->weight == NULL ? 1 : scan->weight[row];
         if (!(weight >= 0) || isinf(weight)) {
-            dn_status status =
-                dn_error_set(err, DN_ERR_ARGUMENT,
-                             "a row's weight must be finite and >= 0 (got %g)", weight);
-            dn_error_set_row(err, (int64_t)row);
-            return status;
+            return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                             "a row's weight must be finite and >= 0 (got %g)",
+                                             weight),
+                                NULL, (int64_t)row, err);
         }
         out[i] = weight;
     }
@@ -360,17 +359,16 @@ static dn_status moments_block(const void *arg, const dn_block *block, size_t sl
 static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_set *levels,
                                dn_error *err) {
     const char *name = scan->source->columns[scan->columns[i]].name;
-    dn_status status = levels->n > scan->max_levels
-                           ? dn_error_set(err, DN_ERR_DATA,
-                                          "column \"%s\" has more than %zu distinct values, too "
-                                          "many for a categorical input",
-                                          name, scan->max_levels)
-                           : dn_error_set(err, DN_ERR_DATA,
-                                          "column \"%s\" has distinct values of more than %zu "
-                                          "bytes in all, too long for a categorical input",
-                                          name, DN_MAX_LEVEL_BYTES);
-    dn_error_set_field(err, name);
-    return status;
+    return dni_error_at(levels->n > scan->max_levels
+                            ? dn_error_set(err, DN_ERR_DATA,
+                                           "column \"%s\" has more than %zu distinct values, too "
+                                           "many for a categorical input",
+                                           name, scan->max_levels)
+                            : dn_error_set(err, DN_ERR_DATA,
+                                           "column \"%s\" has distinct values of more than %zu "
+                                           "bytes in all, too long for a categorical input",
+                                           name, DN_MAX_LEVEL_BYTES),
+                        name, -1, err);
 }
 
 /* Merges the levels of column i of all slots into the first slot. */

@@ -4,10 +4,11 @@
  * An index of the column is `index`; its position in the index set, which is its feature, is
  * `k`. */
 #include "encoder/encoder_sparse.h"
-
+#include "base/argument.h"
 #include "base/layout.h"
 #include "base/sum.h"
 #include "base/tasks.h"
+#include "encoder/encoder_impl.h"
 #include "encoder/encoder_moments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -77,12 +78,11 @@ typedef void (*add_entry)(const struct sparse_fit *self, struct slot *slot, size
 
 static dn_status not_finite(const struct sparse_fit *self, size_t row, size_t index, double x,
                             dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)",
-                     self->column->name, (unsigned long long)self->column->first_index + index, x);
-    dn_error_set_field(err, self->column->name);
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                     "column \"%s%llu\" must be a finite number (got %g)",
+                                     self->column->name,
+                                     (unsigned long long)self->column->first_index + index, x),
+                        self->column->name, (int64_t)row, err);
 }
 
 static inline dn_status add_tile(const struct sparse_fit *self, struct slot *slot,
@@ -204,13 +204,13 @@ static void read_sums(const struct sparse_fit *self, double total_weight) {
 }
 
 static dn_status too_large(const struct sparse_fit *self, size_t k, dn_error *err) {
-    dn_status status = dn_error_set(
-        err, DN_ERR_NUMERIC,
-        "column \"%s%llu\" has numbers too large to be standardised: divide it by a power of ten",
-        self->column->name,
-        (unsigned long long)self->column->first_index + dni_index_set_at(self->set, k));
-    dn_error_set_field(err, self->column->name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_NUMERIC,
+                                     "column \"%s%llu\" has numbers too large to be standardised: "
+                                     "divide it by a power of ten",
+                                     self->column->name,
+                                     (unsigned long long)self->column->first_index +
+                                         dni_index_set_at(self->set, k)),
+                        self->column->name, -1, err);
 }
 
 static dn_status fit_moments(struct sparse_fit *self, double total_weight, double *mean,
@@ -247,8 +247,7 @@ static dn_status merge_active(const struct sparse_fit *self, unsigned char **out
     const size_t n_bytes = self->set->n / 8 + 1;
     unsigned char *active = calloc(n_bytes, 1);
     if (active == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "the encoder needs memory which the system does not have");
+        return dni_encoder_no_memory(err);
     }
     for (size_t i = 0; i < self->shape.n_slots; i++) {
         for (size_t b = 0; b < n_bytes; b++) {

@@ -1,6 +1,5 @@
 /* A tile of source rows to features: dense by columns, sparse by rows. */
 #include "encoder/encoder_tile.h"
-
 #include "base/layout.h"
 #include "base/run_memory.h"
 #include <math.h>
@@ -163,13 +162,6 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     return DN_OK;
 }
 
-/* Adds field and row to an error. */
-static dn_status blame(dn_status status, const dn_input *input, size_t row, dn_error *err) {
-    dn_error_set_field(err, input->name);
-    dn_error_set_row(err, (int64_t)row);
-    return status;
-}
-
 static dn_status refuse_unseen(const dni_encoding_slot *slot, const dn_input *input, size_t i,
                                size_t row, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
@@ -184,7 +176,7 @@ static dn_status refuse_unseen(const dni_encoding_slot *slot, const dn_input *in
                      "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
                      length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE,
                      view->strings.bytes + start);
-    return blame(status, input, slot->first_row + row, err);
+    return dni_error_at(status, input->name, (int64_t)(slot->first_row + row), err);
 }
 
 static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *input, size_t i,
@@ -193,10 +185,10 @@ static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *i
         return DN_OK;
     }
     const size_t at = slot->first_row + row;
-    return blame(dn_error_set(err, DN_ERR_DATA,
-                              "row %zu has no value for \"%.128s\", which is required here", at,
-                              input->name),
-                 input, at, err);
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                     "row %zu has no value for \"%.128s\", which is required here",
+                                     at, input->name),
+                        input->name, (int64_t)at, err);
 }
 
 dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source,
@@ -398,9 +390,8 @@ dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_sou
         if (isfinite(x[j])) {
             continue;
         }
-        dn_status status = dni_encoder_feature_error(encoder, encoder->n_base + j, slot->raw, err);
-        dn_error_set_row(err, (int64_t)(source->chunk_first_row[tile->chunk] + row));
-        return status;
+        return dni_error_at(dni_encoder_feature_error(encoder, encoder->n_base + j, slot->raw, err),
+                            NULL, (int64_t)(source->chunk_first_row[tile->chunk] + row), err);
     }
     return dni_pace_poll(pace, slot->row_flops, err);
 }

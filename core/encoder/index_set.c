@@ -1,13 +1,9 @@
 /* Index sets: creation, bytes. */
 #include "encoder/index_set.h"
+#include "encoder/encoder_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY,
-                        "the encoder needs memory which the system does not have");
-}
 
 bool dn_index_filter_is_valid(const dn_index_filter *filter, size_t width) {
     if (filter->kind == DN_INDICES_ALL) {
@@ -53,7 +49,7 @@ dn_status dni_index_set_init(dni_index_set *set, const dn_index_filter *filter, 
     set->start = malloc((n_buckets(set) + 1) * sizeof *set->start);
     if (set->index == NULL || set->start == NULL) {
         dni_index_set_done(set);
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     set_list(set, filter);
     size_t k = 0;
@@ -117,7 +113,7 @@ dn_status dni_index_set_read(dni_reader *reader, size_t width, double *n_feature
     filter.n = dni_read_count(reader, sizeof(uint32_t));
     uint32_t *listed = malloc((filter.n + 1) * sizeof *listed);
     if (listed == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     filter.index = listed;
     const bool read =

@@ -1,5 +1,6 @@
 /* Decoding column chunks as numbers or as codes of strings, whichever they hold, or as sparse rows;
  * and appending them to a builder. Every byte is checked. */
+#include "base/argument.h"
 #include "table/column_format.h"
 
 #include "base/bytes.h"
@@ -155,10 +156,9 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
         } else if (number[i] != 1 && !isnan(number[i])) {
             char text[DN_NUMBER_SIZE];
             dn_number_format(number[i], text);
-            dn_status status =
-                dn_error_set(err, DN_ERR_DATA, "%s is not a boolean: true, false, 1 or 0", text);
-            dn_error_set_row(err, (int64_t)i);
-            return status;
+            return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                             "%s is not a boolean: true, false, 1 or 0", text),
+                                NULL, (int64_t)i, err);
         }
     }
     return DN_OK;
@@ -343,11 +343,11 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
            ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80) {
         length--; /* not inside a UTF-8 character */
     }
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
-                                    strings->text + first, cut ? "…" : "",
-                                    type == DN_NUMERIC ? "number" : "boolean: true, false, 1 or 0");
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
+                                     strings->text + first, cut ? "…" : "",
+                                     type == DN_NUMERIC ? "number"
+                                                        : "boolean: true, false, 1 or 0"),
+                        NULL, (int64_t)row, err);
 }
 
 /* Converts strings to numbers; each listed string is parsed once. */

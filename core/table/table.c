@@ -59,12 +59,12 @@ static dn_status check_sparse(const dn_table_column *column, const dn_column_vie
     if (well) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(
-        err, DN_ERR_ARGUMENT,
-        "column \"%s\": the indices of each row must ascend and be below its width, %zu",
-        column->name, column->width);
-    dn_error_set_field(err, column->name);
-    return status;
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "column \"%s\": the indices of each row must ascend and be below its width, %zu",
+            column->name, column->width),
+        column->name, -1, err);
 }
 
 dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_column_view *views,
@@ -88,12 +88,12 @@ dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_
         if (fits) {
             continue;
         }
-        status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "column \"%s\" must be %s with %zu rows (got %s with %zu)",
-                              columns[i].name, dn_column_type_name(columns[i].type), n_rows,
-                              dn_column_type_name(views[i].type), views[i].n_rows);
-        dn_error_set_field(err, columns[i].name);
-        return status;
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "column \"%s\" must be %s with %zu rows (got %s with %zu)",
+                                         columns[i].name, dn_column_type_name(columns[i].type),
+                                         n_rows, dn_column_type_name(views[i].type),
+                                         views[i].n_rows),
+                            columns[i].name, -1, err);
     }
     struct memory_source *self = malloc(sizeof *self);
     if (self == NULL) {

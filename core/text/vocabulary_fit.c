@@ -3,6 +3,7 @@
  *
  * Weights are counted in integer units small enough that rounding has no effect. Integer sums
  * are the same in any order, so that the words and idf do not depend on the threads. */
+#include "base/argument.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
 #include "text/tokens.h"
@@ -98,10 +99,9 @@ static dn_status choose_unit(struct fit *fit, dn_error *err) {
             continue;
         }
         if (!(v >= 0) || isinf(v)) {
-            dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                            "a row's weight must be finite and >= 0 (got %g)", v);
-            dn_error_set_row(err, (int64_t)row);
-            return status;
+            return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                             "a row's weight must be finite and >= 0 (got %g)", v),
+                                NULL, (int64_t)row, err);
         }
         greatest = fmax(greatest, v);
     }

@@ -13,18 +13,13 @@
  * Columns are read in groups into a small array, so that a row of any width needs no workspace.
  * Every caller adds in the same order and gets the same bits. */
 #include "encoder/basis/basis.h"
-
+#include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GROUP 64 /* columns read together */
-
-static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY,
-                        "the bases of the encoder need memory which the system does not have");
-}
 
 /* ---- creation ---- */
 /* Returns the number of monomials of exactly this degree in n variables, C(n + degree - 1,
@@ -98,17 +93,17 @@ dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_c
                             DN_MAX_BASIS_FEATURES);
     }
     if (n_columns >= UINT32_MAX || n_columns > SIZE_MAX / sizeof(double) / (n + 1) - 1) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     basis->columns = calloc(n_columns + 1, sizeof *basis->columns);
     if (basis->columns == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     if (spec->kind == DN_BASIS_POLYNOMIAL) {
         basis->parent = calloc(n + 1, sizeof *basis->parent);
         basis->factor = calloc(n + 1, sizeof *basis->factor);
         if (basis->parent == NULL || basis->factor == NULL) {
-            return no_memory(err);
+            return dni_encoder_no_memory(err);
         }
         make_monomials(basis);
         return DN_OK;
@@ -117,7 +112,7 @@ dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_c
     basis->phase =
         spec->kind == DN_BASIS_RANDOM_FOURIER ? calloc(n + 1, sizeof *basis->phase) : NULL;
     return basis->points == NULL || (spec->kind == DN_BASIS_RANDOM_FOURIER && basis->phase == NULL)
-               ? no_memory(err)
+               ? dni_encoder_no_memory(err)
                : DN_OK;
 }
 
@@ -125,7 +120,7 @@ dn_status dni_basis_standardize(dni_basis *basis, dn_error *err) {
     basis->mean = calloc(basis->n_columns + 1, sizeof *basis->mean);
     basis->scale = calloc(basis->n_columns + 1, sizeof *basis->scale);
     if (basis->mean == NULL || basis->scale == NULL) {
-        return no_memory(err);
+        return dni_encoder_no_memory(err);
     }
     for (size_t c = 0; c < basis->n_columns; c++) {
         basis->scale[c] = 1;

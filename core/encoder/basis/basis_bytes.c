@@ -5,7 +5,7 @@
  *   with standardize: f64 mean[n_columns], f64 scale[n_columns]
  *   not polynomial:   f64 points[n_features × n_columns];  random Fourier: f64 phase[n_features] */
 #include "encoder/basis/basis_bytes.h"
-
+#include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
 #include <math.h>
 
@@ -36,10 +36,6 @@ void dni_basis_write(const dni_basis *basis, dni_writer *writer) {
     }
 }
 
-static dn_status corrupt(dn_error *err, const char *what) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
-}
-
 /* Reads the first members into a spec for dni_basis_init, and checks that the bytes left can
  * hold the arrays. */
 static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *spec,
@@ -49,7 +45,7 @@ static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *s
     size_t p = dni_read_count(reader, sizeof(uint32_t));
     if (reader->failed || kind > DN_BASIS_FISHER || flags > (KEEP | STANDARDIZE | INTERACTIONS) ||
         p == 0 || p > n_inputs || n == 0 || n > DN_MAX_BASIS_FEATURES) {
-        return corrupt(err, "a basis is invalid");
+        return dni_encoder_corrupt(err, "a basis is invalid");
     }
     *spec = (dn_basis_spec){.kind = (dn_basis_kind)kind,
                             .keep = (flags & KEEP) != 0,
@@ -61,10 +57,10 @@ static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *s
     bool polynomial = kind == DN_BASIS_POLYNOMIAL;
     if (polynomial && (degree < 1 || degree > DN_MAX_DEGREE || spec->standardize ||
                        dn_basis_n_features(spec, p, 0) != n)) {
-        return corrupt(err, "a polynomial is invalid");
+        return dni_encoder_corrupt(err, "a polynomial is invalid");
     }
     if (!polynomial && n > reader->left / sizeof(double) / p) {
-        return corrupt(err, "the numbers of a basis are cut short");
+        return dni_encoder_corrupt(err, "the numbers of a basis are cut short");
     }
     *n_columns = p;
     return DN_OK;
@@ -77,7 +73,7 @@ static dn_status read_columns(dni_reader *reader, const dn_input *inputs, size_t
         if (reader->failed || basis->columns[c] >= n_inputs ||
             (inputs[basis->columns[c]].type != DN_NUMERIC &&
              inputs[basis->columns[c]].type != DN_BOOLEAN)) {
-            return corrupt(err, "a basis has a column that is not a number");
+            return dni_encoder_corrupt(err, "a basis has a column that is not a number");
         }
     }
     return DN_OK;
@@ -136,5 +132,5 @@ dn_status dni_basis_read(dni_reader *reader, const dn_input *inputs, size_t n_in
     }
     return read_numbers(reader, basis)
                ? DN_OK
-               : corrupt(err, "the numbers of a basis are cut short or not finite");
+               : dni_encoder_corrupt(err, "the numbers of a basis are cut short or not finite");
 }

@@ -13,10 +13,10 @@
  * Lloyd's iterations stop when no centre moves by more than 1e-6 of the root mean square
  * distance of the rows from their centres, or after 100 rounds. Sums are those of the run, and
  * rows are drawn in their order, so that the centres do not depend on the number of threads. */
-#include "encoder/basis/basis_fit.h"
-
+#include "base/argument.h"
 #include "base/layout.h"
 #include "base/random.h"
+#include "encoder/basis/basis_fit.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 #include <stdlib.h>
@@ -73,12 +73,12 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
         total += self->potential[t];
     }
     if (!isfinite(total)) {
-        dn_status status = dn_error_set(err, DN_ERR_NUMERIC,
-                                        "the distances between rows of a gaussian basis are beyond "
-                                        "the range of numbers: standardize it, or "
-                                        "leave out columns of extreme values");
-        dn_error_set_field(err, "basis");
-        return status;
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_NUMERIC,
+                         "the distances between rows of a gaussian basis are beyond "
+                         "the range of numbers: standardize it, or "
+                         "leave out columns of extreme values"),
+            "basis", -1, err);
     }
     *out = SIZE_MAX;
     double wanted = dni_random_uniform(random, 0, 1) * total;
@@ -118,12 +118,12 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
             return status;
         }
         if (row == SIZE_MAX) {
-            status = dn_error_set(err, DN_ERR_DATA,
-                                  "a gaussian basis cannot have %zu centres: only %zu training "
-                                  "rows are different in its columns",
-                                  self->k, j);
-            dn_error_set_field(err, "basis");
-            return status;
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_DATA,
+                             "a gaussian basis cannot have %zu centres: only %zu training "
+                             "rows are different in its columns",
+                             self->k, j),
+                "basis", -1, err);
         }
         status = copy_row(rows, row, self->centres + j * self->p, err);
         if (status != DN_OK) {

@@ -11,9 +11,9 @@
  *
  * Sources: Bishop, PRML, section 4.1.6; Alpaydin, section 6.8; Duda, Hart and Stork, section
  * 3.8.3. */
-#include "encoder/basis/basis_fit.h"
-
+#include "base/argument.h"
 #include "base/layout.h"
+#include "encoder/basis/basis_fit.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/step.h"
@@ -122,13 +122,12 @@ static dn_status refuse(const char *const *names, const double *vector, size_t p
         length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"",
                                    c == first ? "" : ", ", names[c]);
     }
-    dn_status status =
+    return dni_error_at(
         dn_error_set(err, DN_ERR_NUMERIC,
                      "the columns of a fisher basis must vary within the classes and not determine "
                      "each other there: leave out %s%s%s",
-                     named > 1 ? "one of " : "", list, named > MOST ? " and others" : "");
-    dn_error_set_field(err, names[first]);
-    return status;
+                     named > 1 ? "one of " : "", list, named > MOST ? " and others" : ""),
+        names[first], -1, err);
 }
 
 /* Replaces S_W by R and stores the diagonal of D. */

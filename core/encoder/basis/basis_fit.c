@@ -2,7 +2,6 @@
  * standardises, mean and deviation of the features follow by two passes, as encoder_fit.c
  * computes those of columns. */
 #include "encoder/basis/basis_fit.h"
-
 #include "base/layout.h"
 #include "base/random.h"
 #include "base/sum.h"
@@ -34,10 +33,10 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
         dni_basis *basis = &encoder->bases[b];
         size_t n = from->columns == NULL ? n_numbers : from->n_columns, c = 0;
         if (from->kind == DN_BASIS_FISHER && (spec->target == NULL || spec->n_classes < 2)) {
-            status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                  "a fisher basis needs a target of at least two classes");
-            dn_error_set_field(err, "basis");
-            return status;
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_ARGUMENT,
+                             "a fisher basis needs a target of at least two classes"),
+                "basis", -1, err);
         }
         status = dni_basis_init(basis, from, n, spec->n_classes, err);
         if (status != DN_OK) {
@@ -80,27 +79,17 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
                                 const double *scale, dn_encoder **out, dn_error *err) {
     const size_t n = basis->n_columns;
     dn_encoder *encoder = NULL;
-    const char **names = malloc((n + 1) * sizeof *names);
-    size_t *lengths = malloc((n + 1) * sizeof *lengths);
-    dn_status status = DN_OK;
-    if (names == NULL || lengths == NULL) {
-        status =
-            dn_error_set(err, DN_ERR_MEMORY,
-                         "the bases of the encoder need memory which the system does not have");
-        goto cleanup;
-    }
-    status = dni_encoder_new(n, &encoder, err);
+    dn_status status = dni_encoder_new(n, &encoder, err);
     if (status != DN_OK) {
-        goto cleanup;
+        return status;
     }
     for (size_t c = 0; c < n; c++) {
         const dn_input *input = &of->inputs[basis->columns[c]];
         encoder->inputs[c].type = input->type;
         encoder->inputs[c].fill = input->fill;
-        names[c] = input->name;
-        lengths[c] = strlen(input->name);
+        encoder->inputs[c].name = input->name;
     }
-    status = dni_encoder_set_names(encoder, names, lengths, err);
+    status = dni_encoder_own_names(encoder, NULL, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -121,8 +110,6 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
     *out = encoder;
     encoder = NULL;
 cleanup:
-    free((void *)names);
-    free(lengths);
     dn_encoder_unref(encoder);
     return status;
 }
@@ -326,12 +313,12 @@ static dn_status refuse_scale(const struct moments *self, size_t j, dn_error *er
     char name[DN_FIELD_SIZE];
     bool whole = dn_encoder_feature_name(self->encoder, self->basis->first_feature + j, name,
                                          sizeof name) < sizeof name;
-    dn_status status = dn_error_set(
-        err, DN_ERR_NUMERIC,
-        "feature %s is too large to be standardised: divide the columns by powers of ten",
-        whole ? name : "of a basis");
-    dn_error_set_field(err, "basis");
-    return status;
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "feature %s is too large to be standardised: divide the columns by powers of ten",
+            whole ? name : "of a basis"),
+        "basis", -1, err);
 }
 
 static dn_status two_passes(struct moments *self, const dn_rows *rows, double total_weight,
