@@ -23,6 +23,20 @@ void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *
 /* table += Σ_t residual_t ⊗ [x_t, 1]; residual [x.n_rows × n_scores] */
 void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table);
 
+/* sum [x.n_cols] += v · row t */
+static inline void dni_row_add(dn_matrix x, size_t t, double v, double *sum) {
+    if (x.kind == DN_DENSE) {
+        const double *row = x.values + t * x.stride;
+        for (size_t j = 0; j < x.n_cols; j++) {
+            sum[j] += v * row[j];
+        }
+        return;
+    }
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+        sum[x.cols[e]] += v * x.values[e];
+    }
+}
+
 /* out [x.n_rows × width] ← the rows as dense rows, each followed by a 1. With mean and scale (both
  * or neither NULL) the columns are (x − mean)/scale. */
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);

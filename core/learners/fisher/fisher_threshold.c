@@ -2,6 +2,7 @@
  * to below makes an error if it is of the second class, and removes one if it is of the first. */
 #include "learners/fisher/fisher_threshold.h"
 #include "base/sum.h"
+#include "linalg/tiles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,39 +13,49 @@ struct projection {
 };
 
 struct projection_pass {
+    const dn_run *run;
     const double *w;
     struct projection *rows; /* [n_rows] */
 };
+
+/* wᵀx of row t */
+static double project_row(dn_matrix x, size_t t, const double *w) {
+    double at = 0;
+    if (x.kind == DN_DENSE) {
+        const double *row = x.values + t * x.stride;
+        for (size_t j = 0; j < x.n_cols; j++) {
+            at += w[j] * row[j];
+        }
+        return at;
+    }
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+        at += w[x.cols[e]] * x.values[e];
+    }
+    return at;
+}
 
 /* Stores the projections of the block's rows. out: Σv, Σv of the first class. */
 static dn_status project_block(void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     (void)slot;
     const struct projection_pass *p = arg;
-    dn_matrix x = block->x;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        double v = block->weight == NULL ? 1 : block->weight[t], at = 0;
-        bool second = block->target[t] > 0.5;
-        if (x.kind == DN_DENSE) {
-            const double *row = x.values + t * x.stride;
-            for (size_t j = 0; j < x.n_cols; j++) {
-                at += p->w[j] * row[j];
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const double v = tile->weight[t], at = project_row(tile->x, t, p->w);
+            const bool second = tile->target[t] > 0.5;
+            if (!isfinite(at) && v > 0) {
+                return dn_error_set(err, DN_ERR_NUMERIC,
+                                    "the projection of a row is not finite, because its values "
+                                    "are too large: standardise the columns");
             }
-        } else {
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-                at += p->w[x.cols[e]] * x.values[e];
-            }
+            p->rows[tile->first_row + t] = (struct projection){at, second ? v : -v};
+            out[0] += v;
+            out[1] += second ? 0 : v;
         }
-        if (!isfinite(at) && v > 0) {
-            return dn_error_set(err, DN_ERR_NUMERIC,
-                                "the projection of a row is not finite, because its values are "
-                                "too large: standardise the columns");
-        }
-        p->rows[block->first_row + t] = (struct projection){at, second ? v : -v};
-        out[0] += v;
-        out[1] += second ? 0 : v;
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* Rows of weight 0 last, the others by projection. Equal projections by weight, so that their sum
@@ -102,7 +113,7 @@ dn_status dni_fisher_threshold(const dn_fit_input *input, const dn_run *run, con
     if (status != DN_OK) {
         return status;
     }
-    struct projection_pass pass = {w, memory};
+    struct projection_pass pass = {run, w, memory};
     status = dni_each_sum(run, input->rows, project_block, &pass, 2, sums, err);
     if (status != DN_OK) {
         goto cleanup;

@@ -29,6 +29,7 @@
 #include "learners/shared/likelihood.h"
 #include "learners/shared/priors.h"
 #include "learners/shared/scatter.h"
+#include "linalg/tiles.h"
 #include "machine/bayes.h"
 
 #include <math.h>
@@ -211,35 +212,42 @@ static inline dn_status add_value(const struct bayes *b, size_t j, double x, dou
     return DN_OK;
 }
 
+/* Adds row t of weight v to the sums of its class. */
+static dn_status add_row(const struct bayes *b, dn_matrix x, size_t t, double v, double *sum,
+                         dn_error *err) {
+    dn_status status = DN_OK;
+    if (x.kind == DN_DENSE) {
+        for (size_t j = 0; j < b->d && status == DN_OK; j++) {
+            status = add_value(b, j, x.values[t * x.stride + j], v, sum, err);
+        }
+        return status;
+    }
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1] && status == DN_OK; e++) {
+        status = add_value(b, x.cols[e], x.values[e], v, sum, err);
+    }
+    return status;
+}
+
 /* out: N_k by class, then N_jk by class and feature. */
 static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
     const struct bayes *b = arg;
-    dn_matrix x = block->x;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        size_t k = (size_t)block->target[t];
-        double v = block->weight == NULL ? 1 : block->weight[t],
-               *sum = out + b->n_classes + k * b->d;
-        dn_status status = DN_OK;
-        out[k] += v;
-        if (v == 0) {
-            continue;
-        }
-        if (x.kind == DN_DENSE) {
-            for (size_t j = 0; j < b->d && status == DN_OK; j++) {
-                status = add_value(b, j, x.values[t * x.stride + j], v, sum, err);
+    dni_tiles tiles = dni_tiles_of(b->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const size_t k = (size_t)tile->target[t];
+            const double v = tile->weight[t];
+            out[k] += v;
+            dn_status status =
+                v == 0 ? DN_OK : add_row(b, tile->x, t, v, out + b->n_classes + k * b->d, err);
+            if (status != DN_OK) {
+                return status;
             }
-        } else {
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1] && status == DN_OK; e++) {
-                status = add_value(b, x.cols[e], x.values[e], v, sum, err);
-            }
-        }
-        if (status != DN_OK) {
-            return status;
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 static dn_status count_rows(struct bayes *b, dn_error *err) {

@@ -16,6 +16,7 @@
 #include "base/sum.h"
 #include "learners/perceptron/perceptron_fit.h"
 #include "linalg/step.h"
+#include "linalg/tiles.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -58,12 +59,8 @@ static double operations(dn_matrix x, size_t t) {
     return 4 * (double)(x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
-static double weight_of(const dn_block *block, size_t t) {
-    return block->weight == NULL ? 1 : block->weight[t];
-}
-
-static double sign_of(const dn_block *block, size_t t) {
-    return block->target[t] > 0 ? 1 : -1;
+static double sign_of(const double *target, size_t t) {
+    return target[t] > 0 ? 1 : -1;
 }
 
 /* ---- the criteria ---- */
@@ -118,24 +115,26 @@ const dni_perceptron_criterion dni_perceptron_criteria[] = {
 /* ---- properties of the rows ---- */
 static dn_status measure_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                                dn_error *err) {
-    (void)err;
     dni_perceptron *p = arg;
     dni_perceptron_slot *slot = &p->a.slots[slot_index];
-    for (size_t t = 0; t < block->x.n_rows; t++) {
-        double v = weight_of(block, t);
-        if (v == 0) {
-            continue;
-        }
-        double square = square_length(block->x, t);
-        out[0] += v;
-        out[1] += 1;
-        slot->least_v = fmin(slot->least_v, v);
-        slot->largest_v = fmax(slot->largest_v, v);
-        if (!(square <= slot->square)) {
-            slot->square = isfinite(square) ? square : (double)INFINITY;
+    dni_tiles tiles = dni_tiles_of(p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        for (size_t t = 0; t < tiles.tile.x.n_rows; t++) {
+            const double v = tiles.tile.weight[t];
+            if (v == 0) {
+                continue;
+            }
+            const double square = square_length(tiles.tile.x, t);
+            out[0] += v;
+            out[1] += 1;
+            slot->least_v = fmin(slot->least_v, v);
+            slot->largest_v = fmax(slot->largest_v, v);
+            if (!(square <= slot->square)) {
+                slot->square = isfinite(square) ? square : (double)INFINITY;
+            }
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
@@ -170,41 +169,46 @@ struct count {
     size_t n;
 };
 
+/* Adds row t of a tile to the sums of candidate i. */
+static void count_row(const struct count *count, const dni_tile *tile, size_t t, size_t i,
+                      double *least, double *out) {
+    const dni_perceptron *p = count->p;
+    const double v = tile->weight[t], sign = sign_of(tile->target, t),
+                 s = sign * score(tile->x, t, count->candidates[i]);
+    double *sum = out + 4 * i;
+    if (s < least[i]) {
+        least[i] = s;
+    }
+    if (s > p->margin) {
+        return;
+    }
+    if (!(s > 0)) {
+        sum[0] += v;
+        sum[1] += 1;
+    }
+    sum[2] += 1;
+    sum[3] += v * p->criterion->loss(p, tile->x, t, s);
+    if (p->batch) {
+        add_row(tile->x, t, sign * v * p->criterion->step(p, tile->x, t, s),
+                out + DNI_PERCEPTRON_SUMS);
+    }
+}
+
 /* out: for each candidate Σv of the errors, their number, rows within the margin, the criterion; at
  * DNI_PERCEPTRON_SUMS the direction. */
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct count *count = arg;
-    dni_perceptron *p = count->p;
-    dni_pace pace = {.run = p->run};
-    double *least = p->a.slots[slot_index].least;
-    for (size_t t = 0; t < block->x.n_rows; t++) {
-        double v = weight_of(block, t), sign = sign_of(block, t);
-        dn_status status = dni_pace_poll(&pace, (double)count->n * operations(block->x, t), err);
-        if (status != DN_OK) {
-            return status;
-        }
-        for (size_t i = 0; i < count->n && v > 0; i++) {
-            double s = sign * score(block->x, t, count->candidates[i]), *sum = out + 4 * i;
-            if (s < least[i]) {
-                least[i] = s;
-            }
-            if (s > p->margin) {
-                continue;
-            }
-            if (!(s > 0)) {
-                sum[0] += v;
-                sum[1] += 1;
-            }
-            sum[2] += 1;
-            sum[3] += v * p->criterion->loss(p, block->x, t, s);
-            if (p->batch) {
-                add_row(block->x, t, sign * v * p->criterion->step(p, block->x, t, s),
-                        out + DNI_PERCEPTRON_SUMS);
+    double *least = count->p->a.slots[slot].least;
+    dni_tiles tiles = dni_tiles_of(count->p->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        for (size_t t = 0; t < tiles.tile.x.n_rows; t++) {
+            for (size_t i = 0; i < count->n && tiles.tile.weight[t] > 0; i++) {
+                count_row(count, &tiles.tile, t, i, least, out);
             }
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candidates, size_t n,
@@ -258,7 +262,7 @@ static dn_status visit_block(dni_perceptron *p, const dn_block *block, const siz
     dni_pace pace = {.run = p->run};
     for (size_t i = 0; i < block->x.n_rows; i++) {
         size_t t = order == NULL ? i : order[i];
-        double v = weight_of(block, t), sign = sign_of(block, t);
+        double v = block->weight == NULL ? 1 : block->weight[t], sign = sign_of(block->target, t);
         dn_status status = dni_pace_poll(&pace, operations(block->x, t), err);
         if (status != DN_OK) {
             return status;

@@ -5,7 +5,7 @@
 #include "learners/shared/likelihood.h"
 #include "base/layout.h"
 #include "base/sum.h"
-#include "linalg/tile.h"
+#include "linalg/tiles.h"
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
 #include "machine/machine_dispatch.h"
@@ -116,29 +116,29 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
     const struct likelihood *l = arg;
     const size_t K = l->shape.K;
     double *joint = l->joint + slot * DNI_TILE_ROWS * K;
-    for (size_t first = 0, n; first < block->x.n_rows; first += n) {
-        n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
-        dn_matrix x = dn_matrix_rows(block->x, first, n);
-        dn_status status = dn_run_stop(l->run, err);
-        if (status == DN_OK && l->shape.whitened) {
-            status = whitened_tile(l, slot, x, joint, err);
-        } else if (status == DN_OK) {
-            tile_by_rows(l, slot, x, joint);
+    dni_tiles tiles = dni_tiles_of(l->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        dn_status status = DN_OK;
+        if (l->shape.whitened) {
+            status = whitened_tile(l, slot, tile->x, joint, err);
+        } else {
+            tile_by_rows(l, slot, tile->x, joint);
         }
         if (status != DN_OK) {
             return status;
         }
-        for (size_t t = 0; t < n; t++) {
-            const double v = block->weight == NULL ? 1 : block->weight[first + t];
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const double v = tile->weight[t];
             if (v == 0) {
                 continue;
             }
-            out[0] += v * joint[t * K + (size_t)block->target[first + t]];
+            out[0] += v * joint[t * K + (size_t)tile->target[t]];
             out[1] += v;
             l->least[slot] = fmin(l->least[slot], dni_log_sum(joint + t * K, K));
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* Fills ones, centre and least. */

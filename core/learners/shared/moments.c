@@ -2,6 +2,7 @@
 #include "learners/shared/moments.h"
 #include "base/layout.h"
 #include "learners/shared/data_errors.h"
+#include "linalg/tiles.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,7 @@ struct moments_shape {
 };
 
 struct moments_pass {
+    const dn_run *run;
     size_t n_classes, n_cols;
     const double *mean; /* [n_cols]; second pass */
 };
@@ -45,27 +47,19 @@ double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t
 static dn_status first_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
-    (void)err;
     const struct moments_pass *pass = arg;
-    dn_matrix x = block->x;
     double *classes = out + 2, *columns = classes + pass->n_classes;
-    out[1] += x.kind == DN_CSR;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        double v = block->weight == NULL ? 1 : block->weight[t];
-        out[0] += v;
-        classes[(size_t)block->target[t]] += v;
-        if (x.kind == DN_DENSE) {
-            const double *row = x.values + t * x.stride;
-            for (size_t j = 0; j < x.n_cols; j++) {
-                columns[j] += v * row[j];
-            }
-        } else {
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-                columns[x.cols[e]] += v * x.values[e];
-            }
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    out[1] += block->x.kind == DN_CSR;
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            out[0] += tile->weight[t];
+            classes[(size_t)tile->target[t]] += tile->weight[t];
+            dni_row_add(tile->x, t, tile->weight[t], columns);
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* out: Σv(x − m)² by column. Of sparse rows over their entries only, followed by Σv of these
@@ -73,18 +67,20 @@ static dn_status first_block(const void *arg, const dn_block *block, size_t slot
 static dn_status second_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     (void)slot;
-    (void)err;
     const struct moments_pass *pass = arg;
-    dn_matrix x = block->x;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        double v = block->weight == NULL ? 1 : block->weight[t];
-        if (x.kind == DN_DENSE) {
-            const double *row = x.values + t * x.stride;
-            for (size_t j = 0; j < x.n_cols; j++) {
-                double c = row[j] - pass->mean[j];
-                out[j] += v * c * c;
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dn_matrix x = tiles.tile.x;
+        for (size_t t = 0; t < x.n_rows; t++) {
+            const double v = tiles.tile.weight[t];
+            if (x.kind == DN_DENSE) {
+                const double *row = x.values + t * x.stride;
+                for (size_t j = 0; j < x.n_cols; j++) {
+                    double c = row[j] - pass->mean[j];
+                    out[j] += v * c * c;
+                }
+                continue;
             }
-        } else {
             for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
                 double c = x.values[e] - pass->mean[x.cols[e]];
                 out[x.cols[e]] += v * c * c;
@@ -92,7 +88,7 @@ static dn_status second_block(const void *arg, const dn_block *block, size_t slo
             }
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* Weights and means from the first sum. */
@@ -121,10 +117,8 @@ static dn_status store_deviations(const dn_fit_input *input, const double *sums,
         double sum = sums[j];
         if (m->sparse) {
             const double zeros = m->weight - sums[d + j];
-            if (zeros >
-                1e-12 * m->weight) { /* less is a rounding error of a column without zeros */
-                sum += zeros * m->mean[j] * m->mean[j];
-            }
+            const double rounding = 1e-12 * m->weight; /* of a column without zeros */
+            sum += zeros > rounding ? zeros * m->mean[j] * m->mean[j] : 0;
         }
         m->deviation[j] = sqrt(sum / m->weight);
         if (!isfinite(m->mean[j]) || !isfinite(m->deviation[j])) {
@@ -141,7 +135,7 @@ static dn_status compute(const dn_fit_input *input, const dn_run *run, double *s
                          dn_error *err) {
     const dn_rows *rows = input->rows;
     const size_t d = rows->n_cols, n_classes = input->n_classes;
-    struct moments_pass pass = {n_classes, d, m->mean};
+    struct moments_pass pass = {run, n_classes, d, m->mean};
     dn_status status =
         dn_run_sum(run, rows, &(dn_sum){first_block, &pass, sizeof pass, 2 + n_classes + d}, sums,
                    err);

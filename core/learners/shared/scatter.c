@@ -8,7 +8,7 @@
 #include "learners/shared/scatter.h"
 #include "base/layout.h"
 #include "learners/shared/data_errors.h"
-#include "linalg/tile.h"
+#include "linalg/tiles.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct scatter_work {
     double *sums;    /* result of a pass */
     double *z;       /* [n_slots × DNI_TILE_ROWS × d] rows minus the means of their classes */
     double *scratch; /* [n_slots × DNI_TILE_ROWS × d] of dni_tile_gram */
-    double *weights; /* [n_slots × DNI_TILE_ROWS] */
+    double *weights; /* [n_slots × DNI_TILE_ROWS] of rows grouped by class */
     size_t *order;   /* [n_slots × DN_BLOCK_ROWS] rows of a block, grouped by class */
     size_t *start;   /* [n_slots × (K + 1)] where each class starts in order */
 };
@@ -65,7 +65,7 @@ static void work_layout(dni_layout *layout, const void *shape, void *work) {
     (void)dni_layout_matrix(layout, sum_rows(s), s->d); /* the rest of sums */
     out->z = dni_layout_matrix(layout, matrix ? tiles : 0, s->d);
     out->scratch = dni_layout_matrix(layout, matrix ? tiles : 0, s->d);
-    out->weights = dni_layout_doubles(layout, matrix ? tiles : 0);
+    out->weights = dni_layout_doubles(layout, grouped ? tiles : 0);
     out->order = dni_layout_array(layout, grouped ? s->n_slots : 0, DN_BLOCK_ROWS * sizeof(size_t));
     out->start = dni_layout_array(layout, grouped ? s->n_slots : 0, (s->K + 1) * sizeof(size_t));
 }
@@ -89,47 +89,33 @@ double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, s
 }
 
 /* ---- sums over a block ---- */
-static double weight_of(const dn_block *block, size_t t) {
-    return block->weight == NULL ? 1 : block->weight[t];
-}
-
 /* out: number of sparse blocks, n_k, Σvx by class */
 static dn_status sum_block(const void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     (void)slot;
-    (void)err;
     const struct scatter_pass *pass = arg;
-    dn_matrix x = block->x;
     double *weights = out + 1, *sums = weights + pass->s->n_classes;
-    out[0] += x.kind == DN_CSR;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        size_t k = (size_t)block->target[t];
-        double v = weight_of(block, t), *sum = sums + k * x.n_cols;
-        if (v == 0) {
-            continue;
-        }
-        weights[k] += v;
-        if (x.kind == DN_DENSE) {
-            const double *row = x.values + t * x.stride;
-            for (size_t j = 0; j < x.n_cols; j++) {
-                sum[j] += v * row[j];
-            }
-        } else {
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-                sum[x.cols[e]] += v * x.values[e];
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    out[0] += block->x.kind == DN_CSR;
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const size_t k = (size_t)tile->target[t];
+            if (tile->weight[t] != 0) {
+                weights[k] += tile->weight[t];
+                dni_row_add(tile->x, t, tile->weight[t], sums + k * tile->x.n_cols);
             }
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
-/* z ← row t minus the mean of its class, residual += v z. A row of weight 0 is ignored: z ← 0. */
-static void centre_row(const struct scatter_pass *pass, const dn_block *block, size_t t, double *z,
-                       double *residual) {
-    dn_matrix x = block->x;
-    size_t d = x.n_cols, k = (size_t)block->target[t];
+/* z ← row t, of class k and weight v, minus the mean of its class; residual += v z. A row of weight
+ * 0 is ignored: z ← 0. */
+static void centre_row(const struct scatter_pass *pass, dn_matrix x, size_t t, size_t k, double v,
+                       double *z, double *residual) {
+    const size_t d = x.n_cols;
     const double *m = pass->s->class_mean + k * d;
-    double v = weight_of(block, t);
     if (v == 0) {
         memset(z, 0, d * sizeof *z);
         return;
@@ -152,36 +138,32 @@ static void centre_row(const struct scatter_pass *pass, const dn_block *block, s
     }
 }
 
-/* Adds the rows order[0 … n - 1] of the block (NULL: first … first + n - 1) to a Gram matrix. */
-static dn_status add_tile(const struct scatter_pass *pass, const dn_block *block,
-                          const size_t *order, size_t first, size_t n, size_t slot,
-                          double *residual, double *gram, dn_error *err) {
-    const size_t d = block->x.n_cols;
-    double *z = pass->work.z + slot * DNI_TILE_ROWS * d,
-           *scratch = pass->work.scratch + slot * DNI_TILE_ROWS * d,
-           *weights = pass->work.weights + slot * DNI_TILE_ROWS;
-    for (size_t i = 0; i < n; i++) {
-        const size_t t = order == NULL ? first + i : order[i];
-        weights[i] = weight_of(block, t);
-        centre_row(pass, block, t, z + i * d, residual);
-    }
-    return dni_tile_gram(pass->run, z, n, d, weights, 1, scratch, gram, err);
+/* Adds n <= DNI_TILE_ROWS centred rows with their weights to a Gram matrix. */
+static dn_status add_gram(const struct scatter_pass *pass, size_t n, const double *weight,
+                          size_t slot, double *gram, dn_error *err) {
+    const size_t d = pass->s->n_cols, first = slot * DNI_TILE_ROWS * d;
+    return dni_tile_gram(pass->run, pass->work.z + first, n, d, weight, 1,
+                         pass->work.scratch + first, gram, err);
 }
 
 /* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ. */
 static dn_status pooled_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     const struct scatter_pass *pass = arg;
-    double *gram = out + pass->s->n_classes * pass->s->n_cols;
-    for (size_t first = 0, n; first < block->x.n_rows; first += n) {
-        const size_t left = block->x.n_rows - first;
-        n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
-        dn_status status = add_tile(pass, block, NULL, first, n, slot, out, gram, err);
+    const size_t d = pass->s->n_cols;
+    double *gram = out + pass->s->n_classes * d, *z = pass->work.z + slot * DNI_TILE_ROWS * d;
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            centre_row(pass, tile->x, t, (size_t)tile->target[t], tile->weight[t], z + t * d, out);
+        }
+        dn_status status = add_gram(pass, tile->x.n_rows, tile->weight, slot, gram, err);
         if (status != DN_OK) {
             return status;
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* order ← the rows of the block grouped by class, each class in the order of the rows. */
@@ -208,13 +190,20 @@ static dn_status classes_block(const void *arg, const dn_block *block, size_t sl
     const size_t K = pass->s->n_classes, d = pass->s->n_cols;
     size_t *order = pass->work.order + slot * DN_BLOCK_ROWS,
            *start = pass->work.start + slot * (K + 1);
+    double *weights = pass->work.weights + slot * DNI_TILE_ROWS,
+           *z = pass->work.z + slot * DNI_TILE_ROWS * d;
     group_by_class(block, K, order, start);
     for (size_t k = 0; k < K; k++) {
         double *gram = out + K * d + k * d * d;
         for (size_t first = start[k], n; first < start[k + 1]; first += n) {
             const size_t left = start[k + 1] - first;
             n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
-            dn_status status = add_tile(pass, block, order + first, 0, n, slot, out, gram, err);
+            for (size_t i = 0; i < n; i++) {
+                const size_t t = order[first + i];
+                weights[i] = block->weight == NULL ? 1 : block->weight[t];
+                centre_row(pass, block->x, t, k, weights[i], z + i * d, out);
+            }
+            dn_status status = add_gram(pass, n, weights, slot, gram, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -223,41 +212,48 @@ static dn_status classes_block(const void *arg, const dn_block *block, size_t sl
     return DN_OK;
 }
 
+/* Adds row t of weight v to the residuals of its class, to the squares that follow n numbers later,
+ * and, if it is sparse, to the weights of the entries after them. */
+static void add_squares(dn_matrix x, size_t t, double v, const double *m, size_t n,
+                        double *residual) {
+    double *square = residual + n, *present = square + n;
+    if (x.kind == DN_DENSE) {
+        const double *row = x.values + t * x.stride;
+        for (size_t j = 0; j < x.n_cols; j++) {
+            double c = row[j] - m[j];
+            residual[j] += v * c;
+            square[j] += v * c * c;
+        }
+        return;
+    }
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+        size_t j = x.cols[e];
+        double c = x.values[e] - m[j];
+        residual[j] += v * c;
+        square[j] += v * c * c;
+        present[j] += v;
+    }
+}
+
 /* out: Σv(x − m), Σv(x − m)² and for sparse rows Σv, by class; of sparse rows over their entries
  * only (see add_zeros). */
 static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     (void)slot;
-    (void)err;
     const struct scatter_pass *pass = arg;
-    dn_matrix x = block->x;
-    size_t d = x.n_cols, n = pass->s->n_classes * d;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        size_t k = (size_t)block->target[t];
-        const double *m = pass->s->class_mean + k * d;
-        double v = weight_of(block, t), *residual = out + k * d, *square = residual + n,
-               *present = square + n;
-        if (v == 0) {
-            continue;
-        }
-        if (x.kind == DN_DENSE) {
-            const double *row = x.values + t * x.stride;
-            for (size_t j = 0; j < d; j++) {
-                double c = row[j] - m[j];
-                residual[j] += v * c;
-                square[j] += v * c * c;
-            }
-        } else {
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-                size_t j = x.cols[e];
-                double c = x.values[e] - m[j];
-                residual[j] += v * c;
-                square[j] += v * c * c;
-                present[j] += v;
+    const size_t d = pass->s->n_cols, n = pass->s->n_classes * d;
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const size_t k = (size_t)tile->target[t];
+            if (tile->weight[t] != 0) {
+                add_squares(tile->x, t, tile->weight[t], pass->s->class_mean + k * d, n,
+                            out + k * d);
             }
         }
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 /* ---- results of the sums ---- */

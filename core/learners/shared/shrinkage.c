@@ -10,49 +10,53 @@
  * with Frobenius norms and n = Σv. β² estimates the error of R, δ² is its distance from I: s
  * minimises the expected distance from the true matrix. */
 #include "learners/shared/shrinkage.h"
+#include "linalg/tiles.h"
 
 #include <math.h>
 
 struct shrinkage_pass {
-    size_t only;
+    const dn_run *run;
+    size_t only;           /* the class whose rows count; SIZE_MAX: all */
     const double *mean;    /* [n_classes × d] */
     const double *scatter; /* its diagonal is n σ² */
     double weight;
 };
 
-/* ((x − m)/σ)² of column j */
-static double squared(const struct shrinkage_pass *pass, size_t j, size_t d, double centred) {
-    double variance = pass->scatter[j * d + j] / pass->weight;
-    return variance > 0 ? centred * centred / variance : 0;
+/* ‖z‖² of row t, with the mean m of its class */
+static double square_length(const struct shrinkage_pass *pass, dn_matrix x, size_t t,
+                            const double *m) {
+    size_t e = x.kind == DN_CSR ? x.row_start[t] : 0;
+    double length = 0;
+    for (size_t j = 0; j < x.n_cols; j++) {
+        const double variance = pass->scatter[j * x.n_cols + j] / pass->weight;
+        double value = 0;
+        if (x.kind == DN_DENSE) {
+            value = x.values[t * x.stride + j];
+        } else if (e < x.row_start[t + 1] && x.cols[e] == j) {
+            value = x.values[e++];
+        }
+        length += variance > 0 ? (value - m[j]) * (value - m[j]) / variance : 0;
+    }
+    return length;
 }
 
 /* out: Σ v ‖z‖⁴ */
 static dn_status add_fourth_powers(const void *arg, const dn_block *block, size_t slot, double *out,
                                    dn_error *err) {
     (void)slot;
-    (void)err;
     const struct shrinkage_pass *pass = arg;
-    dn_matrix x = block->x;
-    for (size_t t = 0; t < x.n_rows; t++) {
-        size_t k = (size_t)block->target[t];
-        double v = block->weight == NULL ? 1 : block->weight[t], length = 0;
-        if (v == 0 || (pass->only != SIZE_MAX && k != pass->only)) {
-            continue;
-        }
-        const double *m = pass->mean + k * x.n_cols;
-        size_t e = x.kind == DN_CSR ? x.row_start[t] : 0;
-        for (size_t j = 0; j < x.n_cols; j++) {
-            double value = 0;
-            if (x.kind == DN_DENSE) {
-                value = x.values[t * x.stride + j];
-            } else if (e < x.row_start[t + 1] && x.cols[e] == j) {
-                value = x.values[e++];
+    dni_tiles tiles = dni_tiles_of(pass->run, block);
+    while (dni_tiles_next(&tiles, err)) {
+        const dni_tile *tile = &tiles.tile;
+        for (size_t t = 0; t < tile->x.n_rows; t++) {
+            const size_t k = (size_t)tile->target[t];
+            if (tile->weight[t] != 0 && (pass->only == SIZE_MAX || k == pass->only)) {
+                double length = square_length(pass, tile->x, t, pass->mean + k * tile->x.n_cols);
+                out[0] += tile->weight[t] * length * length;
             }
-            length += squared(pass, j, x.n_cols, value - m[j]);
         }
-        out[0] += v * length * length;
     }
-    return DN_OK;
+    return tiles.status;
 }
 
 dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, const double *mean,
@@ -63,7 +67,7 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
         *out = dn_params_number(input->params, "shrinkage");
         return DN_OK;
     }
-    struct shrinkage_pass pass = {only, mean, scatter, weight};
+    struct shrinkage_pass pass = {run, only, mean, scatter, weight};
     double fourth, off = 0, ones = 0;
     dn_status status =
         dn_run_sum(run, input->rows, &(dn_sum){add_fourth_powers, &pass, sizeof pass, 1}, &fourth,
