@@ -257,7 +257,7 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
     if (link) {
         http_reply_header(call, "Location", link);
     }
-    http_reply_header(call, "ETag", d->etag);
+    http_etag(call, d->etag);
     const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* never 0 */
     struct buf body = {0};
     struct json_writer w;

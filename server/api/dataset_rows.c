@@ -337,9 +337,8 @@ void api_dataset_rows(struct http_call *call) {
     const char *etag = rows_etag(call, s, &d);
     put_page_headers(call, s, d.name, d.version, limit);
     store_dataset_done(&d);
-    if (etag && http_not_modified(call, etag)) {
-        stream_free(s);
-        return;
+    if (etag) {
+        http_etag(call, etag);
     }
     http_set_state(call, s);
     http_on_done(call, stream_free);

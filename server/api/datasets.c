@@ -142,11 +142,8 @@ void api_dataset_get(struct http_call *call) {
     if (!query_known(call) || !api_dataset_find(call, &d)) {
         return;
     }
-    if (http_not_modified(call, d.etag)) {
-        store_dataset_done(&d);
-    } else {
-        api_dataset_reply(call, 200, &d);
-    }
+    http_etag(call, d.etag);
+    api_dataset_reply(call, 200, &d);
 }
 
 void api_dataset_patch(struct http_call *call) {
@@ -165,7 +162,7 @@ void api_dataset_patch(struct http_call *call) {
         http_reply_problem(call, &problem);
         return;
     }
-    http_reply_header(call, "ETag", d.etag);
+    http_etag(call, d.etag);
     api_dataset_reply(call, 200, &d);
 }
 

@@ -58,7 +58,7 @@ static void reply(struct http_call *call, struct store_model *m) {
 
 /* After a change: the model as the change left it, and frees it. */
 static void reply_changed(struct http_call *call, struct store_model *m) {
-    http_reply_header(call, "ETag", m->etag);
+    http_etag(call, m->etag);
     reply(call, m);
 }
 
@@ -124,9 +124,8 @@ void api_model_get(struct http_call *call) {
     }
     if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem)) {
         http_reply_problem(call, &problem);
-    } else if (http_not_modified(call, m.etag)) {
-        store_model_done(&m);
     } else {
+        http_etag(call, m.etag);
         reply(call, &m);
     }
 }

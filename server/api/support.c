@@ -95,11 +95,10 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n) {
 
 void api_reply_unchanging(struct http_call *call, struct buf *body) {
     const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
-    if (etag && http_not_modified(call, etag)) {
-        buf_done(body);
-    } else {
-        api_reply_json(call, 200, body);
+    if (etag) {
+        http_etag(call, etag);
     }
+    api_reply_json(call, 200, body);
 }
 
 json_t *api_body_object(struct http_call *call) {

@@ -27,7 +27,15 @@ static const char *tag_read(const char *s, struct tag *out) {
     return end + 1;
 }
 
-bool etag_list_matches(const char *list, const char *etag, bool weak) {
+/* forms: a tag that goes on with a hyphen behind our text matches too. */
+static bool tag_matches(const struct tag *theirs, const struct tag *ours, bool weak, bool forms) {
+    const size_t n = ours->length - 1; /* without the closing quote */
+    return (weak || (!theirs->is_weak && !ours->is_weak)) && theirs->length > n &&
+           memcmp(theirs->opaque, ours->opaque, n) == 0 &&
+           (theirs->length == ours->length || (forms && theirs->opaque[n] == '-'));
+}
+
+static bool list_matches(const char *list, const char *etag, bool weak, bool forms) {
     struct tag ours, theirs;
     if (etag == NULL) {
         return false;
@@ -44,9 +52,7 @@ bool etag_list_matches(const char *list, const char *etag, bool weak) {
         if (after != NULL) {
             const bool end =
                 after[strspn(after, " \t")] == ',' || after[strspn(after, " \t")] == '\0';
-            if (end && theirs.length == ours.length &&
-                memcmp(theirs.opaque, ours.opaque, ours.length) == 0 &&
-                (weak || (!theirs.is_weak && !ours.is_weak))) {
+            if (end && tag_matches(&theirs, &ours, weak, forms)) {
                 return true;
             }
             list = after;
@@ -55,4 +61,17 @@ bool etag_list_matches(const char *list, const char *etag, bool weak) {
         list += strspn(list, ", \t");
     }
     return false;
+}
+
+bool etag_list_matches(const char *list, const char *etag, bool weak) {
+    return list_matches(list, etag, weak, false);
+}
+
+bool etag_list_names(const char *list, const char *state, bool weak) {
+    return list_matches(list, state, weak, true);
+}
+
+void etag_form(struct buf *out, const char *state, const char *coding) {
+    buf_printf(out, "%.*s-%s%s%s\"", (int)strlen(state) - 1, state, DISCERN_VERSION,
+               coding != NULL ? "-" : "", coding != NULL ? coding : "");
 }

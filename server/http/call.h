@@ -43,7 +43,9 @@ struct reply {
     void *memory;              /* REPLY_MEMORY: malloc'ed, ours until it is queued */
     const void *bytes;         /* REPLY_MEMORY, REPLY_STATIC */
     size_t size;               /* of bytes */
-    uint64_t length;           /* REPLY_STREAM: of the whole body; UINT64_MAX: not known */
+    uint64_t length;  /* REPLY_STREAM: of the whole body; 304: of the body that it stands for;
+                        UINT64_MAX: not known */
+    const char *etag; /* of the resource's state; NULL: none. In the arena */
     enum problem_type problem; /* PROBLEM_NONE: no problem */
     struct reply_header headers[CALL_MAX_HEADERS];
     size_t n_headers;

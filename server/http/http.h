@@ -166,8 +166,8 @@ void http_reply_problem(
     struct problem *problem); /* takes it: becomes {0}. The status is the problem's */
 void http_fail(struct http_call *call, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* ETag, and 304 if If-None-Match says so: true → answered, the handler returns. etag with its quotes. */
-bool http_not_modified(struct http_call *call, const char *etag);
+/* The tag of the resource's state, quotes included; before the reply. The reply gets the ETag of its form (coding, release). A 200 to GET or HEAD becomes 304 if If-None-Match names that form. */
+void http_etag(struct http_call *call, const char *state);
 /* "no-store" or "no-cache": Cache-Control. Default no-cache. */
 void http_cache_control(struct http_call *call, const char *value);
 

@@ -27,6 +27,7 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
         return false;
     }
     call->reply.kind = kind;
+    call->reply.length = UINT64_MAX;
     call->reply.status = status;
     call->reply.content_type = content_type;
     return true;
@@ -290,8 +291,8 @@ static ssize_t no_body(void *cls, uint64_t position, char *out, size_t most) {
 }
 #endif
 
-/* A response without a body that says nothing of a length: "Content-Length: 0" would be a lie. Where the library has no word for it, it must believe that
- * the end of the connection is the end of the body. */
+/* A response without a body and without Content-Length, since the length of the body that it stands for is not known. Before 0.9.77.1 the library can send that only as a response that ends with
+ * the connection. */
 static struct MHD_Response *response_without_length(void) {
     static char none[1];
 #if MHD_VERSION >= 0x00097701
@@ -313,6 +314,11 @@ static struct MHD_Response *response_without_length(void) {
 
 static struct MHD_Response *response_of(struct http_call *call) {
     struct reply *reply = &call->reply;
+#if MHD_VERSION < 0x00097701
+    if (reply->status == 304 && reply->length != UINT64_MAX) { /* its length keeps the connection */
+        return MHD_create_response_from_callback(reply->length, 1, no_body, NULL, NULL);
+    }
+#endif
     if (length_unknown(call)) {
         return response_without_length();
     }

@@ -1,5 +1,4 @@
 /* What a handler asks of a call's request. */
-#include "base/etag.h"
 #include "http/call.h"
 #include "http/server.h"
 #include <stdio.h>
@@ -103,12 +102,6 @@ const char *http_link(struct http_call *call, const char *format, ...) {
     return link != NULL ? link : "";
 }
 
-bool http_not_modified(struct http_call *call, const char *etag) {
-    http_reply_header(call, "ETag", etag);
-    const char *list = http_header(call, "If-None-Match");
-    if (list == NULL || !etag_list_matches(list, etag, true)) {
-        return false;
-    }
-    http_reply_empty(call, 304);
-    return true;
+void http_etag(struct http_call *call, const char *state) {
+    call->reply.etag = arena_strdup(&call->arena, state);
 }

@@ -246,8 +246,9 @@ static void stream_begin(struct http_call *call, int status, const char *content
     if (coding != CODING_IDENTITY) {
         s->encoder = encoder_new(coding);
     }
-    if (s->encoder != NULL) {
-        http_reply_header(call, "Content-Encoding", coding_name(coding));
+    if (reply_tag(call, s->encoder != NULL ? coding : CODING_IDENTITY, length)) {
+        stream_free(s);
+        return;
     }
     call->reply.length = length;
     call->stream = s;

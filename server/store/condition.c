@@ -12,12 +12,12 @@ bool store_condition_check(const struct store_condition *c, const char *etag, co
     if (!c || problem->type) {
         return problem->type == PROBLEM_NONE;
     }
-    if (c->if_match && !(etag && etag_list_matches(c->if_match, etag, false))) {
+    if (c->if_match && !(etag && etag_list_names(c->if_match, etag, false))) {
         return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
                            "If-Match does not hold: %s \"%s\" %s%s", kind, name,
                            etag ? "is at " : "does not exist", etag ? etag : "");
     }
-    if (c->if_none_match && etag && etag_list_matches(c->if_none_match, etag, true)) {
+    if (c->if_none_match && etag && etag_list_names(c->if_none_match, etag, true)) {
         return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
                            "If-None-Match does not hold: %s \"%s\" is at %s", kind, name, etag);
     }

@@ -144,6 +144,19 @@ static void test_conditions(void **state) {
     expect_problem(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":1}", 13), 412,
                    "precondition-failed");
     expect_problem(ask(&d, "DELETE", "/v1/models/iris", same, NULL, 0), 412, "precondition-failed");
+    /* the two forms have different tags, and each stands for the state */
+    char plain[128];
+    a = get(&d, "/v1/models/iris");
+    (void)snprintf(plain, sizeof plain, "%s", answer_header(&a, "ETag"));
+    answer_done(&a);
+    a = get_with(&d, "/v1/models/iris", "Accept-Encoding: gzip");
+    assert_string_equal(answer_header(&a, "Content-Encoding"), "gzip");
+    assert_string_not_equal(answer_header(&a, "ETag"), plain);
+    (void)snprintf(match, sizeof match, "If-Match: %s", answer_header(&a, "ETag"));
+    answer_done(&a);
+    const char *const coded[] = {match, NULL};
+    expect_status(ask(&d, "PUT", "/v1/models/iris/live", coded, "{\"version\":1}", 13), 200);
+    expect_status(ask(&d, "PUT", "/v1/models/iris/live", coded, "{\"version\":2}", 13), 412);
     expect_status(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":3}"), 200);
 }
 

@@ -48,7 +48,35 @@ static void test_lists(void **state) {
     }
 }
 
+/* A condition on a resource's state holds for the tags of all its forms. */
+static void test_forms(void **state) {
+    (void)state;
+    static const char *const codings[] = {NULL, "gzip", "deflate"};
+    struct buf forms[3] = {0};
+    for (size_t i = 0; i < 3; i++) {
+        etag_form(&forms[i], "\"1-2\"", codings[i]);
+        const char *form = buf_cstr(&forms[i]);
+        assert_true(etag_list_names(form, "\"1-2\"", false));
+        assert_false(etag_list_names(form, "\"1-23\"", true));
+        assert_false(etag_list_names(form, "\"11-2\"", true));
+        for (size_t k = 0; k < 3; k++) {
+            assert_int_equal(etag_list_matches(form, k <= i ? buf_cstr(&forms[k]) : "\"1-2\"",
+                                               true),
+                             k == i);
+        }
+    }
+    assert_true(
+        etag_list_names("\"x\", \"1-2-0.0.1-gzip\"", "\"1-2\"", false)); /* another release */
+    assert_false(etag_list_names("W/\"1-2-gzip\"", "\"1-2\"", false));
+    assert_true(etag_list_names("W/\"1-2-gzip\"", "\"1-2\"", true));
+    assert_false(etag_list_names("\"1-20\"", "\"1-2\"", true));
+    assert_false(etag_list_names("\"1-2", "\"1-2\"", true));
+    for (size_t i = 0; i < 3; i++) {
+        buf_done(&forms[i]);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,9 +71,16 @@ static inline void toy_show(struct http_call *call) {
     http_reply(call, 200, "text/plain", &out);
 }
 static inline void toy_etag(struct http_call *call) {
-    if (!http_not_modified(call, "\"v1\"")) {
+    http_etag(call, "\"v1\"");
+    if (http_query(call, "size") == NULL) {
         http_reply_static(call, 200, "text/plain", "version 1\n", 10);
+        return;
     }
+    struct buf out = {0};
+    for (int i = 0; i < 5000; i++) {
+        buf_puts(&out, "version 1\n");
+    }
+    http_reply(call, 200, "text/plain", &out);
 }
 static inline void toy_silent(struct http_call *call) {
     (void)call;
