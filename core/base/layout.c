@@ -30,6 +30,12 @@ double dni_layout_bytes(dni_layout_fn fn, const void *shape, void *work) {
     return layout.peak == 0 ? 0 : layout.peak + DNI_LAYOUT_ALIGN;
 }
 
+void dni_layout_carve(void *memory, dni_layout_fn fn, const void *shape, void *work) {
+    const size_t past = (size_t)((uintptr_t)memory % DNI_LAYOUT_ALIGN);
+    dni_layout layout = {.memory = (char *)memory + (DNI_LAYOUT_ALIGN - past) % DNI_LAYOUT_ALIGN};
+    fn(&layout, shape, work);
+}
+
 static dn_status take(const dn_run *run, dni_layout_fn fn, const void *shape, void *work,
                       bool zeroed, const char *what, void **out_memory, dn_error *err) {
     const double bytes = dni_layout_bytes(fn, shape, work);
@@ -41,10 +47,7 @@ static dn_status take(const dn_run *run, dni_layout_fn fn, const void *shape, vo
         if (status != DN_OK) {
             return status;
         }
-        const size_t past = (size_t)((uintptr_t)memory % DNI_LAYOUT_ALIGN);
-        dni_layout layout = {.memory =
-                                 (char *)memory + (DNI_LAYOUT_ALIGN - past) % DNI_LAYOUT_ALIGN};
-        fn(&layout, shape, work);
+        dni_layout_carve(memory, fn, shape, work);
     }
     *out_memory = memory;
     return DN_OK;

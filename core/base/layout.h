@@ -72,4 +72,8 @@ DN_MUST_USE dn_status dni_layout_take_raw(const dn_run *run, dni_layout_fn fn, c
                                           void *work, const char *what, void **out_memory,
                                           dn_error *err);
 
+/* Stores addresses within memory of the caller in `work`. The memory has at least
+ * dni_layout_bytes(fn, shape, work) bytes and is aligned for any type. */
+void dni_layout_carve(void *memory, dni_layout_fn fn, const void *shape, void *work);
+
 #endif

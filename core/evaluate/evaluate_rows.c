@@ -1,6 +1,7 @@
 /* Scores rows tile by tile and adds them to metrics. */
 #include "evaluate/evaluate_rows.h"
 #include "base/argument.h"
+#include "base/layout.h"
 #include "linalg/tile.h"
 #include "machine/machine_dispatch.h"
 #include "model/calibration.h"
@@ -15,18 +16,36 @@ struct scorer {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores;
-    double *work;          /* workspace of the machines or of dn_model_predict */
-    double *scores;        /* [DNI_TILE_ROWS × n_scores] */
-    double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
-    double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
-    double *coupling;
-    double *weight; /* [DNI_TILE_ROWS] */
-    dni_scores_fn
-        *keep; /* receives the scores instead of the metrics; NULL: metrics are computed */
+    double *work;              /* workspace of the machines or of dn_model_predict */
+    double *scores;            /* [DNI_TILE_ROWS × n_scores] */
+    double *class_scores;      /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
+    double *probabilities;     /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
+    double *coupling;          /* [dni_probabilities_work] */
+    double *weight;            /* [DNI_TILE_ROWS] */
+    size_t *truth, *predicted; /* [DNI_TILE_ROWS] */
+    void *memory;              /* holds the arrays above */
+    /* receives the scores instead of the metrics; NULL: metrics are computed */
+    dni_scores_fn *keep;
     void *keep_arg;
-    size_t *truth, *predicted;
-    void *numbers, *labels; /* the memory of the arrays above */
 };
+
+struct scorer_shape {
+    size_t n_work, n_coupling; /* doubles of `work` and `coupling` */
+    size_t n_scores, n_classes;
+};
+
+static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
+    const struct scorer_shape *s = shape;
+    struct scorer *t = out;
+    t->work = dni_layout_doubles(layout, s->n_work);
+    t->scores = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_scores);
+    t->class_scores = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_classes);
+    t->probabilities = dni_layout_matrix(layout, DNI_TILE_ROWS, s->n_classes);
+    t->coupling = dni_layout_doubles(layout, s->n_coupling);
+    t->weight = dni_layout_doubles(layout, DNI_TILE_ROWS);
+    t->truth = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->truth);
+    t->predicted = dni_layout_array(layout, DNI_TILE_ROWS, sizeof *t->predicted);
+}
 
 /* ---- scorer ---- */
 static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
@@ -37,27 +56,22 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
 /* Allocates and initializes everything except the metrics. `raw`: the rows are raw, not encoded. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
-    const size_t K = m->classes.shown.n, S = m->n_scores, tile = DNI_TILE_ROWS,
-                 coupling = dni_probabilities_work(m), n_slots = run == NULL ? 1 : run->n_slots;
-    const size_t work =
-        raw ? dn_model_workspace(m) : dni_machines_work(m->machines, m->n_machines, n_slots);
-    *t = (struct scorer){.model = m, .run = run, .n_classes = K, .n_scores = S};
-    dn_status status = dn_run_alloc(run, work + tile * (S + 2 * K + 1) + coupling, sizeof(double),
-                                    "the scores", &t->numbers, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
-    }
+    const size_t n_slots = run == NULL ? 1 : run->n_slots;
+    const struct scorer_shape shape = {.n_work = raw ? dn_model_workspace(m)
+                                                     : dni_machines_work(m->machines, m->n_machines,
+                                                                         n_slots),
+                                       .n_coupling = dni_probabilities_work(m),
+                                       .n_scores = m->n_scores,
+                                       .n_classes = m->classes.shown.n};
+    *t = (struct scorer){.model = m,
+                         .run = run,
+                         .n_classes = shape.n_classes,
+                         .n_scores = shape.n_scores};
+    dn_status status =
+        dni_layout_take(run, scorer_layout, &shape, t, "the scores", &t->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    t->work = t->numbers;
-    t->scores = t->work + work;
-    t->class_scores = t->scores + tile * S;
-    t->probabilities = t->class_scores + tile * K;
-    t->weight = t->probabilities + tile * K;
-    t->coupling = t->weight + tile;
-    t->truth = t->labels;
-    t->predicted = t->truth + tile;
     if (!has_class_scores(m, t->scores, t->class_scores)) {
         t->class_scores = NULL;
     }
@@ -94,8 +108,7 @@ static dn_status scorer_init(struct scorer *t, const dn_model *model, const stru
 
 /* Frees the scorer. On success *out receives its metrics. */
 static dn_status scorer_end(struct scorer *t, dn_status status, dn_metrics **out, dn_error *err) {
-    dn_run_free(t->run, t->labels);
-    dn_run_free(t->run, t->numbers);
+    dn_run_free(t->run, t->memory);
     if (status == DN_OK) {
         status = dn_metrics_finish(t->metrics, err);
     }
@@ -267,8 +280,7 @@ dn_status dni_score_rows(const dni_evaluate_input *input, const dn_model *model,
     if (status == DN_OK) {
         status = score_blocks(&t, input, err);
     }
-    dn_run_free(run, t.labels);
-    dn_run_free(run, t.numbers);
+    dn_run_free(run, t.memory);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Scores of raw rows by machines that stay in the encoded space. */
 #include "model/encoded_scores.h"
+#include "base/layout.h"
 #include "encoder/encoder_apply.h"
 #include "machine/machine_dispatch.h"
 
@@ -9,59 +10,65 @@
  * row may add one entry per feature. */
 enum { TILE_ENTRIES = 16384 };
 
-/* Capacity of a tile in entries. One more than needed: encoding writes one entry past the end. */
-static size_t entry_room(const dn_model *m) {
-    return TILE_ENTRIES + m->n_features + 1;
-}
+/* Workspace of an encoded tile. */
+struct tile {
+    size_t n_entries;     /* capacity of cols and values */
+    double *values;       /* [n_entries], or dense: [DNI_ENCODED_ROWS × n_features] */
+    uint32_t *cols;       /* [n_entries]; sparse rows only, like row_start and bases */
+    size_t *row_start;    /* [DNI_ENCODED_ROWS + 1] */
+    double *bases;        /* [dni_raw_entries_work] */
+    double *machine_work; /* [dni_machines_work] */
+};
 
-static size_t doubles_of(size_t n, size_t size) {
-    return (n * size + sizeof(double) - 1) / sizeof(double);
-}
-
-/* Doubles of workspace of an encoded tile. */
-static size_t tile_work(const dn_model *m) {
-    if (!dn_encoder_is_sparse(m->encoder)) {
-        return DNI_ENCODED_ROWS * m->n_features;
+static void tile_layout(dni_layout *layout, const void *model, void *out) {
+    const dn_model *m = model;
+    struct tile *t = out;
+    *t = (struct tile){0};
+    if (dn_encoder_is_sparse(m->encoder)) {
+        t->n_entries = TILE_ENTRIES + m->n_features + 1; /* encoding writes one past the end */
+        t->values = dni_layout_doubles(layout, t->n_entries);
+        t->cols = dni_layout_array(layout, t->n_entries, sizeof *t->cols);
+        t->row_start = dni_layout_array(layout, DNI_ENCODED_ROWS + 1, sizeof *t->row_start);
+        t->bases = dni_layout_doubles(layout, dni_raw_entries_work(m->encoder));
+    } else {
+        t->values = dni_layout_matrix(layout, DNI_ENCODED_ROWS, m->n_features);
     }
-    return entry_room(m) + doubles_of(entry_room(m), sizeof(uint32_t)) +
-           doubles_of(DNI_ENCODED_ROWS + 1, sizeof(size_t)) + dni_raw_entries_work(m->encoder);
+    t->machine_work = dni_layout_doubles(layout, dni_machines_work(m->machines, m->n_machines, 1));
 }
 
-size_t dni_encoded_scores_work(const dn_model *m) {
-    return tile_work(m) + dni_machines_work(m->machines, m->n_machines, 1);
+size_t dni_encoded_scores_bytes(const dn_model *m) {
+    struct tile tile;
+    return (size_t)dni_layout_bytes(tile_layout, m, &tile);
 }
 
 /* Encodes as many of n sparse rows as fit, at least one. */
-static dn_matrix encode_entries(const dn_model *m, dn_raw_rows rows, size_t n, double *work) {
-    const size_t room = entry_room(m);
-    double *values = work, *bases;
-    uint32_t *cols = (uint32_t *)(void *)(values + room);
-    size_t *row_start = (size_t *)(void *)(values + room + doubles_of(room, sizeof *cols)),
-           done = 0;
-    bases = values + room + doubles_of(room, sizeof *cols) +
-            doubles_of(DNI_ENCODED_ROWS + 1, sizeof *row_start);
-    row_start[0] = 0;
-    for (; done < n && room - row_start[done] > m->n_features; done++) {
-        const size_t at = row_start[done];
-        row_start[done + 1] =
-            at + dni_encode_raw_entries(m->encoder, rows, done, cols + at, values + at, bases);
+static dn_matrix encode_entries(const dn_model *m, dn_raw_rows rows, size_t n,
+                                const struct tile *t) {
+    size_t done = 0;
+    t->row_start[0] = 0;
+    for (; done < n && t->n_entries - t->row_start[done] > m->n_features; done++) {
+        const size_t at = t->row_start[done];
+        t->row_start[done + 1] = at + dni_encode_raw_entries(m->encoder, rows, done, t->cols + at,
+                                                             t->values + at, t->bases);
     }
-    return dn_matrix_csr(row_start, cols, values, done, m->n_features);
+    return dn_matrix_csr(t->row_start, t->cols, t->values, done, m->n_features);
 }
 
 size_t dni_encoded_scores(const dn_model *m, dn_raw_rows rows, size_t first, double *scores,
-                          double *work) {
+                          void *work) {
     const size_t n = rows.n - first < DNI_ENCODED_ROWS ? rows.n - first : DNI_ENCODED_ROWS;
     const dn_raw_rows part = dn_raw_part(rows, m->n_inputs, first, n);
+    struct tile t;
     dn_matrix x;
+    dni_layout_carve(work, tile_layout, m, &t);
     if (dn_encoder_is_sparse(m->encoder)) {
-        x = encode_entries(m, part, n, work);
+        x = encode_entries(m, part, n, &t);
     } else {
-        dn_encoder_apply(m->encoder, part, work);
-        x = dn_matrix_dense(work, n, m->n_features);
+        dn_encoder_apply(m->encoder, part, t.values);
+        x = dn_matrix_dense(t.values, n, m->n_features);
     }
     dn_status status =
-        dni_machines_score(m->machines, m->n_machines, x, NULL, scores, work + tile_work(m), NULL);
+        dni_machines_score(m->machines, m->n_machines, x, NULL, scores, t.machine_work, NULL);
     assert(status == DN_OK); /* without a run it cannot be cancelled */
     (void)status;
     return x.n_rows;

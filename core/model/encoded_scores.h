@@ -7,12 +7,12 @@
 
 #define DNI_ENCODED_ROWS 64 /* maximum number of rows in a tile */
 
-/* Doubles of work for dni_encoded_scores; does not depend on the number of rows. */
-size_t dni_encoded_scores_work(const dn_model *model);
+/* Bytes of work for dni_encoded_scores; does not depend on the number of rows. */
+size_t dni_encoded_scores_bytes(const dn_model *model);
 /* Computes scores [n × n_scores] of the raw rows first … first + n − 1. Returns n, which is
  * 1 … DNI_ENCODED_ROWS; requires first < rows.n. The scores of a row do not depend on other rows.
  * */
 size_t dni_encoded_scores(const dn_model *model, dn_raw_rows rows, size_t first, double *scores,
-                          double *work);
+                          void *work);
 
 #endif

@@ -7,6 +7,7 @@
  * and it needs no padding to give the same bits for one row and for many. The full vector x is
  * computed only for densities that need all features. Machines that stay in the encoded space
  * process tiles of rows (encoded_scores.h). */
+#include "base/layout.h"
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
@@ -19,50 +20,47 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The parts of the workspace of a call. */
-struct room {
-    double *scores;    /* [score_rows × n_scores] used if out->scores is NULL */
-    double *value;     /* [n_plain] nonzero features of a row */
-    uint32_t *feature; /* [n_plain] their indices */
-    double *basis;     /* [n_basis] */
-    double *work;      /* [model->work] */
-    double *joint;     /* [K] */
-    double *coupling;  /* [dni_probabilities_work] */
-    double *length;    /* [K] ‖w_c − w_j‖, c = length_of */
-    size_t length_of;  /* a class; SIZE_MAX: `length` is not computed */
-    double *x;         /* [n_features] raw features; NULL: not needed */
-    double *tiles;     /* [dni_encoded_scores_work] if the machines stay encoded */
+/* The workspace of a call. */
+struct workspace {
+    double *scores;       /* [score_rows × n_scores] used if out->scores is NULL */
+    double *value;        /* [n_plain + 1] nonzero features of a row */
+    uint32_t *feature;    /* [n_plain + 1] their indices */
+    double *basis;        /* [n_basis] */
+    double *machine_work; /* [model->work] */
+    double *joint;        /* [K] */
+    double *coupling;     /* [dni_probabilities_work] */
+    double *length;       /* [K] ‖w_c − w_j‖, c = length_of */
+    size_t length_of;     /* a class; SIZE_MAX: `length` is not computed */
+    double *x;            /* [n_features] raw features; NULL: not needed */
+    void *tile;           /* [dni_encoded_scores_bytes] if the machines stay encoded */
 };
 
-static size_t feature_doubles(const dn_model *m) {
-    return (m->n_plain + 1) * sizeof(uint32_t) / sizeof(double) + 1;
-}
-
-static size_t score_rows(const dn_model *m) {
-    return m->encoded ? DNI_ENCODED_ROWS : 1;
+/* put() writes one entry past the nonzero features, hence n_plain + 1. */
+static void workspace_layout(dni_layout *layout, const void *model, void *out) {
+    const dn_model *m = model;
+    struct workspace *w = out;
+    const size_t K = m->classes.shown.n, score_rows = m->encoded ? DNI_ENCODED_ROWS : 1;
+    w->scores = dni_layout_matrix(layout, score_rows, m->n_scores);
+    w->value = dni_layout_doubles(layout, m->n_plain + 1);
+    w->feature = dni_layout_array(layout, m->n_plain + 1, sizeof *w->feature);
+    w->basis = dni_layout_doubles(layout, m->n_basis);
+    w->machine_work = dni_layout_doubles(layout, m->work);
+    w->joint = dni_layout_doubles(layout, K);
+    w->coupling = dni_layout_doubles(layout, dni_probabilities_work(m));
+    w->length = dni_layout_doubles(layout, K);
+    w->x = m->expands ? dni_layout_doubles(layout, m->n_features) : NULL;
+    w->tile = m->encoded ? dni_layout_array(layout, dni_encoded_scores_bytes(m), 1) : NULL;
 }
 
 size_t dn_model_workspace(const dn_model *m) {
-    const size_t K = m->classes.shown.n;
-    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work +
-           2 * K + dni_probabilities_work(m) + (m->expands ? m->n_features : 0) +
-           (m->encoded ? dni_encoded_scores_work(m) : 0);
+    struct workspace w;
+    return (size_t)dni_layout_bytes(workspace_layout, m, &w) / sizeof(double);
 }
 
-static struct room room_of(const dn_model *m, double *workspace) {
-    const size_t K = m->classes.shown.n;
-    struct room room = {.scores = workspace, .length_of = SIZE_MAX};
-    room.value = room.scores + score_rows(m) * m->n_scores;
-    room.feature = (uint32_t *)(void *)(room.value + m->n_plain);
-    room.basis = room.value + m->n_plain + feature_doubles(m);
-    room.work = room.basis + m->n_basis;
-    room.joint = room.work + m->work;
-    room.length = room.joint + K;
-    room.coupling = room.length + K;
-    room.tiles =
-        room.coupling + dni_probabilities_work(m); /* `tiles` and `x` are never used together */
-    room.x = m->expands ? room.tiles : NULL;
-    return room;
+static struct workspace workspace_of(const dn_model *m, double *memory) {
+    struct workspace w = {.length_of = SIZE_MAX};
+    dni_layout_carve(memory, workspace_layout, m, &w);
+    return w;
 }
 
 /* ---- a row as entries ---- */
@@ -78,14 +76,14 @@ static size_t level_feature(const dni_term *term, double raw) {
     return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
 }
 
-static inline size_t put(const struct room *room, size_t n, size_t feature, double value) {
-    room->feature[n] = (uint32_t)feature;
-    room->value[n] = value;
+static inline size_t put(const struct workspace *w, size_t n, size_t feature, double value) {
+    w->feature[n] = (uint32_t)feature;
+    w->value[n] = value;
     return n + (value != 0);
 }
 
 /* Stores the nonzero features of terms and bases in ascending order. Returns their number. */
-static size_t plain_entries(const dn_model *m, const double *raw, const struct room *room) {
+static size_t plain_entries(const dn_model *m, const double *raw, const struct workspace *w) {
     size_t n = 0;
     for (size_t t = 0; t < m->n_terms; t++) {
         const dni_term *term = &m->terms[t];
@@ -93,23 +91,23 @@ static size_t plain_entries(const dn_model *m, const double *raw, const struct r
         if (term->categorical) {
             const size_t feature = level_feature(term, value);
             if (feature != SIZE_MAX) {
-                n = put(room, n, feature, 1);
+                n = put(w, n, feature, 1);
             }
             continue;
         }
         if (term->first_feature != SIZE_MAX) {
-            n = put(room, n, term->first_feature, isnan(value) ? term->fill : value);
+            n = put(w, n, term->first_feature, isnan(value) ? term->fill : value);
         }
         if (term->if_missing != SIZE_MAX) {
-            n = put(room, n, term->if_missing, isnan(value));
+            n = put(w, n, term->if_missing, isnan(value));
         }
     }
     if (m->n_basis == 0) {
         return n;
     }
-    dni_encode_bases(m->encoder, raw, false, room->basis);
+    dni_encode_bases(m->encoder, raw, false, w->basis);
     for (size_t j = 0; j < m->n_basis; j++) {
-        n = put(room, n, m->first_basis + j, room->basis[j]);
+        n = put(w, n, m->first_basis + j, w->basis[j]);
     }
     return n;
 }
@@ -120,9 +118,9 @@ struct entries {
 };
 
 static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i,
-                                 const struct room *room) {
+                                 const struct workspace *w) {
     struct entries entries = {
-        {{room->feature, room->value, plain_entries(m, rows.value + i * m->n_inputs, room)}, {0}}};
+        {{w->feature, w->value, plain_entries(m, rows.value + i * m->n_inputs, w)}, {0}}};
     if (rows.row_start != NULL) {
         const size_t first = rows.row_start[i];
         entries.parts[1] = (dni_entry_part){rows.feature + first, rows.entry + first,
@@ -150,7 +148,7 @@ static inline void add_weights(double value, const double *restrict w, size_t n,
 }
 
 /* Linear scores of row i, summed without storing its entries. */
-static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room,
+static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct workspace *w,
                       double *scores) {
     const size_t S = m->n_scores;
     const double *raw = rows.value + i * m->n_inputs;
@@ -173,10 +171,10 @@ static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struc
         }
     }
     if (m->n_basis > 0) {
-        dni_encode_bases(m->encoder, raw, false, room->basis);
+        dni_encode_bases(m->encoder, raw, false, w->basis);
     }
     for (size_t j = 0; j < m->n_basis; j++) {
-        add_weights(room->basis[j], m->by_feature + (m->first_basis + j) * S, S, scores);
+        add_weights(w->basis[j], m->by_feature + (m->first_basis + j) * S, S, scores);
     }
     if (rows.row_start == NULL) {
         return;
@@ -189,13 +187,13 @@ static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struc
 /* Scores of nonlinear machines from x or from the entries. Returns false if the row has density 0
  * in some machine. */
 static bool score_machines(const dn_model *m, const struct entries *entries,
-                           const struct room *room, double *scores) {
+                           const struct workspace *w, double *scores) {
     bool possible = true;
     for (size_t i = 0; i < m->n_machines; i++) {
         const dn_machine *machine = m->raw[i];
-        const bool here =
-            m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
-                       : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
+        const bool here = m->expands ? dni_machine_scores(machine, w->x, scores, w->machine_work)
+                                     : dni_machine_scores_entries(machine, entries->parts, 2,
+                                                                  scores, w->machine_work);
         possible = here && possible;
         scores += dn_machine_n_scores(machine);
     }
@@ -221,7 +219,7 @@ size_t dni_model_label(const dn_model *model, const double *scores) {
 
 /* ---- distances, contributions, densities ---- */
 /* ‖w_c − w_j‖ for all j. */
-static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
+static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
     const size_t K = m->classes.shown.n, d = m->n_features;
     for (size_t j = 0; j < K; j++) {
         double square = 0;
@@ -229,14 +227,14 @@ static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
             double step = m->w[c * d + f] - m->w[j * d + f];
             square += step * step;
         }
-        room->length[j] = sqrt(square);
+        w->length[j] = sqrt(square);
     }
-    room->length_of = c;
+    w->length_of = c;
 }
 
 /* Distance from the surface between the chosen class and the nearest other class; NaN if undefined.
  * Computes the lengths anew only if the chosen class differs from that of the previous row. */
-static double distance_of(const dn_model *m, const double *scores, struct room *room) {
+static double distance_of(const dn_model *m, const double *scores, struct workspace *w) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
     if (K == 2) {
@@ -254,12 +252,12 @@ static double distance_of(const dn_model *m, const double *scores, struct room *
     if (best >= K) { /* ambiguous */
         return least;
     }
-    if (room->length_of != best) {
-        measure_lengths(m, best, room);
+    if (w->length_of != best) {
+        measure_lengths(m, best, w);
     }
     for (size_t j = 0; j < K; j++) {
-        double distance = (scores[best] - scores[j]) / room->length[j];
-        if (room->length[j] > 0 && !(distance >= least)) {
+        double distance = (scores[best] - scores[j]) / w->length[j];
+        if (w->length[j] > 0 && !(distance >= least)) {
             least = distance;
         }
     }
@@ -280,28 +278,28 @@ static void linear_contributions(const dn_model *m, const struct entries *entrie
 }
 
 static void contributions_of(const dn_model *m, dn_raw_rows row, const struct entries *entries,
-                             const struct room *room, double *to) {
+                             const struct workspace *w, double *to) {
     if (m->linear) {
         linear_contributions(m, entries, to);
         return;
     }
     for (size_t k = 0; k < m->n_machines; k++) {
-        const double *x = room->x;
+        const double *x = w->x;
         if (!m->expands) {
             dni_encoder_expand(m->encoder, row, to);
             x = to;
         }
-        dni_machine_contributions(m->raw[k], x, to, room->work);
+        dni_machine_contributions(m->raw[k], x, to, w->machine_work);
         to += dn_machine_n_scores(m->raw[k]) * m->n_features;
     }
 }
 
 static double log_density_of(const dn_model *m, const struct entries *entries,
-                             const struct room *room) {
-    const bool possible =
-        m->expands ? dni_machine_joint(m->raw[0], room->x, room->joint, room->work)
-                   : dni_machine_joint_entries(m->raw[0], entries->parts, 2, room->joint);
-    return possible ? dni_log_sum(room->joint, m->classes.shown.n) : -(double)INFINITY;
+                             const struct workspace *w) {
+    const bool possible = m->expands
+                              ? dni_machine_joint(m->raw[0], w->x, w->joint, w->machine_work)
+                              : dni_machine_joint_entries(m->raw[0], entries->parts, 2, w->joint);
+    return possible ? dni_log_sum(w->joint, m->classes.shown.n) : -(double)INFINITY;
 }
 
 /* ---- rows ---- */
@@ -313,13 +311,13 @@ static void mark(bool *candidates, size_t K, size_t label) {
 
 /* Computes the results of row i that depend on its scores. */
 static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i,
-                       struct room *room, const dn_prediction *out) {
+                       struct workspace *w, const dn_prediction *out) {
     const size_t K = m->classes.shown.n;
     if (out->label != NULL) {
         out->label[i] = dni_model_label(m, scores);
     }
     if (out->probabilities != NULL) {
-        dni_model_probabilities(m, scores, out->probabilities + i * K, room->coupling);
+        dni_model_probabilities(m, scores, out->probabilities + i * K, w->coupling);
     }
     if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER) {
         mark(out->candidates + i * K, K, dni_model_label(m, scores));
@@ -327,7 +325,7 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
         dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
     }
     if (out->distance != NULL) {
-        out->distance[i] = distance_of(m, scores, room);
+        out->distance[i] = distance_of(m, scores, w);
     }
     if (out->out_of_support != NULL) {
         out->out_of_support[i] = !possible;
@@ -362,18 +360,18 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
 }
 
 /* Predicts with machines that stay in the encoded space, tile by tile. */
-static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room,
+static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct workspace *w,
                             const dn_prediction *out) {
     const size_t S = m->n_scores;
     for (size_t i = 0, n; i < rows.n; i += n) {
-        double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
-        n = dni_encoded_scores(m, rows, i, scores, room->tiles);
+        double *scores = out->scores == NULL ? w->scores : out->scores + i * S;
+        n = dni_encoded_scores(m, rows, i, scores, w->tile);
         for (size_t r = 0; r < n; r++) {
             if (!dni_model_scores_good(m, scores + r * S) ||
                 find_missing(m, rows, i + r) < m->n_inputs) {
                 return i + r;
             }
-            answer_row(m, scores + r * S, true, i + r, room, out);
+            answer_row(m, scores + r * S, true, i + r, w, out);
         }
     }
     return rows.n;
@@ -406,7 +404,7 @@ static dn_prediction without_absent_results(const dn_model *m, size_t n, const d
 size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
                         const dn_prediction *out) {
     const size_t S = m->n_scores;
-    struct room room = room_of(m, workspace);
+    struct workspace w = workspace_of(m, workspace);
     struct entries entries = {0};
     const dn_prediction given = without_absent_results(m, rows.n, out);
     out = &given;
@@ -414,46 +412,46 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
                explained = out->contributions != NULL || out->log_density != NULL;
     const bool expanded = m->expands && (!m->linear || explained);
     if (m->encoded) {
-        return predict_tiles(m, rows, &room, out);
+        return predict_tiles(m, rows, &w, out);
     }
     for (size_t i = 0; i < rows.n; i++) {
-        double *scores = out->scores == NULL ? room.scores : out->scores + i * S;
+        double *scores = out->scores == NULL ? w.scores : out->scores + i * S;
         bool possible = true;
         if (expanded) {
-            dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
+            dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), w.x);
         }
         if (m->linear ? explained : !m->expands) {
-            entries = entries_of(m, rows, i, &room);
+            entries = entries_of(m, rows, i, &w);
         }
         if (plain) {
             scores[0] = score_plain(m, rows.value + i * m->n_inputs);
         } else if (m->linear) {
-            score_row(m, rows, i, &room, scores);
+            score_row(m, rows, i, &w, scores);
         } else {
-            possible = score_machines(m, &entries, &room, scores);
+            possible = score_machines(m, &entries, &w, scores);
         }
         if (!dni_model_scores_good(m, scores)) {
             return i;
         }
-        answer_row(m, scores, possible, i, &room, out);
+        answer_row(m, scores, possible, i, &w, out);
         if (out->contributions != NULL) {
-            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &room,
+            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &w,
                              out->contributions + i * S * m->n_features);
         }
         if (out->log_density != NULL) {
-            out->log_density[i] = log_density_of(m, &entries, &room);
+            out->log_density[i] = log_density_of(m, &entries, &w);
         }
     }
     return rows.n;
 }
 
 size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace, double *out) {
-    struct room room = room_of(m, workspace);
+    struct workspace w = workspace_of(m, workspace);
     size_t d = m->n_features, n_components = dn_model_n_components(m);
     for (size_t i = 0; i < rows.n; i++) {
-        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
+        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), w.x);
         for (size_t c = 0; c < n_components; c++) {
-            out[i * n_components + c] = dni_dot(m->raw[0]->projection + c * d, room.x, d);
+            out[i * n_components + c] = dni_dot(m->raw[0]->projection + c * d, w.x, d);
         }
         if (!dni_all_finite(out + i * n_components, n_components)) {
             return i;
