@@ -347,9 +347,12 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
 
 /* ---- memory ---- */
 double dni_evaluate_memory(size_t n_scores, size_t n_features, size_t n_classes) {
-    double scores = (double)n_scores, classes = (double)n_classes, width = (double)n_features + 1;
-    return 8 * (scores * width + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) +
-                4 * classes * classes);
+    const struct scorer_shape shape = {.n_work = (n_scores + 2) * (n_features + 1),
+                                       .n_coupling = 4 * n_classes * n_classes,
+                                       .n_scores = n_scores,
+                                       .n_classes = n_classes};
+    struct scorer scorer;
+    return dni_layout_bytes(scorer_layout, &shape, &scorer);
 }
 
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted) {

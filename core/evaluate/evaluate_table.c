@@ -46,6 +46,12 @@ static void labels_layout(dni_layout *layout, const void *shape, void *out) {
     l->role = dni_layout_array(layout, s->n_rows, sizeof *l->role);
 }
 
+double dni_evaluate_table_memory(size_t n_rows, bool weighted) {
+    const struct shape shape = {n_rows, weighted};
+    struct labels labels;
+    return dni_layout_bytes(labels_layout, &shape, &labels);
+}
+
 /* Reads the labels of a source. `truth` and `weight` name columns or are NULL. */
 static dn_status read_labels(const dn_model *model, const dn_table_source *source,
                              const char *truth, const char *weight, const dn_run *run,

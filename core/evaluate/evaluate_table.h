@@ -10,4 +10,8 @@ DN_MUST_USE dn_status dni_count_outliers_table(const dn_model *model, const dn_t
                                                const char *weight, const dn_run *run,
                                                dni_outlier_count *out, dn_error *err);
 
+/* Bytes for the labels of a table with n_rows rows; dn_model_evaluate needs them in addition to the
+ * encoded rows and dni_evaluate_memory. */
+double dni_evaluate_table_memory(size_t n_rows, bool weighted);
+
 #endif

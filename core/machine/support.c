@@ -190,6 +190,15 @@ double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries)
            dni_points_memory(kernel, n, kernel->n_features, entries).building;
 }
 
+dn_kept_memory dni_support_kept_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
+    const double n = (double)shape->n_rows, entries = shape->n_entries,
+                 work = dni_points_memory(kernel, shape->n_rows, kernel->n_features, entries)
+                            .query_work;
+    return (dn_kept_memory){.machine = dni_support_estimate(kernel, shape->n_rows, entries) + 8 * n,
+                            .scoring =
+                                (double)shape->n_slots * (8.0 * DNI_POINTS_QUERIES * n + work)};
+}
+
 double dni_support_memory(const dni_support *support) {
     const dn_matrix x = support->x;
     return dni_support_estimate(&support->kernel, x.n_rows,

@@ -14,6 +14,7 @@
 #define DNI_SUPPORT_H
 
 #include "base/bytes.h"
+#include <discern/algorithm.h>
 #include <discern/kernel.h>
 #include <discern/matrix.h>
 #include <discern/run.h>
@@ -62,6 +63,8 @@ DN_MUST_USE dn_status dni_support_charge(dni_support *support, double bytes, dn_
 double dni_support_memory(const dni_support *support);
 /* Estimates the bytes of a support with n rows and n_entries entries (INFINITY: dense). */
 double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries);
+/* Estimates the memory of machines that keep the rows of a fit (dn_algorithm.kept_memory). */
+dn_kept_memory dni_support_kept_memory(const dn_kernel *kernel, const dn_fit_shape *shape);
 
 /* ---- bytes ---- */
 /* Writes the kernel and the rows.

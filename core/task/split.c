@@ -100,6 +100,6 @@ dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
     return DN_OK;
 }
 
-double dni_split_folds_memory(size_t n_rows, size_t n_folds) {
-    return n_folds == 0 ? 0 : (double)n_rows * (sizeof(uint16_t) + sizeof(size_t));
+double dni_split_folds_memory(size_t n_rows, double later) {
+    return (double)n_rows * sizeof(uint16_t) + fmax((double)n_rows * sizeof(size_t), later);
 }

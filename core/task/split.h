@@ -31,7 +31,8 @@ DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_
                                       size_t n_folds, const dn_run *run, uint16_t *fold,
                                       dn_error *err);
 
-/* Bytes of `fold` and of the working memory of dni_split_folds; 0 if n_folds is 0. */
-double dni_split_folds_memory(size_t n_rows, size_t n_folds);
+/* Bytes of `fold` and of what is in memory at the same time: the working memory of dni_split_folds,
+ * then `later` bytes of the caller. */
+double dni_split_folds_memory(size_t n_rows, double later);
 
 #endif

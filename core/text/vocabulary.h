@@ -68,9 +68,9 @@ DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t colum
  *   n_entries    number of words of all texts, each counted once per text; 0: unknown
  *   n_chosen     number of words that become features
  *
- * The number of words decides, and what a thread finds depends on its rows; so this is not a
- * layout. A thread finds at most n_entries/n_slots different words, and where two tallies are
- * merged the words of one are there twice. */
+ * An estimate and not a layout, because the size depends on the words. A slot is assumed to find at
+ * most 2 n_entries/n_slots different words. While two tallies are merged, the words of one are in
+ * memory twice. */
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots);
 

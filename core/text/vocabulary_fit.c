@@ -425,13 +425,14 @@ cleanup:
 }
 
 /* ---- memory ---- */
-#define WORD_BYTES 64 /* mean size of a word in a tally: its text and its part of the table */
+#define WORD_BYTES 72 /* mean size of a word in a tally: its text and its part of the table */
 #define LEAST_BYTES (((size_t)1 << 16) + 8192) /* the first page and the first slots of a tally */
 
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots) {
     const double slots = (double)(n_slots == 0 ? 1 : n_slots);
-    const double found = n_entries > 0 ? fmin(n_different, n_entries / slots) : n_different;
+    /* chunks differ in size: a slot may count twice its share */
+    const double found = n_entries > 0 ? fmin(n_different, 2 * n_entries / slots) : n_different;
     const double counted =
         slots < 2 ? n_different : fmin(n_different, 2 * found) + (slots - 1) * found;
     return WORD_BYTES * counted + 2 * sizeof(dni_candidate) * n_chosen + LEAST_BYTES * slots;

@@ -59,17 +59,13 @@ static dn_status set_values(const dni_fit *fit, dn_error *err) {
     return status;
 }
 
-/* Bytes to leave free when rows are kept in memory: an estimate of what the evaluation needs. */
-static double evaluation_reserve(const dni_fit *fit, const dni_prepared *prepared) {
-    const dn_train_request *r = fit->request;
+/* Bytes to leave free when rows are kept in memory. */
+static double reserve_of(const dni_fit *fit, const dni_prepared *p) {
     const dni_labels *l = fit->labels;
-    const size_t n_outcomes = dni_labels_n_outcomes(l);
-    const double rows =
-        dni_rows_memory(r, r->source->n_rows, dn_encoder_n_features(prepared->encoder),
-                        dn_encoder_entries(prepared->encoder), n_outcomes, 1);
-    return l->task->has_truth
-               ? rows + dni_ranking_memory(prepared->n_rows, n_outcomes, l->weight != NULL)
-               : rows;
+    const double ranking =
+        l->task->has_truth ? dni_ranking_memory(p->n_rows, p->n_classes, l->weight != NULL) : 0;
+    return ranking +
+           dni_fit_reserve(fit->request, p->n_rows, p->encoder, p->n_classes, fit->run->n_slots);
 }
 
 static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *err) {
@@ -92,7 +88,7 @@ static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *e
     if (status != DN_OK) {
         return status;
     }
-    prepared->reserve = evaluation_reserve(fit, prepared);
+    prepared->reserve = reserve_of(fit, prepared);
     return dni_prepared_rows(prepared, r->params, fit->run, err);
 }
 

@@ -132,20 +132,19 @@ dn_status dni_held_scores_loss(const dni_held_scores *h, const dn_calibration *c
     return DN_OK;
 }
 
-double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_classes) {
+double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_source,
+                              size_t n_classes, double fold) {
     const dn_decision decision = dn_params_decision(params);
     const dn_calibration_method method = dni_calibration_method(params);
     if (method == DN_CALIBRATION_NONE || !dn_decision_has_probabilities(decision, n_classes)) {
         return 0;
     }
-    const dni_held_scores shape = held_of(decision, n_classes, n_rows, n_rows);
+    const dni_held_scores shape = held_of(decision, n_classes, n_rows, n_source);
     dni_held_scores held;
     dni_isotonic_work work;
-    double isotonic = 0;
+    double most = fmax(fold, (double)n_rows * sizeof(size_t)); /* the list of dni_split_folds */
     if (method == DN_CALIBRATION_ISOTONIC) {
-        isotonic = dni_layout_bytes(dni_isotonic_layout, &n_rows, &work);
+        most = fmax(most, dni_layout_bytes(dni_isotonic_layout, &n_rows, &work));
     }
-    /* The list of rows of dni_split_folds is freed before the isotonic work is allocated. */
-    return dni_layout_bytes(held_layout, &shape, &held) +
-           fmax(isotonic, (double)n_rows * sizeof(size_t));
+    return dni_layout_bytes(held_layout, &shape, &held) + most;
 }

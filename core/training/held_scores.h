@@ -41,7 +41,12 @@ DN_MUST_USE dn_status dni_held_scores_loss(const dni_held_scores *held,
                                            const dn_calibration *calibration, const dn_run *run,
                                            double *before, double *after, dn_error *err);
 
-/* Bytes that a calibration needs in addition to the memory of its fits; 0 without calibration. */
-double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_classes);
+/* Bytes that a calibration needs; 0 without calibration.
+ *
+ *   n_rows    training rows, all of which are held out once
+ *   n_source  rows of the source
+ *   fold      bytes of the fit of a fold and its evaluation */
+double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_source,
+                              size_t n_classes, double fold);
 
 #endif

@@ -168,6 +168,11 @@ static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t 
                         out);
 }
 
+/* The targets of machine_rows. n_slots: size_t. */
+static void rest_layout(dni_layout *layout, const void *n_slots, void *target) {
+    *(double **)target = dni_layout_matrix(layout, *(const size_t *)n_slots, DN_BLOCK_ROWS);
+}
+
 dn_status dni_prepared_rest(const dni_prepared *p, size_t positive, const dn_run *run,
                             dn_rows **out, dn_error *err) {
     const dn_rows *base = p->rows;
@@ -177,13 +182,12 @@ dn_status dni_prepared_rest(const dni_prepared *p, size_t positive, const dn_run
     if (status != DN_OK) {
         return status;
     }
-    status = dn_run_alloc(run, n_slots * DN_BLOCK_ROWS, sizeof(double), "the targets of a machine",
-                          &self->memory, err);
+    status = dni_layout_take(run, rest_layout, &n_slots, &self->target, "the targets of a machine",
+                             &self->memory, err);
     if (status != DN_OK) {
         machine_rows_free(&self->rows);
         return status;
     }
-    self->target = self->memory;
     self->base = base;
     self->positive = (double)positive;
     self->rows = *base;
@@ -217,27 +221,47 @@ static void pass_on(struct machine_rows *self) {
     self->rows.free = machine_rows_free;
 }
 
+/* Targets and roles of the rows of a pair. */
+struct pair {
+    double *target; /* [n] */
+    uint8_t *role;  /* [n] */
+};
+
+static void pair_layout(dni_layout *layout, const void *n_source_rows, void *out) {
+    const size_t *n = n_source_rows;
+    struct pair *pair = out;
+    pair->target = dni_layout_doubles(layout, *n);
+    pair->role = dni_layout_array(layout, *n, sizeof *pair->role);
+}
+
+double dni_machine_rows_memory(size_t n_source_rows, size_t n_slots) {
+    double *target;
+    struct pair pair;
+    return fmax(dni_layout_bytes(rest_layout, &n_slots, &target),
+                dni_layout_bytes(pair_layout, &n_source_rows, &pair));
+}
+
 /* Encodes the rows of a pair from the source. */
 static dn_status pair_from_source(const dni_prepared *p, const dn_params *params, size_t negative,
                                   size_t positive, struct machine_rows *self, dn_error *err) {
     const size_t n = p->source->n_rows;
     bool streamed;
     size_t n_rows = 0;
-    dn_status status =
-        dn_run_alloc(&self->run, n, sizeof(double) + 1, "the rows of a pair", &self->memory, err);
+    struct pair pair;
+    dn_status status = dni_layout_take(&self->run, pair_layout, &n, &pair, "the rows of a pair",
+                                       &self->memory, err);
     if (status != DN_OK) {
         return status;
     }
-    self->target = self->memory;
-    uint8_t *role = (uint8_t *)(self->target + n);
+    self->target = pair.target;
     for (size_t i = 0; i < n; i++) {
         const bool taken = p->role[i] == DN_ROW_TRAIN &&
                            (p->index[i] == (double)negative || p->index[i] == (double)positive);
-        role[i] = taken ? DN_ROW_TRAIN : DN_ROW_SKIP;
+        pair.role[i] = taken ? DN_ROW_TRAIN : DN_ROW_SKIP;
         self->target[i] = taken && p->index[i] == (double)positive;
         n_rows += taken;
     }
-    return encode_rows(p, params, role, self->target, n_rows, 2, &self->run, &self->owned,
+    return encode_rows(p, params, pair.role, self->target, n_rows, 2, &self->run, &self->owned,
                        &streamed, err);
 }
 

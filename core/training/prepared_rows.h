@@ -61,4 +61,7 @@ DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dn_p
 DN_MUST_USE dn_status dni_prepared_rest(const dni_prepared *prepared, size_t positive,
                                         const dn_run *run, dn_rows **out, dn_error *err);
 
+/* Bytes of targets and roles of the rows of a machine with two classes. */
+double dni_machine_rows_memory(size_t n_source_rows, size_t n_slots);
+
 #endif

@@ -3,11 +3,12 @@
 #include "training/training_memory.h"
 #include "encoder/encoder_fit.h"
 #include "encoder/encoder_tile.h"
-#include "evaluate/evaluate_rows.h"
+#include "evaluate/evaluate_table.h"
 #include "task/labels.h"
 #include "task/split.h"
 #include "text/vocabulary.h"
 #include "training/held_scores.h"
+#include "training/prepared_rows.h"
 
 #include <math.h>
 
@@ -42,6 +43,12 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     shape.plain *= spec->missing_indicator ? 2 : 1;
     return shape;
 }
+
+/* Small allocations that are not counted one by one. */
+#define SMALL_BYTES 8192
+
+/* Capacity of the arrays of a sparse block in proportion to its expected entries. */
+#define SPARE_ENTRIES 1.25
 
 /* Number of rows in memory if rows are sparse, and if they are dense. */
 struct held {
@@ -79,12 +86,12 @@ static enum form form_of(const dn_train_request *request, const struct shape *sh
                : FORM_EITHER; /* training rows may have more entries than the mean */
 }
 
-/* Bytes of encoded rows with `entries` entries of text and sparse columns each. FORM_EITHER: the
- * greater of the sparse and the dense size. */
+/* Bytes of encoded rows with `entries` entries of text and sparse columns each, in arrays for
+ * `capacity` times the entries. FORM_EITHER: the greater of the sparse and the dense size. */
 static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
-                         struct held n) {
+                         double capacity, struct held n) {
     const enum form form = form_of(request, shape, entries);
-    const double sparse = n.sparse * (12 * row_entries(request, shape, entries) + 28),
+    const double sparse = n.sparse * (12 * capacity * row_entries(request, shape, entries) + 28),
                  dense = n.dense * (8 * shape->features + 16);
     return form == FORM_SPARSE ? sparse : form == FORM_DENSE ? dense : fmax(sparse, dense);
 }
@@ -97,17 +104,7 @@ static double stored_entries(const dn_train_request *request, const struct shape
                : (double)INFINITY;
 }
 
-/* Bytes of a block of n_rows rows in one slot; of dense rows only a piece is in memory. If there
- * are fewer features than estimated, a piece has more rows, but not more bytes. */
-static double block_bytes(const dn_train_request *request, const struct shape *shape,
-                          double entries, double n_rows) {
-    const double row = 8 * shape->features + 16,
-                 least = fmin(n_rows, (double)dn_piece_rows(SIZE_MAX));
-    const double most = fmax(least, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
-    return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
-}
-
-/* Bytes of the encoding workspace of one slot, with a 4-byte level for each string of a chunk. */
+/* Bytes of the encoding workspace of a slot, with a 4-byte level for each string of a chunk. */
 static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
     const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
                                          .n_base = (size_t)shape->features,
@@ -119,31 +116,28 @@ static double encoding_bytes(const dn_train_request *request, const struct shape
     return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->listed);
 }
 
-double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
-                       double entries, size_t n_classes, size_t n_slots) {
-    const struct shape shape = shape_of(request, n_features);
-    double slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
-    bool validated = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
-    size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
-    /* 2 × entries: the arrays of a sparse block grow while its rows are encoded */
-    double block = block_bytes(request, &shape, 2 * entries, most);
-    double blocks = (slots + (validated ? 1 : 0)) * (block + encoding_bytes(request, &shape));
-    double columns = dni_encoder_fit_memory(&request->features, request->source->columns, n_rows,
-                                            (size_t)(shape.features - shape.listed), n_slots);
-    double bytes = blocks + columns + dni_evaluate_memory(n_scores, n_features, n_classes) +
-                   16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
-    if (request->validation != NULL) {
-        bytes += 17 * (double)request->validation->n_rows +
-                 16 * (double)request->validation->n_chunks +
-                 block_bytes(request, &shape, 2 * entries, DN_BLOCK_ROWS) - block;
-    }
-    return bytes;
+/* Bytes of a slot that encodes blocks of n_rows rows in total: its block, or a piece if rows are
+ * dense, and its workspace. A piece has more rows, but not more bytes, if there are fewer features
+ * than estimated. */
+static double slot_bytes(const dn_train_request *request, const struct shape *shape, double entries,
+                         size_t n_rows) {
+    const double row = 8 * shape->features + 16, rows = fmin((double)n_rows, DN_BLOCK_ROWS),
+                 least = fmin(rows, (double)dn_piece_rows(SIZE_MAX)),
+                 most = fmax(least, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
+    return rows_bytes(request, shape, entries, SPARE_ENTRIES,
+                      (struct held){rows, fmin(rows, most)}) +
+           encoding_bytes(request, shape);
 }
 
-/* Bytes for counting the words of a text column, in excess of the bytes that dni_rows_memory
- * includes for the same words as levels. A thread counts at most as many different words as its
- * rows have words. While the counts of two threads are merged, the words of one are in memory
- * twice. */
+/* Bytes of the index of selected rows (table/selection.h) and of the list of blocks. */
+static double selection_bytes(const dn_table_source *source, size_t n_rows) {
+    const double blocks = (double)(n_rows / DN_BLOCK_ROWS + 1);
+    return 8 * ((double)source->n_chunks + 1) + blocks * (8 + sizeof(dn_rows));
+}
+
+/* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the same
+ * words. A thread counts at most as many different words as its rows have words. While the counts
+ * of two threads are merged, the words of one are in memory twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
     const double different = request->different_words;
@@ -202,27 +196,165 @@ double dn_train_method_memory(const dn_train_request *asked, size_t n_features, 
     return memory;
 }
 
+/* ---- phases ---- */
+/* A training whose memory is estimated. */
+struct plan {
+    const dn_train_request *request;
+    struct shape shape;
+    double entries; /* of the text and sparse columns of a row, mean */
+    size_t n_classes, n_slots;
+};
+
+/* Memory of the machines if they keep training rows, otherwise 0. */
+static dn_kept_memory kept_memory(const struct plan *p, size_t n_train) {
+    const dn_params *params = p->request->params;
+    const dn_fit_shape fitted = {.n_rows = n_train,
+                                 .n_features = (size_t)p->shape.features,
+                                 .n_classes = p->n_classes,
+                                 .n_slots = p->n_slots,
+                                 .n_entries = stored_entries(p->request, &p->shape, p->entries,
+                                                             (double)n_train)};
+    return params->algorithm->kept_memory == NULL ? (dn_kept_memory){0}
+                                                  : params->algorithm->kept_memory(params, &fitted);
+}
+
+/* Bytes for scoring rows with a model that was fitted to n_train rows, with its machines. */
+static double scoring_bytes(const struct plan *p, size_t n_train) {
+    const dn_kept_memory kept = kept_memory(p, n_train);
+    const size_t n_scores =
+        dn_decision_n_scores(dn_params_decision(p->request->params), p->n_classes);
+    return kept.machine + kept.scoring +
+           dni_evaluate_memory(n_scores, (size_t)p->shape.features, p->n_classes);
+}
+
+/* Bytes of an evaluation of n_rows rows that are encoded block by block. */
+static double evaluation_bytes(const struct plan *p, const dn_table_source *source, size_t n_rows,
+                               size_t n_train) {
+    return selection_bytes(source, n_rows) + slot_bytes(p->request, &p->shape, p->entries, n_rows) +
+           scoring_bytes(p, n_train);
+}
+
+/* Bytes of the fit of the encoder to n_rows rows. Bases are fitted to encoded rows. */
+static double encoder_bytes(const struct plan *p, size_t n_rows, double slots) {
+    const dn_train_request *r = p->request;
+    const size_t n_levels = (size_t)(p->shape.features - p->shape.listed);
+    double bytes =
+        dni_encoder_fit_memory(&r->features, r->source->columns, n_rows, n_levels, p->n_slots) +
+        words_memory(r, &p->shape, p->n_slots);
+    if (r->features.n_bases > 0) {
+        bytes += slots + dn_encoder_bases_memory(&r->features, n_rows, p->n_classes, p->n_slots);
+    }
+    return bytes;
+}
+
+/* Bytes of the slots that encode n_rows rows. */
+static double slots_bytes(const struct plan *p, size_t n_rows) {
+    const size_t n_blocks = n_rows / DN_BLOCK_ROWS + 1;
+    return (double)(p->n_slots < n_blocks ? p->n_slots : n_blocks) *
+           slot_bytes(p->request, &p->shape, p->entries, n_rows);
+}
+
+static double all_rows_bytes(const struct plan *p, size_t n_rows) {
+    const struct held all = {(double)n_rows, (double)n_rows};
+    return rows_bytes(p->request, &p->shape, p->entries, 1, all);
+}
+
+static bool can_stream(const struct plan *p) {
+    return (p->request->params->algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
+}
+
+static bool is_pairs(dn_decision decision) {
+    return decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
+}
+
+/* Bytes of the learner, and of the rows of machines with two classes. */
+static double learner_bytes(const struct plan *p, size_t n_rows) {
+    const dn_train_request *r = p->request;
+    const dn_decision decision = dn_params_decision(r->params);
+    double bytes = method_memory(r, &p->shape, p->entries, n_rows, p->n_classes, p->n_slots);
+    if (is_several(r->params, p->n_classes)) {
+        bytes +=
+            16 * (double)dn_decision_n_machines(decision, p->n_classes) * (p->shape.features + 64) +
+            dni_machine_rows_memory(r->source->n_rows, p->n_slots);
+        if (is_pairs(decision) && !can_stream(p)) {
+            bytes += all_rows_bytes(p, n_rows); /* the rows of a pair are a copy */
+        }
+    }
+    return bytes;
+}
+
+/* Bytes of one fit to n_rows rows and of the evaluation of these rows. */
+static double fit_bytes(const struct plan *p, size_t n_rows) {
+    const dn_train_request *r = p->request;
+    const double slots = slots_bytes(p, n_rows);
+    double rows = selection_bytes(r->source, n_rows), encoding = 0;
+    if (can_stream(p)) {
+        rows += slots;
+    } else {
+        rows += all_rows_bytes(p, n_rows);
+        encoding = form_of(r, &p->shape, p->entries) == FORM_DENSE
+                       ? (double)p->n_slots * encoding_bytes(r, &p->shape)
+                       : slots;
+    }
+    const double working = fmax(encoding, fmax(learner_bytes(p, n_rows), scoring_bytes(p, n_rows)));
+    return fmax(encoder_bytes(p, n_rows, slots), rows + working);
+}
+
+/* Bytes of a fit with its calibration. */
+static double calibrated_bytes(const struct plan *p, size_t n_rows) {
+    const dn_train_request *r = p->request;
+    const double fit = fit_bytes(p, n_rows),
+                 fold = fmax(fit, evaluation_bytes(p, r->source, n_rows, n_rows));
+    return fmax(fit,
+                dni_calibration_memory(r->params, n_rows, r->source->n_rows, p->n_classes, fold));
+}
+
 double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features,
                        size_t n_classes, size_t n_slots) {
-    const dn_train_request own = encoded_request(asked, n_rows), *request = &own;
-    const dn_algorithm *algorithm = request->params->algorithm;
-    const struct shape shape = shape_of(request, n_features);
-    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1),
-           bytes = dni_labels_memory(request, n_rows), later = 0;
-    bytes += dni_split_folds_memory(n_rows, request->folds);
-    bytes += dni_calibration_memory(request->params, n_rows, n_classes);
-    if (!(algorithm->flags & DN_ALGORITHM_STREAMS)) {
-        later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
+    const dn_train_request r = encoded_request(asked, n_rows);
+    const struct plan plan = {.request = &r,
+                              .shape = shape_of(&r, n_features),
+                              .entries = r.entries / fmax((double)n_rows, 1),
+                              .n_classes = n_classes,
+                              .n_slots = n_slots};
+    /* the rows of each class that are held out are rounded */
+    const double kept = ceil((1 - r.holdout) * (double)n_rows) + (double)n_classes;
+    const size_t n_train = kept < (double)n_rows ? (size_t)kept : n_rows;
+    double most = calibrated_bytes(&plan, n_train);
+    if (r.holdout > 0) {
+        most = fmax(most,
+                    evaluation_bytes(&plan, r.source, n_rows - n_train + 2 * n_classes, n_train));
     }
-    if (is_several(request->params, n_classes)) { /* weights of the machines; targets and roles */
-        later +=
-            16 * (double)dn_decision_n_machines(dn_params_decision(request->params), n_classes) *
-                ((double)n_features + 64) +
-            9 * rows + 8 * (double)n_slots * DN_BLOCK_ROWS;
+    if (r.validation != NULL) {
+        const size_t n = r.validation->n_rows;
+        most = fmax(most, dni_evaluate_table_memory(n, r.weighted) +
+                              evaluation_bytes(&plan, r.validation, n, n_train));
     }
-    const double fit = method_memory(request, &shape, entries, n_rows, n_classes, n_slots);
-    later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
-    /* the counts of words are freed before rows are encoded */
-    return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +
-           fmax(later, words_memory(request, &shape, n_slots));
+    if (r.folds > 0) {
+        const size_t n_held = n_rows / r.folds + 1, n_fitted = n_rows - n_rows / r.folds;
+        const double fold = fmax(calibrated_bytes(&plan, n_fitted),
+                                 evaluation_bytes(&plan, r.source, n_held, n_fitted));
+        most =
+            fmax(most, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
+    }
+    return dni_labels_memory(&r, n_rows) + most + SMALL_BYTES;
+}
+
+double dni_fit_reserve(const dn_train_request *request, size_t n_rows, const dn_encoder *encoder,
+                       size_t n_classes, size_t n_slots) {
+    const struct plan plan = {.request = request,
+                              .shape = shape_of(request, dn_encoder_n_features(encoder)),
+                              .entries = dn_encoder_entries(encoder),
+                              .n_classes = n_classes,
+                              .n_slots = n_slots};
+    double bytes = scoring_bytes(&plan, n_rows);
+    if (is_several(request->params, n_classes)) {
+        /* the rows of a pair are encoded from the source if there is no memory for a copy */
+        const double pair =
+            is_pairs(dn_params_decision(request->params))
+                ? slots_bytes(&plan, n_rows) + selection_bytes(request->source, n_rows)
+                : 0;
+        bytes = fmax(bytes, learner_bytes(&plan, n_rows) + pair);
+    }
+    return bytes;
 }

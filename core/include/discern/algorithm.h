@@ -292,6 +292,12 @@ typedef struct dn_fit_shape {
     double n_entries; /* stored numbers of all rows if they are sparse; INFINITY: rows are dense */
 } dn_fit_shape;
 
+/* Bytes of machines that keep training rows. */
+typedef struct dn_kept_memory {
+    double machine; /* of the model; part of the memory of a fit */
+    double scoring; /* working memory for scoring rows */
+} dn_kept_memory;
+
 enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target. Without it the algorithm finds outliers */
     DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds and become probabilities (decision.h) */
@@ -357,6 +363,10 @@ struct dn_algorithm {
                               dn_machine **machines,
                               const dn_report_receiver *receiver,
                               dn_error *err);
+
+    /* Memory of machines that keep training rows; the shape is that of the fit. NULL: machines keep
+     * no rows. */
+    dn_kept_memory (*kept_memory)(const dn_params *params, const dn_fit_shape *shape);
 };
 
 /* The catalogue, in the order in which it is shown. */

@@ -143,7 +143,7 @@ DN_MUST_USE dn_status dn_train(const dn_train_request *request,
 void dn_train_result_done(dn_train_result *result);
 
 /* Estimates the bytes that dn_train needs, from what is known before the data are read: types and
- * widths of the columns, number of rows, request->entries and request->different_words (64 bytes
+ * widths of the columns, number of rows, request->entries and request->different_words (72 bytes
  * per word in every slot that meets it). Optional memory is not included: rows of a learner that
  * can stream, and the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request,

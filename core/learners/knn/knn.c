@@ -195,6 +195,13 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
            dni_neighbours_memory(shape->n_rows);
 }
 
+static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dn_kernel kernel = kernel_of(p, shape->n_features);
+    dn_kept_memory kept = dni_support_kept_memory(&kernel, shape);
+    kept.machine += dni_neighbours_memory(shape->n_rows);
+    return kept;
+}
+
 const dn_algorithm dni_algorithm_knn = {
     .id = "knn",
     .title = "k nearest neighbours",
@@ -211,4 +218,5 @@ const dn_algorithm dni_algorithm_knn = {
     .n_params = sizeof params / sizeof params[0],
     .memory = memory,
     .fit = fit_knn,
+    .kept_memory = kept_memory,
 };

@@ -12,6 +12,7 @@
 #include "learners/shared/prepared.h"
 #include "learners/shared/smo/smo.h"
 #include "machine/kernel_machine.h"
+#include "machine/support.h"
 
 #include <math.h>
 #include <string.h>
@@ -377,6 +378,11 @@ cleanup:
     return status;
 }
 
+static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
+    return dni_support_kept_memory(&kernel, shape);
+}
+
 const dn_algorithm dni_algorithm_one_class_svm = {
     .id = "one_class_svm",
     .title = "One-class support vector machine",
@@ -398,5 +404,6 @@ const dn_algorithm dni_algorithm_one_class_svm = {
     .applies = dni_kernel_param_applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,
+    .kept_memory = kept_memory,
     .fit = fit_one_class,
 };

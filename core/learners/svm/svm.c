@@ -6,6 +6,7 @@
 #include "learners/shared/smo/smo.h"
 #include "learners/svm/kernel/svm_kernel.h"
 #include "learners/svm/linear/svm_linear.h"
+#include "machine/support.h"
 
 enum {
     DENSE_INTERIOR = 1000
@@ -245,6 +246,13 @@ static dn_status fit_together(const dn_fit_input *input, dn_decision decision, c
     return dni_svm_kernel_fit(input, decision, &o, run, machines, receiver, err);
 }
 
+static dn_kept_memory kept_memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
+    return options_of(p, shape->n_rows, shape->n_features).solver == DNI_SVM_SMO
+               ? dni_support_kept_memory(&kernel, shape)
+               : (dn_kept_memory){0};
+}
+
 const dn_algorithm dni_algorithm_svm = {
     .id = "svm",
     .title = "Support vector machine",
@@ -273,4 +281,5 @@ const dn_algorithm dni_algorithm_svm = {
     .fit = fit,
     .together = together,
     .fit_together = fit_together,
+    .kept_memory = kept_memory,
 };
