@@ -234,7 +234,7 @@ dn_status dni_svm_points_gather(const dn_fit_input *input, bool merge, const dn_
     const struct points_shape shape = {n_rows, input->rows->n_blocks,
                                        input->n_classes > 0 ? input->n_classes : 1};
     dni_svm_points p = {.run = run};
-    if (n_rows >= UINT32_MAX / 2) {
+    if (n_rows > UINT32_MAX / 2) {
         return dn_error_set(err, DN_ERR_DATA, "a kernel takes at most %u rows (there are %zu)",
                             UINT32_MAX / 2, n_rows);
     }
