@@ -196,14 +196,16 @@ void api_model_patch(struct http_call *call) {
 }
 
 void api_model_delete(struct http_call *call) {
+    static const char *const promoting[] = {"promote", NULL};
     struct problem problem = {0};
-    int64_t version;
+    int64_t version, promote = 0;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, no_query)) {
+    if (!name || !api_query_known(call, version ? promoting : no_query) ||
+        (version && !api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote))) {
         return;
     }
     struct store_condition condition = api_condition(call);
-    if (store_model_delete(api_app_of(call)->store, name, version, &condition, &problem)) {
+    if (store_model_delete(api_app_of(call)->store, name, version, promote, &condition, &problem)) {
         http_reply_empty(call, 204);
     } else {
         http_reply_problem(call, &problem);

@@ -93,6 +93,7 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
 struct change {
     const char *name;
     int64_t version; /* live: the new one; delete: the one, 0: all */
+    int64_t promote; /* delete: the version that becomes live; 0: none */
     const char *description, *tags;
     const struct store_condition *condition;
     struct store_model *model; /* live, patch: as it is committed */
@@ -168,6 +169,9 @@ static void delete(struct store_tx *tx, void *arg) {
     if (c->version) {
         must_have(tx, c->name, c->version);
     }
+    if (c->promote) {
+        must_have(tx, c->name, c->promote);
+    }
     if (!check(tx, c->condition, c->name, c->version ? c->version : now.live, &now)) {
         return;
     }
@@ -177,28 +181,38 @@ static void delete(struct store_tx *tx, void *arg) {
         "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN ")",
         "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
 #undef CHOSEN
-    int64_t newest =
+    const int64_t newest =
         STORE_ASK(tx->connection, tx->problem, 0,
                   "SELECT coalesce(max(version), 0) FROM model_versions WHERE name = ?",
                   store_text(c->name));
-    if (newest) {
-        STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE models SET newest = ?2, live = CASE WHEN live = ?3 THEN ?2 ELSE live "
-                  "END, revision = revision + 1 WHERE name = ?1",
-                  store_text(c->name), store_int(newest), store_int(c->version));
+    const int64_t live = newest == 0 ? 0 : c->promote != 0 ? c->promote : now.live;
+    if (newest != 0 && live == c->version) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "version %" PRId64
+                    " of model \"%s\" is live: make another version live with PUT "
+                    "/v1/models/%s/live first, or name it in ?promote=VERSION",
+                    c->version, c->name, c->name);
+    }
+    if (newest != 0) {
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "UPDATE models SET newest = ?2, live = ?3, revision = revision + 1 WHERE name = ?1",
+            store_text(c->name), store_int(newest), store_int(live));
     } else { /* of a deleted name only the counters stay */
         STORE_RUN(tx->connection, tx->problem,
                   "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', "
                   "revision = revision + 1 WHERE name = ?",
                   store_text(c->name));
     }
-    store_tx_model_change(tx, c->name, now.live != c->version && newest ? now.live : newest,
-                          newest ? 0 : INT64_MAX, c->version);
+    store_tx_model_change(tx, c->name, live, newest ? 0 : INT64_MAX, c->version);
 }
 
-bool store_model_delete(struct store *store, const char *name, int64_t version,
+bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
                         const struct store_condition *condition, struct problem *problem) {
-    struct change c = {.name = name, .version = version, .condition = condition};
+    struct change c = {.name = name,
+                       .version = version,
+                       .promote = promote,
+                       .condition = condition};
     if (!store_write(store, delete, &c, problem)) {
         return false;
     }

@@ -222,8 +222,9 @@ bool store_model_set_live(struct store *store, const char *name, int64_t version
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
                        struct store_model *model, struct problem *problem);
-/* version 0: all. Deleting the live version makes the newest remaining one live; deleting the last one deletes the name (its counter stays). */
-bool store_model_delete(struct store *store, const char *name, int64_t version,
+/* version 0: all. promote: the version that is live afterwards; 0: the live one stays. PROBLEM_CONFLICT if the
+ * live version would go and others stay. Deleting the last version deletes the name (its counter stays). */
+bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
                         const struct store_condition *condition, struct problem *problem);
 
 /* ---- jobs ---- */

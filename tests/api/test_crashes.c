@@ -188,7 +188,7 @@ static void test_acknowledged_changes_survive(void **state) {
     assert_string_equal(call_post("/v1/models/m/predict", "%s", rows)->body, before);
     assert_string_equal(string_at(call_get("/v1/models/m"), "/description"), "kept");
     assert_int_equal(whole_at(call_get("/v1/datasets/iris"), "/version"), 2);
-    status_check(call_delete("/v1/models/m/versions/1"), 204);
+    status_check(call_delete("/v1/models/m/versions/1?promote=2"), 204);
     killed_and_back();
     assert_int_equal(whole_at(call_get("/v1/models/m"), "/version"), 2);
     status_check(call_delete("/v1/models/m"), 204);

@@ -312,9 +312,19 @@ static void test_description_and_tags(void **state) {
 
 static void test_delete(void **state) {
     (void)state;
-    expect_status(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 204);
-    struct answer a =
-        get(&d, "/v1/models/iris"); /* it was the live one: the newest that remains is */
+    /* the live version goes only if another is named */
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 409, "conflict");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=3", NULL, NULL, 0), 409,
+                   "conflict");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=9", NULL, NULL, 0), 404,
+                   "unknown-model");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=0", NULL, NULL, 0), 400,
+                   "bad-request");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris?promote=2", NULL, NULL, 0), 400,
+                   "bad-request");
+    assert_int_equal(served_version(), 3);
+    expect_status(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=2", NULL, NULL, 0), 204);
+    struct answer a = get(&d, "/v1/models/iris");
     assert_int_equal(number_at(a.json, "version"), 2);
     answer_done(&a);
     assert_int_equal(served_version(), 2);

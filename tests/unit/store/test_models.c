@@ -114,24 +114,29 @@ static void test_delete(void **state) {
     for (int64_t i = 1; i <= 4; i++) {
         train(f, "m", i, 0);
     }
-    assert_ok(f, store_model_delete(f->store, "m", 2, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, "m", 2, 0, NULL, &f->problem));
     assert_problem(f, store_model_get(f->store, "m", 2, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "no version 2");
     assert_versions(f, "m", 4, 4, 4, 4);
-    assert_ok(
-        f, store_model_delete(f->store, "m", 4, NULL,
-                              &f->problem)); /* the live one: the newest that remains takes over */
+    assert_problem(f, store_model_delete(f->store, "m", 4, 0, NULL, &f->problem), PROBLEM_CONFLICT,
+                   "version 4 of model \"m\" is live");
+    assert_problem(f, store_model_delete(f->store, "m", 4, 4, NULL, &f->problem), PROBLEM_CONFLICT,
+                   "is live");
+    assert_problem(f, store_model_delete(f->store, "m", 4, 2, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "no version 2");
+    assert_versions(f, "m", 4, 4, 4, 4);
+    assert_ok(f, store_model_delete(f->store, "m", 4, 3, NULL, &f->problem));
     assert_versions(f, "m", 3, 3, 3, 5);
     assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, NULL, &f->problem));
-    assert_ok(f, store_model_delete(f->store, "m", 3, NULL,
+    assert_ok(f, store_model_delete(f->store, "m", 3, 0, NULL,
                                     &f->problem)); /* not the live one: it stays */
     assert_versions(f, "m", 1, 1, 1, 7);
-    assert_problem(f, store_model_delete(f->store, "m", 3, NULL, &f->problem),
+    assert_problem(f, store_model_delete(f->store, "m", 3, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no version 3");
-    assert_ok(f, store_model_delete(f->store, "m", 0, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, "m", 1, 0, NULL, &f->problem)); /* the last one */
     assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
                    "no model \"m\"");
-    assert_problem(f, store_model_delete(f->store, "m", 0, NULL, &f->problem),
+    assert_problem(f, store_model_delete(f->store, "m", 0, 0, NULL, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
     sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the dataset's */
     assert_int_equal(train(f, "m", 5, 0), 5);             /* the counter stayed */
