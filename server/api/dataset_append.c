@@ -2,7 +2,8 @@
  * written anew with the rows.
  *
  * The rows are read for the version that is the newest when the body begins. At its end the newest one is looked up again: if others have appended meanwhile, the rows go behind theirs. What
- * describes the whole is then summed up from all chunks. One call does so for a dataset at a time (store_dataset_claim); the others wait without a thread. */
+ * describes the whole is then summed up from all chunks. One call does so for a dataset at a time; the others wait without a thread, in a queue (store_append_enter) whose places are taken
+ * before the rows arrive: rows that were sent are never refused because others append. */
 #include "api/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
@@ -16,6 +17,9 @@ static const char *const lasting[] = {"missing", "comment", NULL};
 
 /* Far more short chunks than there are; only versions that older daemons made have as many. */
 enum { TAIL_MOST = 1024 };
+
+/* A call waits for its turn until its client leaves or the daemon stops: no time limit of its own. */
+#define WAIT_SECONDS 1e9
 
 /* Whether a chunk of the version is all that its part has. */
 static bool is_alone(const struct dataset_body *b, size_t i) {
@@ -107,6 +111,14 @@ static bool append_begin(struct http_call *call) {
     if (!b) {
         return false;
     }
+    b->append = store_append_enter(b->store, http_path_param(call, "dataset"));
+    if (b->append == 0) {
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "too many appends are under way or waiting: at most %d of a dataset, and %d of "
+                  "all; try again",
+                  STORE_APPENDS_OF_ONE, STORE_APPENDS_OF_ALL);
+        return false;
+    }
     b->reading = options;
     http_defer(call, append_open);
     return true;
@@ -152,26 +164,23 @@ static void append(struct http_call *call, struct dataset_body *b) {
     dataset_body_reply(call, b, 201, &d);
 }
 
-/* When it is our turn. */
+/* When it is this call's turn. last: the client has left, or the daemon stops. */
 static bool append_try(struct http_call *call, bool last) {
-    struct api_app *app = api_app_of(call);
-    const char *name = http_path_param(call, "dataset");
-    if (store_dataset_claim(app->store, name)) {
-        append(call, http_state(call));
-        store_dataset_release(app->store, name);
-        http_poke(app->server);
+    struct dataset_body *b = http_state(call);
+    if (store_append_run(b->store, b->append)) {
+        append(call, b);
         return true;
     }
     if (last) {
-        dataset_body_let_go(http_state(call));
+        dataset_body_let_go(b);
         http_fail(call, PROBLEM_UNAVAILABLE,
-                  "others are appending rows, and it did not come to these; try again");
+                  "the daemon stops, and these rows were not appended; send them again");
     }
     return last;
 }
 
 static void append_end(struct http_call *call) {
-    http_watch(call, (double)api_app_of(call)->max_wait_seconds, append_try);
+    http_watch(call, WAIT_SECONDS, append_try);
 }
 
 const struct http_sink api_dataset_append = {.begin = append_begin,

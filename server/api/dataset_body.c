@@ -36,6 +36,11 @@ void dataset_body_let_go(struct dataset_body *b) {
     }
     b->part = 0;
     forget_onto(b);
+    if (b->append != 0) {
+        store_append_leave(b->store, b->append);
+        b->append = 0;
+        http_poke(b->server); /* another append may run now */
+    }
 }
 
 /* The call is over, whatever its end. */
@@ -60,6 +65,7 @@ struct dataset_body *dataset_body_new(struct http_call *call) {
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->settled, NULL);
     b->store = api_app_of(call)->store;
+    b->server = api_app_of(call)->server;
     b->call = call;
     b->resume_at = SIZE_MAX;
     b->began = clock_monotonic_ns();

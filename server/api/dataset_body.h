@@ -33,6 +33,8 @@ struct dataset_body {
     struct store_dataset onto;
     struct store_chunk *onto_chunks; /* [n_onto] of that version, which is pinned */
     size_t n_onto;
+    int64_t append; /* the place in the queue of appends; 0: none */
+    struct http_server *server;
 
     pthread_mutex_t lock;   /* guards what follows; a leaf, but for http_resume_body */
     pthread_cond_t settled; /* a chunk was committed or failed */
@@ -57,7 +59,7 @@ struct wire_table_sink dataset_body_sink(struct dataset_body *b);
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until the store has settled all chunks, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
-/* The staged chunks and the reader are needed no more (published, refused or gone). */
+/* Drops the staged chunks, the reader and the place in the queue: the rows are published or refused, or the client has left. */
 void dataset_body_let_go(struct dataset_body *b);
 
 /* Ends the reader and publishes what came of it: a table of its own, or the version noted with the rows behind it. *dataset is the version, the caller's to free. Pool thread. */

@@ -163,6 +163,6 @@ void watch_begin(struct http_call *call) {
 void http_watch(struct http_call *call, double seconds,
                 bool (*check)(struct http_call *call, bool last)) {
     call->check = check;
-    double most = seconds > 0 ? (seconds < 86400 ? seconds : 86400) : 0;
+    double most = seconds > 0 ? (seconds < 1e9 ? seconds : 1e9) : 0;
     call->watch_until_ns = clock_monotonic_ns() + (int64_t)(most * 1e9);
 }

@@ -151,11 +151,15 @@ struct store_dataset_published {
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);
-/* Whoever appends to a dataset reads all that is stored of it, which takes long: one at a time does so for a dataset, and at most STORE_CLAIMS for all of them, so that what waits holds no
- * thread. In this process. false: others are at it. */
-#define STORE_CLAIMS 2
-bool store_dataset_claim(struct store *store, const char *name);
-void store_dataset_release(struct store *store, const char *name);
+/* The queue of appends, in this process. The end of an append reads what is stored of the dataset, which takes long: one append of a dataset runs at a time, and at most STORE_APPENDS_RUNNING of all
+ * datasets, in the order in which they first called store_append_run. Places are bounded: STORE_APPENDS_OF_ONE appends of one dataset, STORE_APPENDS_OF_ALL of all. */
+enum { STORE_APPENDS_RUNNING = 2, STORE_APPENDS_OF_ONE = 32, STORE_APPENDS_OF_ALL = 128 };
+/* Takes a place, before the rows arrive. Returns its number, for the caller to leave; 0: no place is free. */
+int64_t store_append_enter(struct store *store, const char *name);
+/* The rows are complete: takes a turn in the queue with the first call. true: the append runs now. */
+bool store_append_run(struct store *store, int64_t append);
+/* Frees the place; others may run then. 0 is allowed. */
+void store_append_leave(struct store *store, int64_t append);
 /* version 0: the newest. PROBLEM_UNKNOWN_DATASET. */
 bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem);

@@ -345,6 +345,34 @@ static void test_others_append_meanwhile(void **state) {
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
+/* The places for appends of a dataset are bounded. Beyond them a call is refused before it sends rows; a client that leaves frees its place; all who have one are served. */
+static void test_places_are_bounded(void **state) {
+    (void)state;
+    enum { PLACES = 32 }; /* STORE_APPENDS_OF_ONE */
+    static struct slow s[PLACES];
+    status_check(call_upload("/v1/datasets/bounded", "a,b\n1,x\n"), 201);
+    status_check(call_upload("/v1/datasets/beside", "a,b\n1,x\n"), 201);
+    for (int i = 0; i < PLACES; i++) {
+        s[i] = slow_begin("bounded", text("%d,p\n", i), "8,q\n");
+    }
+    const struct response *r = problem_check(post_rows("bounded", "3,z\n"), 503, "unavailable");
+    assert_non_null(header_of(r, "Retry-After"));
+    status_check(post_rows("beside", "3,z\n"), 201);
+    close(s[PLACES - 1].fd);
+    int status = 503;
+    for (int i = 0; i < 2000 && status == 503; i++) {
+        status = post_rows("bounded", "3,z\n")->status;
+        pause_ms(status == 503 ? 5 : 0);
+    }
+    assert_int_equal(status, 201);
+    for (int i = 0; i < PLACES - 1; i++) {
+        status_check(slow_end(&s[i]), 201);
+    }
+    r = status_check(call_get("/v1/datasets/bounded"), 200);
+    assert_int_equal(whole_at(r, "/rows"), 1 + 1 + 2 * (PLACES - 1));
+    assert_int_equal(whole_at(r, "/version"), 1 + 1 + PLACES - 1);
+}
+
 static void test_replaced_meanwhile(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/replaced", "a,b\n1,x\n2,y\n"), 201);
@@ -488,6 +516,7 @@ int main(void) {
         TEST(test_client_leaves),
         TEST(test_many_at_once),
         TEST(test_others_append_meanwhile),
+        TEST(test_places_are_bounded),
         TEST(test_replaced_meanwhile),
         TEST(test_training_does_not_see_the_borders),
         TEST(test_many_appends),

@@ -315,20 +315,49 @@ static void test_many_appends_few_parts(void **state) {
     assert_intact(f->path);
 }
 
-static void test_claims(void **state) {
+static void test_the_queue(void **state) {
     struct fixture *f = *state;
     char name[16];
-    assert_true(store_dataset_claim(f->store, "a"));
-    assert_false(store_dataset_claim(f->store, "a"));
-    for (int i = 1; i < STORE_CLAIMS; i++) {
-        snprintf(name, sizeof name, "b%d", i);
-        assert_true(store_dataset_claim(f->store, name));
+    const int64_t first = store_append_enter(f->store, "a"),
+                  second = store_append_enter(f->store, "a"),
+                  third = store_append_enter(f->store, "a"),
+                  other = store_append_enter(f->store, "b"),
+                  late = store_append_enter(f->store, "c");
+    assert_true(first != 0 && second != 0 && second != first);
+    /* in the order in which the rows were complete */
+    assert_true(store_append_run(f->store, second));
+    assert_true(store_append_run(f->store, second));
+    assert_false(store_append_run(f->store, first));
+    assert_false(store_append_run(f->store, third));
+    assert_true(store_append_run(f->store, other));
+    assert_false(store_append_run(f->store, late)); /* STORE_APPENDS_RUNNING is 2 */
+    store_append_leave(f->store, second);
+    assert_false(store_append_run(f->store, third));
+    assert_true(store_append_run(f->store, first));
+    store_append_leave(f->store, first);
+    store_append_leave(f->store, first); /* no longer there */
+    store_append_leave(f->store, 0);
+    assert_true(store_append_run(f->store, late));
+    assert_false(store_append_run(f->store, third));
+    store_append_leave(f->store, late); /* a client that leaves */
+    assert_true(store_append_run(f->store, third));
+    assert_false(store_append_run(f->store, 12345));
+    store_append_leave(f->store, third);
+    store_append_leave(f->store, other);
+    /* the bounds */
+    int64_t places[STORE_APPENDS_OF_ALL];
+    for (int i = 0; i < STORE_APPENDS_OF_ALL; i++) {
+        snprintf(name, sizeof name, "d%d", i / STORE_APPENDS_OF_ONE);
+        places[i] = store_append_enter(f->store, name);
+        assert_true(places[i] != 0);
+        if (i + 1 < STORE_APPENDS_OF_ALL && (i + 1) % STORE_APPENDS_OF_ONE == 0) {
+            assert_true(store_append_enter(f->store, name) == 0);
+        }
     }
-    assert_false(store_dataset_claim(f->store, "c"));
-    store_dataset_release(f->store, "a");
-    assert_true(store_dataset_claim(f->store, "c"));
-    store_dataset_release(f->store, "nobody");
-    assert_false(store_dataset_claim(f->store, "a"));
+    assert_true(store_append_enter(f->store, "another") == 0);
+    store_append_leave(f->store, places[7]);
+    assert_true(store_append_enter(f->store, "d1") == 0);
+    assert_true(store_append_enter(f->store, "d0") != 0);
 }
 
 /* Appends until it is killed; every version that was committed before stays whole. */
@@ -426,7 +455,7 @@ int main(void) {
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_many_appends_few_parts, fixture_setup,
                                         fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_claims, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_queue, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_killed_while_appending, fixture_setup,
                                         fixture_teardown),
     };
