@@ -10,10 +10,11 @@ const char *const dni_calibrations[] = {[DN_CALIBRATION_NONE] = "none",
                                         [DN_CALIBRATION_ISOTONIC] = "isotonic",
                                         NULL};
 const char *const dni_calibration_meanings[] = {
-    "scores only",
-    "a sigmoid of the score, of two numbers (Platt 1999): for few rows, and scores that go wrong "
-    "evenly",
-    "a rising step function of the score (isotonic regression): for a thousand rows and more",
+    "scores without probabilities",
+    "a sigmoid of the score with two fitted numbers (Platt 1999): works with few rows, and assumes "
+    "that the log-odds are linear in the score",
+    "a non-decreasing function of the score (isotonic regression): assumes nothing about its "
+    "shape, and needs about 1000 rows",
     NULL};
 
 const char *dn_calibration_name(dn_calibration_method method) {
@@ -41,9 +42,9 @@ dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classe
         return DN_OK;
     }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"calibrate\" has no effect: one discriminant fewer "
-                                    "than the %zu classes gives no "
-                                    "probabilities; leave it out, or \"discriminants\"",
+                                    "parameter \"calibrate\" has no effect: with \"discriminants\" "
+                                    "= \"K-1\" the %zu classes have no probabilities; omit one of "
+                                    "the two parameters",
                                     n_classes);
     dn_error_set_field(err, "calibrate");
     return status;

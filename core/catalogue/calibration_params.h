@@ -11,14 +11,15 @@
 extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
 #define DNI_PARAMS_CALIBRATE                                                                       \
     DNI_PARAM_CHOICE("calibrate",                                                                  \
-                     "Probabilities from the scores, learned from training rows that were held "   \
-                     "out in folds. The label stays that of the "                                  \
-                     "scores; near the boundary another class may be the most probable.",          \
+                     "How probabilities are computed from scores. The calibration is fitted to "   \
+                     "scores of training rows that were held out in folds. The predicted class "   \
+                     "stays that of the scores: near the boundary another class can have the "     \
+                     "greatest probability.",                                                      \
                      "none", dni_calibrations, dni_calibration_meanings),                          \
     {                                                                                              \
         .name = "calibration_folds", .type = DN_PARAM_INTEGER,                                     \
-        .meaning = "Folds of the calibration: as many more fits. Fewer where the smallest class "  \
-                   "has fewer rows.",                                                              \
+        .meaning = "Number of folds of the calibration; each fold is one more fit. If the "        \
+                   "smallest class has fewer rows, its number of rows is used.",                   \
         .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
 

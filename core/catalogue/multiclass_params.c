@@ -6,28 +6,31 @@
 
 #define REST "one_vs_rest", "one_vs_rest_strict", "one_vs_one", "one_vs_one_strict", NULL
 #define REST_MEANINGS                                                                              \
-    "K machines, each class against all others: the greatest score chooses",                       \
-        "as one_vs_rest, but a class is chosen only when its score alone is positive; otherwise "  \
-        "the point is ambiguous",                                                                  \
-        ("K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's "        \
-         "scores. Scores of the pairs (1, 2), (1, 3) ... "                                         \
-         "(2, 3) ... of classes, positive for the second"),                                        \
-        "as one_vs_one, but a class is chosen only when it wins against every other; otherwise "   \
-        "the point is ambiguous",                                                                  \
+    "K machines, each of one class against all others. The class with the greatest score is "      \
+    "predicted",                                                                                   \
+        "as one_vs_rest, but a class is predicted only if its score alone is positive. Otherwise " \
+        "the row is ambiguous",                                                                    \
+        ("K(K-1)/2 machines, one for each pair of classes. The class with the most votes is "      \
+         "predicted; among equal votes, the class with the greatest sum of scores. The scores "    \
+         "are in the order of the pairs (1, 2), (1, 3) ... (2, 3) ... and positive for the "       \
+         "second class of the pair"),                                                              \
+        "as one_vs_one, but a class is predicted only if it wins against every other class. "      \
+        "Otherwise the row is ambiguous",                                                          \
         NULL
 
 const char *const dni_multiclass_softmax[] = {"softmax", REST};
 const char *const dni_multiclass_softmax_meanings[] = {
-    "one model of all classes: probabilities by softmax", REST_MEANINGS};
+    "one model of all classes; its probabilities are the softmax of the scores", REST_MEANINGS};
 const char *const dni_multiclass_native[] = {"native", REST};
-const char *const dni_multiclass_native_meanings[] = {"one model of all classes, the method's own",
-                                                      REST_MEANINGS};
+const char *const dni_multiclass_native_meanings[] = {"one model of all classes", REST_MEANINGS};
 const char *const dni_multiclass_machines[] = {REST};
 const char *const dni_multiclass_machines_meanings[] = {REST_MEANINGS};
 const char *const dni_discriminants[] = {"K", "K-1", NULL};
 const char *const dni_discriminants_meanings[] = {
-    "every class: claimed by none or by several is ambiguous",
-    "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
+    "all classes. A row is ambiguous if no score or several scores are positive",
+    "all classes except the last. The last class is predicted if no score is positive; a row is "
+    "ambiguous if several are",
+    NULL};
 
 dn_decision dn_params_decision(const dn_params *params) {
     if (!(params->algorithm->flags & DN_ALGORITHM_TARGET)) {
@@ -59,8 +62,8 @@ dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
         return DN_OK;
     }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"discriminants\" = \"K-1\" belongs to multiclass "
-                                    "one_vs_rest_strict (it is \"%s\")",
+                                    "parameter \"discriminants\" = \"K-1\" needs \"multiclass\" "
+                                    "= \"one_vs_rest_strict\" (got \"%s\")",
                                     way);
     dn_error_set_field(err, "discriminants");
     return status;
@@ -81,7 +84,7 @@ dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes
         return DN_OK;
     }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"multiclass\" = \"%s\" would need %zu machines of "
+                                    "parameter \"multiclass\" = \"%s\" needs %zu machines of "
                                     "two classes for %zu classes, at most %d "
                                     "are allowed: use %s",
                                     dn_params_word(params, "multiclass"), n, n_classes,

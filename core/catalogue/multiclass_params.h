@@ -17,12 +17,13 @@ extern const char *const dni_discriminants[], *const dni_discriminants_meanings[
 
 #define DNI_PARAM_MULTICLASS(list, standard)                                                       \
     DNI_PARAM_CHOICE("multiclass",                                                                 \
-                     "How more than two classes are told apart; with two every way is the same.",  \
+                     "How more than two classes are distinguished. With two classes all choices "  \
+                     "are the same.",                                                              \
                      standard, list, list##_meanings)
 #define DNI_PARAM_DISCRIMINANTS                                                                    \
     DNI_PARAM_CHOICE("discriminants",                                                              \
-                     "For one_vs_rest_strict: how many classes have a discriminant.", "K",         \
-                     dni_discriminants, dni_discriminants_meanings)
+                     "For multiclass one_vs_rest_strict: which of the K classes have a score.",    \
+                     "K", dni_discriminants, dni_discriminants_meanings)
 
 /* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
  * `multiclass` is not one_vs_rest_strict. */

@@ -2,6 +2,7 @@
  * dn_algorithm. */
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
+#include "number/number_text.h"
 
 #include <math.h>
 
@@ -22,8 +23,9 @@ static dn_status check_distribution(const dn_param *param, const dn_param_value 
             "parameter \"%s\" must have a number for each of the %zu classes (got %zu)",
             param->name, n_classes, value->n_list);
     } else if (!(fabs(sum - 1) <= 1e-9)) {
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %.12g)",
-                              param->name, sum);
+        char number[DN_NUMBER_SIZE];
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %s)",
+                              param->name, dni_number_text(sum, number));
     }
     if (status != DN_OK) {
         dn_error_set_field(err, param->name);

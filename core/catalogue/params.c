@@ -2,6 +2,7 @@
  * table, and reads values. */
 #include "base/argument.h"
 #include "catalogue/suggest.h"
+#include "number/number_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,14 +97,16 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
 
 /* Writes the range, such as "a finite number >= 0 and < 1". Returns the length of the text. */
 static size_t describe_range(const dn_param *param, const char *what, char *rule, size_t size) {
+    char number[DN_NUMBER_SIZE];
     size_t n = (size_t)snprintf(rule, size, "%s", what);
     if (!isinf(param->minimum)) {
-        n += (size_t)snprintf(rule + n, size - n, " %s %g",
-                              param->open_minimum ? ">" : ">=", param->minimum);
+        n += (size_t)snprintf(rule + n, size - n, " %s %s", param->open_minimum ? ">" : ">=",
+                              dni_number_text(param->minimum, number));
     }
     if (!isinf(param->maximum)) {
-        n += (size_t)snprintf(rule + n, size - n, "%s %s %g", isinf(param->minimum) ? "" : " and",
-                              param->open_maximum ? "<" : "<=", param->maximum);
+        n += (size_t)snprintf(rule + n, size - n, "%s %s %s", isinf(param->minimum) ? "" : " and",
+                              param->open_maximum ? "<" : "<=",
+                              dni_number_text(param->maximum, number));
     }
     return n;
 }
@@ -154,14 +157,6 @@ static bool in_range(const dn_param *param, double value) {
     return isfinite(value) && above && below && (!whole || value == floor(value));
 }
 
-/* Writes a number in its shortest form that is read as the same value. */
-static void spell(double value, char got[DN_NUMBER_SIZE]) {
-    snprintf(got, DN_NUMBER_SIZE, "%.17g", value);
-    if (isfinite(value)) {
-        dn_number_format(value, got);
-    }
-}
-
 static void replace(dn_params *params, size_t i, dn_param_value value) {
     free(params->values[i].list);
     params->values[i] = value;
@@ -179,9 +174,9 @@ dn_status dn_params_set_number(dn_params *params, const char *name, double value
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
     if (!numeric || !in_range(param, value)) {
         char number[DN_NUMBER_SIZE], got[DN_NUMBER_SIZE + 24];
-        spell(value, number);
+        dni_number_text(value, number);
         snprintf(got, sizeof got, "%s%s", number,
-                 param->type == DN_PARAM_LIST ? ", which is no list" : "");
+                 param->type == DN_PARAM_LIST ? ", which is not a list" : "");
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = value});
@@ -222,8 +217,8 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
             continue;
         }
         char number[DN_NUMBER_SIZE];
-        spell(values[k], number);
-        snprintf(got, sizeof got, "%s at place %zu", number, k);
+        dni_number_text(values[k], number);
+        snprintf(got, sizeof got, "%s at index %zu", number, k);
         dn_status status = refuse_value(param, got, err);
         dn_error_set_row(err, (int64_t)k);
         return status;

@@ -84,7 +84,7 @@ static dn_status set_list(struct words *w, const dn_param *param, char *value, d
         }
         if (!is_number(item, &w->list[n])) {
             dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"%s\" must be a list of %s (got \"%.64s\" at place %zu)",
+                         "parameter \"%s\" must be a list of %s (got \"%.64s\" at index %zu)",
                          param->name, param->integers ? "integers" : "finite numbers", item, n);
             dn_error_set_row(err, (int64_t)n);
             return refuse(param->name, err);
@@ -141,12 +141,10 @@ static dn_status check_effects(const struct words *w, dn_error *err) {
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const dn_param *param = &algorithm->params[i];
         if (w->given[i] && !dn_params_applies(w->params, i)) {
-            dn_error_set(
-                err, DN_ERR_ARGUMENT,
-                "parameter \"%s\" has no effect with the other parameters as they are: leave "
-                "it out%s%s",
-                param->name, param->hint == NULL ? "" : "; ",
-                param->hint == NULL ? "" : param->hint);
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
+                         param->name, param->hint == NULL ? "" : "; ",
+                         param->hint == NULL ? "" : param->hint);
             return refuse(param->name, err);
         }
     }

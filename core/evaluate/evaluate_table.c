@@ -142,7 +142,7 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
     const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
     if (truth == NULL) {
         return dn_error_set(err, DN_ERR_ARGUMENT,
-                            "the model has no target: say which column has the true classes");
+                            "the model has no target: set the column of the true classes");
     }
     return evaluate(model, source, truth, options->weight, options->curves, run, out, NULL, err);
 }

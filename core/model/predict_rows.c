@@ -3,6 +3,7 @@
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
 #include "model/model_impl.h"
+#include "number/number_text.h"
 #include "table/array.h"
 
 #include <math.h>
@@ -55,8 +56,9 @@ static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *er
 /* Reports a value that is invalid for its input. */
 static dn_status refuse_value(const dn_input *input, size_t row, double value, const char *rule,
                               dn_error *err) {
-    dn_error_set(err, DN_ERR_DATA, "row %zu, input \"%.64s\": %s (got %g)", row, input->name, rule,
-                 value);
+    char number[DN_NUMBER_SIZE];
+    dn_error_set(err, DN_ERR_DATA, "row %zu, input \"%.64s\": %s (got %s)", row, input->name, rule,
+                 dni_number_text(value, number));
     dn_error_set_field(err, input->name);
     dn_error_set_row(err, (int64_t)row);
     return DN_ERR_DATA;

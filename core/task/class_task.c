@@ -17,7 +17,7 @@ static dn_status class_check(const dn_train_request *r, dn_error *err) {
         return refuse("target", "the algorithm has no target", err);
     }
     if (r->target >= r->source->n_cols) {
-        return refuse("target", "the target is no column of the table", err);
+        return refuse("target", "the target must be a column of the table", err);
     }
     return DN_OK;
 }
@@ -36,12 +36,12 @@ static dn_status class_refuse_folds(const dni_labels *l, size_t least, size_t n,
     if (n == 1) {
         return dn_error_set(err, DN_ERR_DATA,
                             "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "
-                            "leave its row out, or validate otherwise",
+                            "remove its row, or use another validation",
                             name, n_folds);
     }
     return dn_error_set(err, DN_ERR_DATA,
                         "class \"%.64s\" has only %zu rows, %zu folds need as many of each class: "
-                        "take at most %zu folds, or leave the class out",
+                        "use at most %zu folds, or remove the rows of the class",
                         name, n, n_folds, n);
 }
 

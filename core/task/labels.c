@@ -1,6 +1,7 @@
 /* Target and weights of the training rows. */
 #include "task/labels.h"
 #include "base/layout.h"
+#include "number/number_text.h"
 #include "task/weights.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *
             const char *weight = r->source->columns[r->weight].name;
             dn_status status = dn_error_set(err, DN_ERR_DATA,
                                             "class \"%.64s\" has no row with a weight above 0 in "
-                                            "column \"%.64s\": give it one, or take its rows out",
+                                            "column \"%.64s\": give it one, or remove its rows",
                                             l->outcome_name[k], weight);
             dn_error_set_field(err, weight);
             return status;
@@ -79,17 +80,18 @@ static dn_status check_class_weights(const dn_train_request *r, const dni_labels
                               r->n_class_weights, K);
     }
     for (size_t k = 0; status == DN_OK && k < K; k++) {
+        char number[DN_NUMBER_SIZE];
         double own = r->class_weights[k];
         if (!(own > 0)) {
             status = dn_error_set(err, DN_ERR_DATA,
-                                  "class \"%.64s\" has class weight 0, so that none of its rows "
-                                  "counts: weigh it more, or take its rows out",
+                                  "class \"%.64s\" has class weight 0: set a weight above 0, or "
+                                  "remove the rows of the class",
                                   l->outcome_name[k]);
         } else if (!dni_weight_counts(own)) {
-            status = dn_error_set(
-                err, DN_ERR_DATA,
-                "class \"%.64s\" has class weight %g; a class weight must be from 1e-100 to 1e100",
-                l->outcome_name[k], own);
+            status =
+                dn_error_set(err, DN_ERR_DATA,
+                             "the weight of class \"%.64s\" must be from 1e-100 to 1e100 (got %s)",
+                             l->outcome_name[k], dni_number_text(own, number));
         }
     }
     if (status != DN_OK) {

@@ -1,5 +1,6 @@
 /* Reads weights and computes class factors. */
 #include "task/weights.h"
+#include "number/number_text.h"
 
 #include <math.h>
 
@@ -10,23 +11,24 @@ static dn_status bad_column(const char *name, const char *what, dn_error *err) {
 }
 
 static dn_status bad_row(const char *name, size_t row, double weight, dn_error *err) {
+    char number[DN_NUMBER_SIZE];
     dn_status status;
     if (isnan(weight)) {
         status = dn_error_set(err, DN_ERR_DATA,
                               "weight column \"%.64s\", row %zu: the weight is missing; it must be "
-                              "a number >= 0 (0 leaves the row out)",
+                              "a number >= 0 (rows with weight 0 are ignored)",
                               name, row);
     } else if (!(weight >= 0) || isinf(weight)) {
         status = dn_error_set(
             err, DN_ERR_DATA,
-            "weight column \"%.64s\", row %zu: a weight must be a finite number >= 0 (got %g)",
-            name, row, weight);
+            "weight column \"%.64s\", row %zu: a weight must be a finite number >= 0 (got %s)",
+            name, row, dni_number_text(weight, number));
     } else {
         status = dn_error_set(err, DN_ERR_DATA,
                               "weight column \"%.64s\", row %zu: a weight must be 0 or from 1e-100 "
-                              "to 1e100 (got %g): multiply them all by "
+                              "to 1e100 (got %s): multiply all weights by "
                               "a number that brings them nearer to 1",
-                              name, row, weight);
+                              name, row, dni_number_text(weight, number));
     }
     dn_error_set_field(err, name);
     dn_error_set_row(err, (int64_t)row);

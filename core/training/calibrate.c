@@ -117,11 +117,11 @@ static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t 
     r->wanted = (size_t)dn_params_number(fit->request->params, "calibration_folds");
     r->folds = r->least < r->wanted ? r->least : r->wanted;
     if (r->folds < 2) {
-        status =
-            dn_error_set(err, DN_ERR_DATA,
-                         "class \"%.64s\" has only %zu training row: a calibration holds rows of "
-                         "each class out and needs at least 2",
-                         labels->outcome_name[least], r->least);
+        status = dn_error_set(
+            err, DN_ERR_DATA,
+            "class \"%.64s\" has %zu training row: a calibration needs at least 2 rows "
+            "of each class",
+            labels->outcome_name[least], r->least);
         dn_error_set_field(err, "calibrate");
         return status;
     }
@@ -241,10 +241,10 @@ void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit) {
                        calibrated->n_unconverged, c->folds);
     }
     if (calibrated->n_flat > 0) {
-        dn_report_warn(report, DN_WARNING_CALIBRATION_FLAT,
-                       "calibration: %zu of %zu scores do not rise with their class on the rows "
-                       "that were held out: the probabilities tell "
-                       "little",
-                       calibrated->n_flat, c->n_scores);
+        dn_report_warn(
+            report, DN_WARNING_CALIBRATION_FLAT,
+            "calibration: %zu of %zu scores do not increase with their class on held-out "
+            "rows: the probabilities have little information",
+            calibrated->n_flat, c->n_scores);
     }
 }

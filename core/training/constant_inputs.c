@@ -33,17 +33,16 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
     char names[DNI_NAMES_SIZE];
     if (*list(encoder, DN_INPUT_EMPTY, names) != '\0') {
         dn_report_warn(report, DN_WARNING_EMPTY_INPUT,
-                       "no training row has a value of %s: nothing is learned of it", names);
+                       "no training row has a value of %s: it was ignored", names);
     }
     if (*list(encoder, DN_INPUT_WORDLESS, names) != '\0') {
         dn_report_warn(report, DN_WARNING_EMPTY_INPUT,
-                       "no training row has a word in %s: nothing is learned of it", names);
+                       "no training row has a word in %s: it was ignored", names);
     }
     if (*list(encoder, DN_INPUT_RARE, names) != '\0') {
-        dn_report_warn(
-            report, DN_WARNING_RARE_WORDS,
-            "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it",
-            names, min_rows);
+        dn_report_warn(report, DN_WARNING_RARE_WORDS,
+                       "no word of %s is in %zu training rows (\"min_rows\"): it was ignored",
+                       names, min_rows);
     }
     if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0') {
         dn_report_warn(report, DN_WARNING_CONSTANT_INPUT,

@@ -2,6 +2,7 @@
 #include "training/fit.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
+#include "number/number_text.h"
 #include "task/weights.h"
 #include "training/constant_inputs.h"
 #include "training/fit_machines.h"
@@ -18,11 +19,12 @@ void dni_evaluation_done(dni_evaluation *evaluation) {
 
 static dn_status refuse_product(size_t row, double weight, const char *class_name, double factor,
                                 dn_error *err) {
+    char own[DN_NUMBER_SIZE], of_class[DN_NUMBER_SIZE];
     dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "row %zu: its weight %g times %g of its class \"%.64s\" is not "
-                                    "from 1e-100 to 1e100: take weights nearer "
-                                    "to 1",
-                                    row, weight, factor, class_name);
+                                    "row %zu: its weight %s times the weight %s of class \"%.64s\" "
+                                    "must be from 1e-100 to 1e100",
+                                    row, dni_number_text(weight, own),
+                                    dni_number_text(factor, of_class), class_name);
     dn_error_set_field(err, "class_weight");
     dn_error_set_row(err, (int64_t)row);
     return status;

@@ -4,6 +4,7 @@
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
 #include "model/model_impl.h"
+#include "number/number_text.h"
 #include "task/split.h"
 #include "training/calibrate.h"
 #include "training/constant_inputs.h"
@@ -41,25 +42,25 @@ static dn_status refuse(const char *field, const char *message, dn_error *err) {
 
 static dn_status check_columns(const dn_train_request *r, dn_error *err) {
     if (r->weighted && r->weight >= r->source->n_cols) {
-        return refuse("weight", "the weight is no column of the table", err);
+        return refuse("weight", "the weight must be a column of the table", err);
     }
     const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
     const char *weight = r->weighted ? r->source->columns[r->weight].name : "";
     if (r->weighted && r->weight == r->target) {
-        return refuse(weight, "the target cannot be the weight too", err);
+        return refuse(weight, "the target must not be the weight column", err);
     }
     if (r->features.n_columns == 0) {
         return refuse("inputs", "training needs at least one input column", err);
     }
     for (size_t i = 0; i < r->features.n_columns; i++) {
         if (r->features.columns[i] >= r->source->n_cols) {
-            return refuse("inputs", "an input is no column of the table", err);
+            return refuse("inputs", "an input must be a column of the table", err);
         }
         if (r->features.columns[i] == r->target) {
-            return refuse(target, "the target cannot be an input too", err);
+            return refuse(target, "the target must not be an input", err);
         }
         if (r->weighted && r->features.columns[i] == r->weight) {
-            return refuse(weight, "the weight cannot be an input too", err);
+            return refuse(weight, "the weight column must not be an input", err);
         }
     }
     return DN_OK;
@@ -73,9 +74,10 @@ static dn_status check_class_weights(const dn_train_request *r, dn_error *err) {
         if (r->class_weights[k] >= 0 && isfinite(r->class_weights[k])) {
             continue;
         }
+        char number[DN_NUMBER_SIZE];
         dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                        "a class weight must be a finite number >= 0 (got %g)",
-                                        r->class_weights[k]);
+                                        "a class weight must be a finite number >= 0 (got %s)",
+                                        dni_number_text(r->class_weights[k], number));
         dn_error_set_field(err, "class_weight");
         return status;
     }
@@ -113,17 +115,19 @@ static dn_status check_arguments(const dn_train_request *r, const dn_run *run, d
 
 static dn_status check_validation(const dn_train_request *r, dn_error *err) {
     if (!(r->holdout >= 0 && r->holdout < 1)) {
-        return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be at least 0 and below 1 (got %g)",
-                            r->holdout);
+        char number[DN_NUMBER_SIZE];
+        return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be a number >= 0 and < 1 (got %s)",
+                            dni_number_text(r->holdout, number));
     }
     if (r->folds == 1 || r->folds > DN_MAX_FOLDS) {
-        return dn_error_set(err, DN_ERR_ARGUMENT, "folds must be 2 … %d, or 0 for none (got %zu)",
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "folds must be an integer >= 2 and <= %d, or 0 for none (got %zu)",
                             DN_MAX_FOLDS, r->folds);
     }
     if ((r->holdout > 0) + (r->folds > 0) + (r->validation != NULL) > 1) {
         return dn_error_set(
             err, DN_ERR_ARGUMENT,
-            "validation is by a holdout, by folds or by another table, only one of them");
+            "validation must be a holdout, folds or another table, only one of them");
     }
     return DN_OK;
 }
@@ -186,9 +190,9 @@ static dn_status fit(struct training *t, dn_error *err) {
     dni_warn_of_constant_inputs(t->fit.model, t->request->features.text.min_rows, &t->fit.report);
     if (n_classes > FEW_CLASSES && n_classes > n / 2) {
         dn_report_warn(&t->fit.report, DN_WARNING_MANY_CLASSES,
-                       "there are %zu classes in %zu rows, most with one row only: is \"%.64s\" "
-                       "the target that was meant?",
-                       n_classes, n, t->request->source->columns[t->request->target].name);
+                       "target \"%.64s\" has %zu classes in %zu rows, most of them with one row: "
+                       "check that it is the right column",
+                       t->request->source->columns[t->request->target].name, n_classes, n);
     }
     return DN_OK;
 }
@@ -242,7 +246,7 @@ static dn_status validate_table(struct training *t, dn_error *err) {
         has_truth ? (size_t)t->validation.metrics->rows : t->validation.outliers.rows;
     if (t->split.n_validation == 0) {
         dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_ROWS,
-                       "no row of the validation data has a %s: there is nothing to validate with",
+                       "no row of the validation data has a %s: there are no validation metrics",
                        has_truth ? "class" : "weight above 0");
     }
     return DN_OK;
@@ -257,9 +261,11 @@ static dn_status validate(struct training *t, dn_error *err) {
         return DN_OK;
     }
     if (t->split.n_validation == 0) {
+        char number[DN_NUMBER_SIZE];
         dn_report_warn(&t->fit.report, DN_WARNING_VALIDATION_ROWS,
-                       "no row was held out: %s too few rows for a holdout of %g",
-                       t->labels.task->has_truth ? "the classes have" : "there are", r->holdout);
+                       "no row was held out: %s too few rows for a holdout of %s",
+                       t->labels.task->has_truth ? "the classes have" : "there are",
+                       dni_number_text(r->holdout, number));
         return DN_OK;
     }
     t->has_validation = true;

@@ -101,14 +101,14 @@ static void rules_are_said(void **state) {
             "did you mean newton");
     REFUSED(dn_params_set_word(p, "solver", "nevvton", &err), "solver", "(got \"nevvton\")");
     REFUSED(dn_params_set_word(p, "solver", "", &err), "solver", "(got \"\")");
-    REFUSED(dn_params_set_number(p, "init", 3, &err), "init", "(got 3, which is no list)");
+    REFUSED(dn_params_set_number(p, "init", 3, &err), "init", "(got 3, which is not a list)");
     REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
     REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma",
             "has no parameter \"gamma\"; it has solver");
     REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");
     assert_int_equal(err.row, -1);
     const double list[] = {1, 2, (double)NAN};
-    REFUSED(dn_params_set_list(p, "init", list, 3, &err), "init", "at place 2");
+    REFUSED(dn_params_set_list(p, "init", list, 3, &err), "init", "at index 2");
     assert_int_equal(err.row, 2);
     assert_true(dn_params_number(p, "lambda") == 1e-3); /* nothing of that changed anything */
     assert_string_equal(dn_params_word(p, "solver"), "auto");

@@ -255,7 +255,7 @@ static void what_is_told(void **state) {
             dn_train_result_done(&r);
         } else {
             assert_refused(&part, asked("least_squares", "platt", NULL), DN_ERR_DATA,
-                           "has only 1 training row");
+                           "has 1 training row: a calibration needs at least 2");
         }
         free(part.x);
         free(part.target);
@@ -263,8 +263,7 @@ static void what_is_told(void **state) {
     /* one discriminant fewer than classes */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
-    assert_refused(t, p, DN_ERR_ARGUMENT,
-                   "one discriminant fewer than the 3 classes gives no probabilities");
+    assert_refused(t, p, DN_ERR_ARGUMENT, "the 3 classes have no probabilities");
     csv_free(t);
 }
 

@@ -316,7 +316,7 @@ static void wrong_words_are_named(void **state) {
     dn_error_clear(&err);
     OK(dn_params_new(dn_algorithm_find("mlp"), &params, NULL));
     assert_int_equal(dn_params_set_words(params, "layers=4,x", &err), DN_ERR_ARGUMENT);
-    assert_message(&err, "(got \"x\" at place 1)");
+    assert_message(&err, "(got \"x\" at index 1)");
     assert_int_equal(err.row, 1);
     assert_int_equal(dn_params_set_words(params, "layers=4,", NULL), DN_ERR_ARGUMENT);
     dn_params_free(params);

@@ -177,13 +177,13 @@ static void refusals(void **state) {
     bad = good, bad.target = 2;
     refuses(bad, DN_ERR_DATA, "same", "one class only");
     bad = good, bad.target = 4;
-    refuses(bad, DN_ERR_ARGUMENT, "target", "no column");
+    refuses(bad, DN_ERR_ARGUMENT, "target", "must be a column of the table");
     bad = good, bad.features.n_columns = 0;
     refuses(bad, DN_ERR_ARGUMENT, "inputs", "at least one");
     bad = good, bad.features.n_columns = 2;
-    refuses(bad, DN_ERR_ARGUMENT, "flag", "cannot be an input");
+    refuses(bad, DN_ERR_ARGUMENT, "flag", "must not be an input");
     bad = good, bad.features.columns = inputs + 2;
-    refuses(bad, DN_ERR_ARGUMENT, "inputs", "no column");
+    refuses(bad, DN_ERR_ARGUMENT, "inputs", "must be a column of the table");
     bad = good, bad.holdout = 1;
     refuses(bad, DN_ERR_ARGUMENT, "", "holdout");
     bad = good, bad.target = 0, bad.features.columns = inputs + 1, bad.max_classes = 3;

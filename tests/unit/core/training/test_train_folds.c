@@ -229,13 +229,13 @@ static void bad_requests(void **state) {
     const dn_train_request good = table_request(t, table, p);
     dn_train_request bad = good;
     bad.folds = 1;
-    refuses(&bad, DN_ERR_ARGUMENT, "", "folds must be 2");
+    refuses(&bad, DN_ERR_ARGUMENT, "", "folds must be an integer >= 2 and <= 1000");
     bad.folds = DN_MAX_FOLDS + 1;
     refuses(&bad, DN_ERR_ARGUMENT, "", "(got 1001)");
     bad.folds = 5;
     refuses(
         &bad, DN_ERR_DATA, "",
-        "class \"c01\" has only 4 rows, 5 folds need as many of each class: take at most 4 folds");
+        "class \"c01\" has only 4 rows, 5 folds need as many of each class: use at most 4 folds");
     bad.folds = 3, bad.holdout = 0.5;
     refuses(&bad, DN_ERR_ARGUMENT, "", "only one of them");
     bad.folds = 0, bad.validation = table->source;

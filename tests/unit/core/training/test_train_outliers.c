@@ -194,7 +194,7 @@ static void a_column_may_tell_the_truth(void **state) {
     dn_train_result r = train(&d);
     dn_error_clear(&err);
     assert_int_equal(dn_model_evaluate(r.model, d.source, NULL, &run, &m, &err), DN_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "say which column has the true classes"));
+    assert_non_null(strstr(err.message, "set the column of the true classes"));
     dn_error_clear(&err);
     assert_int_equal(dn_model_evaluate(r.model, d.source, &(dn_evaluate_options){.target = "none"},
                                        &run, &m, &err),

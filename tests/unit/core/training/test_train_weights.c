@@ -246,7 +246,7 @@ static void bad_weights(void **state) {
                {-0.5, "row 17: a weight must be a finite number >= 0 (got -0.5)"},
                {(double)INFINITY, "row 17: a weight must be a finite number"},
                {9e-101, "row 17: a weight must be 0 or from 1e-100 to 1e100 (got 9e-101)"},
-               {1e300, "row 17: a weight must be 0 or from 1e-100 to 1e100 (got 1e+300)"}};
+               {1e300, "row 17: a weight must be 0 or from 1e-100 to 1e100 (got 1e300)"}};
     dn_params *p = exact_params(1e-2);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         struct csv *t = csv_clouds(60, 4, 3);
@@ -317,11 +317,11 @@ static void bad_requests(void **state) {
     const dn_train_request good = request_of(&w, p, true);
     dn_train_request bad = good;
     bad.weight = 9;
-    refuses(&bad, DN_ERR_ARGUMENT, "weight", -1, "no column");
+    refuses(&bad, DN_ERR_ARGUMENT, "weight", -1, "must be a column of the table");
     bad.weight = 4;
-    refuses(&bad, DN_ERR_ARGUMENT, "class", -1, "the target cannot be the weight too");
+    refuses(&bad, DN_ERR_ARGUMENT, "class", -1, "the target must not be the weight column");
     bad = good, bad.features.n_columns = 4;
-    refuses(&bad, DN_ERR_ARGUMENT, "x3", -1, "the weight cannot be an input too");
+    refuses(&bad, DN_ERR_ARGUMENT, "x3", -1, "the weight column must not be an input");
     bad = good, bad.target = 0, bad.features.columns = w.table->inputs + 1,
     bad.features.n_columns = 2, bad.weight = 4;
     bad.max_classes = 60;
@@ -335,14 +335,15 @@ static void bad_requests(void **state) {
     refuses(&bad, DN_ERR_ARGUMENT, "class_weight", -1, "(got -1)");
     bad.class_weights = outside;
     refuses(&bad, DN_ERR_DATA, "class_weight", -1,
-            "class \"c01\" has class weight 1e-101; a class weight must be from 1e-100 to 1e100");
+            "the weight of class \"c01\" must be from 1e-100 to 1e100 (got 1e-101)");
     int64_t row = 0; /* the first of its class */
     while (t->target[row] != 1) {
         row++;
     }
     bad.class_weights = tiny;
-    refuses(&bad, DN_ERR_DATA, "class_weight", row,
-            "its weight 1e-50 times 1e-60 of its class \"c01\" is not from 1e-100 to 1e100");
+    refuses(
+        &bad, DN_ERR_DATA, "class_weight", row,
+        "its weight 1e-50 times the weight 1e-60 of class \"c01\" must be from 1e-100 to 1e100");
     dn_params_free(p);
     weighed_free(&w);
 }
