@@ -20,11 +20,12 @@ struct shape {
     bool has_lists;  /* there is a text or sparse column */
     bool sparse;     /* rows are never dense, because a text is encoded by its characters */
     double features; /* number of all features */
+    bool counted;    /* no column is numeric, and there is no basis */
 };
 
 static struct shape shape_of(const dn_train_request *request, size_t n_features) {
     const dn_encoder_spec *spec = &request->features;
-    struct shape shape = {.features = (double)n_features};
+    struct shape shape = {.features = (double)n_features, .counted = spec->n_bases == 0};
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
@@ -37,6 +38,7 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
         }
         shape.sparse =
             shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
+        shape.counted = shape.counted && column->type != DN_NUMERIC && column->type != DN_SPARSE;
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
         shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;
     }
@@ -175,7 +177,8 @@ static double method_memory(const dn_train_request *request, const struct shape 
                                      is_several(request->params, n_classes) ? 2 : n_classes,
                                  .n_slots = n_slots,
                                  .n_entries =
-                                     stored_entries(request, shape, entries, (double)n_rows)};
+                                     stored_entries(request, shape, entries, (double)n_rows),
+                                 .counted = shape->counted};
     return request->params->algorithm->memory(request->params, &fitted);
 }
 

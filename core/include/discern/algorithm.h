@@ -290,6 +290,7 @@ void dn_prepared_free(dn_prepared *prepared);
 typedef struct dn_fit_shape {
     size_t n_rows, n_features, n_classes, n_slots;
     double n_entries; /* stored numbers of all rows if they are sparse; INFINITY: rows are dense */
+    bool counted;     /* no feature is of a numeric column or of a basis; false: not known */
 } dn_fit_shape;
 
 /* Bytes of machines that keep training rows. */

@@ -98,18 +98,19 @@ static void bayes_layout(dni_layout *layout, const void *shape, void *work) {
     b->sum = b->class_weight == NULL ? NULL : b->class_weight + s->n_classes;
 }
 
-/* The sums of Gaussian features are the largest. Whether there are any is unknown before the rows
- * are read. */
+/* Gaussian features need the scatter, the others sums of K (d + 1) numbers. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct bayes_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.n_classes;
     struct bayes unused;
     (void)p;
-    const double scatter =
-        dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, s.d, s.n_classes, shape->n_slots);
+    const double sums = shape->counted
+                            ? dn_run_sum_memory(shape->n_rows, shape->n_slots, K * (d + 1))
+                            : dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, s.d,
+                                                 s.n_classes, shape->n_slots);
     const double likelihood =
         dni_likelihood_memory(false, shape->n_rows, s.d, s.n_classes, shape->n_slots);
-    return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(scatter, likelihood) +
+    return dni_layout_bytes(bayes_layout, &s, &unused) + fmax(sums, likelihood) +
            8 * (2 * K * d + 4 * K) + d; /* the machine */
 }
 

@@ -185,7 +185,11 @@ static void estimate_is_within_one_and_a_half_of_the_peak(void **state) {
         run.allocator = &allocator;
         struct fit fit;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-        const dn_fit_shape shape = {n, d, 3, 1, sparse ? (double)t.start[n] : (double)INFINITY};
+        const dn_fit_shape shape = {.n_rows = n,
+                                    .n_features = d,
+                                    .n_classes = 3,
+                                    .n_slots = 1,
+                                    .n_entries = sparse ? (double)t.start[n] : (double)INFINITY};
         const double estimate = p->algorithm->memory(p, &shape), peak = (double)meter.most;
         if (!(peak <= estimate && estimate <= 1.5 * peak)) {
             fail_msg("case %d: %g bytes used, %g estimated", c, peak, estimate);
