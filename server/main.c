@@ -24,6 +24,7 @@
 
 #define EXIT_USAGE 2 /* a refusal to start */
 #define MAX_WAIT_SECONDS 50
+#define ABANDON_MS 10000 /* how long an abandoned drain waits for jobs to be given back */
 
 /* Everything that runs. */
 struct daemon {
@@ -220,6 +221,16 @@ static void sleep_seconds(double seconds) {
         ;
 }
 
+/* Ends the process although a call does not end: what that call uses cannot be closed under it. The jobs are
+ * given back before; the database file is whole at any moment. */
+static _Noreturn void abandon(struct daemon *d) {
+    const bool given_back = jobs_await_drain(d->jobs, ABANDON_MS);
+    log_error("drain.abandoned", log_str("reason", "a call did not end"),
+              log_str("jobs", given_back ? "given back to the queue"
+                                         : "still running, the next start queues them again"));
+    _exit(EXIT_FAILURE);
+}
+
 /* Lets requests in flight end, gives running jobs back, closes everything in the opposite order. */
 static void stop(struct daemon *d) {
     const struct settings *s = &d->settings;
@@ -238,12 +249,8 @@ static void stop(struct daemon *d) {
         store_wake(d->store);
         pthread_join(d->notifier, NULL);
     }
-    if (!http_stop(
-            d->app
-                .server)) { /* what it uses cannot be closed under it; the jobs have been given back by now, and the file is safe at any moment */
-        log_error("drain.abandoned",
-                  log_str("reason", "a call does not end though it was told to"));
-        _exit(EXIT_SUCCESS);
+    if (!http_stop(d->app.server)) {
+        abandon(d);
     }
     jobs_stop(d->jobs);
     api_metrics_forget(&d->app);

@@ -27,9 +27,10 @@ struct jobs {
     size_t n_workers; /* started */
     pthread_t reporter;
     bool reporter_started;
-    pthread_mutex_t lock; /* guards the rest; leaf */
-    pthread_cond_t work, tick;
-    unsigned pokes; /* counts jobs_poke */
+    pthread_mutex_t lock;             /* guards the rest; leaf */
+    pthread_cond_t work, tick, ended; /* ended: a worker's thread ends */
+    size_t n_ended;                   /* workers whose thread ends */
+    unsigned pokes;                   /* counts jobs_poke */
     bool open, draining, stopping;
 };
 
@@ -78,7 +79,7 @@ static void *worker_main(void *arg) {
         seen = j->pokes;
         pthread_mutex_unlock(&j->lock);
         if (over) {
-            return NULL;
+            break;
         }
         if (work_once(me)) {
             continue;
@@ -91,6 +92,11 @@ static void *worker_main(void *arg) {
             ;
         pthread_mutex_unlock(&j->lock);
     }
+    pthread_mutex_lock(&j->lock);
+    j->n_ended++;
+    pthread_cond_broadcast(&j->ended);
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
 }
 
 /* Keeps the number of ended jobs within --keep-jobs. */
@@ -130,6 +136,7 @@ static void init_conditions(struct jobs *j) {
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->work, &attr);
     pthread_cond_init(&j->tick, &attr);
+    pthread_cond_init(&j->ended, &attr);
     pthread_condattr_destroy(&attr);
 }
 
@@ -199,6 +206,18 @@ void jobs_drain(struct jobs *j) {
     }
 }
 
+bool jobs_await_drain(struct jobs *j, int64_t timeout_ms) {
+    struct timespec until;
+    deadline_in(&until, timeout_ms);
+    pthread_mutex_lock(&j->lock);
+    while (j->n_ended < j->n_workers &&
+           pthread_cond_timedwait(&j->ended, &j->lock, &until) != ETIMEDOUT)
+        ;
+    const bool all = j->n_ended == j->n_workers;
+    pthread_mutex_unlock(&j->lock);
+    return all;
+}
+
 void jobs_stop(struct jobs *j) {
     if (!j) {
         return;
@@ -219,6 +238,7 @@ void jobs_stop(struct jobs *j) {
     }
     pthread_cond_destroy(&j->work);
     pthread_cond_destroy(&j->tick);
+    pthread_cond_destroy(&j->ended);
     pthread_mutex_destroy(&j->lock);
     free(j->workers);
     free(j);

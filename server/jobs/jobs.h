@@ -33,6 +33,8 @@ void jobs_drain(
     struct jobs *
         jobs); /* running jobs stop within 1 s and are queued again; nothing is claimed any more. Returns at once */
 void jobs_stop(struct jobs *jobs); /* drains and joins */
+/* After jobs_drain: waits until no worker runs a job. false: some still do when the time is over. */
+bool jobs_await_drain(struct jobs *jobs, int64_t timeout_ms);
 /* What of a job's memory the training proper may use: the rest (an eighth) keeps the dataset's encoded chunks, so that passes after the first read no file. */
 int64_t jobs_training_memory(int64_t memory_bytes);
 int64_t jobs_memory_limit(const struct jobs *jobs);

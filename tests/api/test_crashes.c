@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,12 +390,61 @@ static void test_job_attempts(void **state) {
     assert_int_equal(whole_at(job, "/attempts"), 1);
 }
 
+/* A lock on the database that another program holds for six seconds. */
+struct foreign_lock {
+    pthread_t thread;
+    sqlite3 *db;
+};
+
+static void *foreign_lock_main(void *arg) {
+    struct foreign_lock *lock = arg;
+    pause_ms(6000);
+    (void)sqlite3_exec(lock->db, "ROLLBACK", NULL, NULL, NULL);
+    return NULL;
+}
+
+/* A call that waits for the database longer than a drain waits for it: the daemon does not end well, and says so, but
+ * the running job is back in the queue, without an attempt that counts. */
+static void test_an_abandoned_drain_gives_jobs_back(void **state) {
+    (void)state;
+    struct foreign_lock lock;
+    struct background patch = {
+        .request = {.method = "PATCH", .path = "/v1/datasets/digits", .body = "{\"tags\":[]}"}};
+    service_start(FLAGS("--drain-timeout", "0.1"));
+    upload_file("digits", "digits.csv");
+    const int64_t id = job_endless("m");
+    job_wait_state(id, "running");
+    assert_int_equal(sqlite3_open(the_daemon.database, &lock.db), SQLITE_OK);
+    sqlite3_busy_timeout(lock.db, 5000);
+    assert_int_equal(sqlite3_exec(lock.db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(pthread_create(&lock.thread, NULL, foreign_lock_main, &lock), 0);
+    assert_int_equal(pthread_create(&patch.thread, NULL, background_main, &patch), 0);
+    pause_ms(200);
+    assert_int_equal(daemon_stop(&the_daemon), 1);
+    assert_int_equal(pthread_join(lock.thread, NULL), 0);
+    assert_int_equal(pthread_join(patch.thread, NULL), 0);
+    sqlite3_close(lock.db);
+    assert_non_null(strstr(service_log(), "drain.abandoned"));
+    assert_non_null(strstr(service_log(), "given back to the queue"));
+    service_restart(NULL);
+    assert_int_equal(whole_at(job_wait_state(id, "running"), "/attempts"), 1);
+    const struct request cancel = {.method = "POST", .path = "/v1/jobs/1/cancel"};
+    assert_int_equal(call(&cancel)->status / 100, 2);
+    job_wait(id);
+    service_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_killed_during_an_upload),     TEST(test_killed_during_training_and_at_its_end),
-        TEST(test_the_queue_survives),          TEST(test_acknowledged_changes_survive),
-        TEST(test_a_job_that_kills_the_daemon), TEST(test_job_attempts),
-        TEST(test_innocent_neighbours),         TEST(test_an_innocent_job_among_many),
+        TEST(test_killed_during_an_upload),
+        TEST(test_killed_during_training_and_at_its_end),
+        TEST(test_the_queue_survives),
+        TEST(test_acknowledged_changes_survive),
+        TEST(test_a_job_that_kills_the_daemon),
+        TEST(test_job_attempts),
+        TEST(test_innocent_neighbours),
+        TEST(test_an_innocent_job_among_many),
+        TEST(test_an_abandoned_drain_gives_jobs_back),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
     return RUN_WITHOUT_DAEMON(tests);
