@@ -15,10 +15,10 @@ void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_
     *edit = (dni_edit){.pattern = pattern,
                        .n = n,
                        .n_symbols = n_symbols,
-                       .places = (uint64_t *)(void *)work,
+                       .masks = (uint64_t *)(void *)work,
                        .step = (signed char *)(work + BLOCKS * n_symbols),
                        .first = SIZE_MAX};
-    memset(edit->places, 0, BLOCKS * n_symbols * sizeof *edit->places);
+    memset(edit->masks, 0, BLOCKS * n_symbols * sizeof *edit->masks);
 }
 
 static size_t part_length(const dni_edit *edit, size_t first) {
@@ -28,13 +28,13 @@ static size_t part_length(const dni_edit *edit, size_t first) {
 static void mark(dni_edit *edit, size_t first) {
     for (size_t i = 0; edit->first != SIZE_MAX && i < part_length(edit, edit->first); i++) {
         if (edit->pattern[edit->first + i] < edit->n_symbols) {
-            edit->places[i / BITS * edit->n_symbols + edit->pattern[edit->first + i]] = 0;
+            edit->masks[i / BITS * edit->n_symbols + edit->pattern[edit->first + i]] = 0;
         }
     }
     for (size_t i = 0; i < part_length(edit, first); i++) {
         if (edit->pattern[first + i] < edit->n_symbols) {
-            edit->places[i / BITS * edit->n_symbols + edit->pattern[first + i]] |= (uint64_t)1
-                                                                                   << i % BITS;
+            edit->masks[i / BITS * edit->n_symbols + edit->pattern[first + i]] |= (uint64_t)1
+                                                                                  << i % BITS;
         }
     }
     edit->first = first;
@@ -42,12 +42,12 @@ static void mark(dni_edit *edit, size_t first) {
 
 /* Passes one block of `rows` characters over the text. step[j] is the change of the distance from
  * column j to the next: above the block on entry, below it on return. */
-static void pass_block(const uint64_t *places, size_t n_symbols, size_t rows, const uint32_t *text,
+static void pass_block(const uint64_t *masks, size_t n_symbols, size_t rows, const uint32_t *text,
                        size_t n, signed char *step) {
     uint64_t more = ~(uint64_t)0, less = 0; /* down the column: +1 and −1 */
     const size_t last = rows - 1;
     for (size_t j = 0; j < n; j++) {
-        uint64_t equal = text[j] < n_symbols ? places[text[j]] : 0;
+        uint64_t equal = text[j] < n_symbols ? masks[text[j]] : 0;
         const uint64_t vertical = equal | less;
         equal |= step[j] < 0;
         const uint64_t diagonal = (((equal & more) + more) ^ more) | equal;
@@ -73,7 +73,7 @@ size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n) {
             mark(edit, first);
         }
         for (size_t i = 0; i < length; i += BITS) {
-            pass_block(edit->places + i / BITS * edit->n_symbols, edit->n_symbols,
+            pass_block(edit->masks + i / BITS * edit->n_symbols, edit->n_symbols,
                        length - i < BITS ? length - i : BITS, text, n, edit->step);
         }
     }

@@ -20,12 +20,12 @@ typedef struct dni_edit {
     size_t n, n_symbols;
     /* [BLOCKS × n_symbols] positions of a symbol in each block of the part of the pattern at
      * `first` */
-    uint64_t *places;
+    uint64_t *masks;
     signed char *
         /* [longest] change of the distance along the text, at the lower border of the rows done so
          * far */
         step;
-    size_t first; /* SIZE_MAX: `places` is 0 */
+    size_t first; /* SIZE_MAX: `masks` is 0 */
 } dni_edit;
 /* Starts with a pattern, which must outlive `edit`; work [dni_edit_work]. */
 void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols,

@@ -31,11 +31,11 @@ static void take_tile(const dni_points *points, const dni_points *from, size_t i
 }
 
 /* Allocates the scratch of all slots. */
-static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *room,
+static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *n_work,
                           double **out, dn_error *err) {
     void *memory;
-    *room = points->kind->work(points, TILE) + more;
-    dn_status status = dn_run_alloc(run, *room * (run == NULL ? 1 : run->n_slots), sizeof(double),
+    *n_work = points->kind->work(points, TILE) + more;
+    dn_status status = dn_run_alloc(run, *n_work * (run == NULL ? 1 : run->n_slots), sizeof(double),
                                     "the work of kernel rows", &memory, err);
     if (status == DN_OK) {
         *out = memory;
@@ -48,8 +48,8 @@ struct gram {
     const dni_points *points;
     const dn_run *run;
     float *gram;
-    double *work; /* [n_slots × room] */
-    size_t room;
+    double *work; /* [n_slots × n_work] */
+    size_t n_work;
 };
 
 /* Computes tile i up to its diagonal. */
@@ -73,8 +73,9 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;
-    dn_status status = lower(g, i, g->work + slot * g->room, err);
-    return status == DN_OK && other != i ? lower(g, other, g->work + slot * g->room, err) : status;
+    dn_status status = lower(g, i, g->work + slot * g->n_work, err);
+    return status == DN_OK && other != i ? lower(g, other, g->work + slot * g->n_work, err)
+                                         : status;
 }
 
 /* Copies the part of tile i right of the diagonal from the columns below it, in squares. */
@@ -95,7 +96,7 @@ static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) 
 
 dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err) {
     struct gram g = {.points = points, .run = run, .gram = gram};
-    dn_status status = work_for(points, run, 0, &g.room, &g.work, err);
+    dn_status status = work_for(points, run, 0, &g.n_work, &g.work, err);
     if (status != DN_OK) {
         return status;
     }
@@ -111,15 +112,15 @@ dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gr
 struct sums {
     const dni_points *points, *listed; /* rows, columns */
     const double *coef;                /* [n_sums × listed] */
-    size_t n_sums, room;
-    /* work [n_slots × room]: scratch of the points, then TILE × CHUNK values */
+    size_t n_sums, n_work;
+    /* work [n_slots × n_work]: scratch of the points, then TILE × CHUNK values */
     double *sums, *work;
     const dn_run *run;
 };
 
 static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct sums *s = arg;
-    double *work = s->work + slot * s->room, *values = work + s->room - DNI_POINTS_SUMS,
+    double *work = s->work + slot * s->n_work, *values = work + s->n_work - DNI_POINTS_SUMS,
            *sums = s->sums + tile * TILE * s->n_sums;
     dni_queries queries;
     take_tile(s->listed, s->points, tile, false, &queries, work);
@@ -175,7 +176,7 @@ dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t
         goto cleanup;
     }
     s.coef = gather(list, s.listed->n, coef, n_sums, memory);
-    status = work_for(points, run, DNI_POINTS_SUMS, &s.room, &s.work, err);
+    status = work_for(points, run, DNI_POINTS_SUMS, &s.n_work, &s.work, err);
     if (status == DN_OK) {
         status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
     }

@@ -65,13 +65,14 @@ DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, c
     }
 }
 
-DNI_ALWAYS_INLINE uint8_t place(const uint8_t *counts, const uint8_t *ones, size_t own, size_t j) {
+DNI_ALWAYS_INLINE uint8_t table_index(const uint8_t *counts, const uint8_t *ones, size_t own,
+                                      size_t j) {
     return (uint8_t)(ones == NULL ? counts[j] : own + ones[j] - 2 * (size_t)counts[j]);
 }
 
 /* Sixteen positions in the table. */
-DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i places(const uint8_t *counts, const uint8_t *ones,
-                                                __m512i own) {
+DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i table_indexes(const uint8_t *counts, const uint8_t *ones,
+                                                       __m512i own) {
     const __m512i count =
         _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)counts));
     if (ones == NULL) {
@@ -103,7 +104,7 @@ DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *
             _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         const __m512i owned = _mm512_set1_epi32((int)own);
         for (; j + 16 <= n; j += 16) {
-            const __m512i at = places(counts + j, ones == NULL ? NULL : ones + j, owned);
+            const __m512i at = table_indexes(counts + j, ones == NULL ? NULL : ones + j, owned);
             const __m512i low = _mm512_permutex2var_epi32(low0, at, low1),
                           high = _mm512_permutex2var_epi32(high0, at, high1);
             _mm512_storeu_si512(out + j, _mm512_permutex2var_epi32(low, first, high));
@@ -111,7 +112,7 @@ DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *
         }
     }
     for (; j < n; j++) {
-        out[j] = table[place(counts, ones, own, j)];
+        out[j] = table[table_index(counts, ones, own, j)];
     }
 }
 
@@ -126,14 +127,14 @@ DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const ui
         const __m512i owned = _mm512_set1_epi32((int)own);
         for (; j + 16 <= n; j += 16) {
             _mm512_storeu_ps(out + j,
-                             _mm512_permutex2var_ps(low,
-                                                    places(counts + j,
-                                                           ones == NULL ? NULL : ones + j, owned),
-                                                    high));
+                             _mm512_permutex2var_ps(
+                                 low,
+                                 table_indexes(counts + j, ones == NULL ? NULL : ones + j, owned),
+                                 high));
         }
     }
     for (; j < n; j++) {
-        out[j] = table[place(counts, ones, own, j)];
+        out[j] = table[table_index(counts, ones, own, j)];
     }
 }
 

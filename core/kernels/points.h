@@ -29,8 +29,8 @@ DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows,
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
-/* Upper bounds of bytes: of the points once they are prepared, at most until then, and of a thread's
- * scratch for one row of values and for a tile of them. */
+/* Upper bounds of bytes: of the points once they are prepared, at most until then, and of a
+ * thread's scratch for one row of values and for a tile of them. */
 typedef struct dni_points_estimate {
     double kept, building, work, query_work;
 } dni_points_estimate;
@@ -86,8 +86,8 @@ size_t dni_points_query_work(const dni_points *points);
 DN_MUST_USE dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single,
                                        const dn_run *run, double *k, double *work, dn_error *err);
 
-/* distances [q.n_rows × dni_points_n] ← D(q, x_j), in double, of a kernel of distances with width 1; of
- * rbf and mahalanobis the squares. As dni_points_query otherwise. */
+/* distances [q.n_rows × dni_points_n] ← D(q, x_j), in double, of a kernel of distances with width 1;
+ * of rbf and mahalanobis the squares. As dni_points_query otherwise. */
 DN_MUST_USE dn_status dni_points_query_distances(const dni_points *points, dn_matrix q,
                                                  const dn_run *run, double *distances, double *work,
                                                  dn_error *err);

@@ -228,16 +228,16 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
 }
 
 /* Compares a row of other numbers than 0 and 1 with points, whose columns are written out. */
-static void measure_any(const dni_points *p, const dni_query *query, double *room, size_t first,
+static void measure_any(const dni_points *p, const dni_query *query, double *ones, size_t first,
                         size_t n, double *measure) {
     const struct dni_bits *own = p->own;
-    uint32_t *cols = (uint32_t *)(void *)(room + p->d);
+    uint32_t *cols = (uint32_t *)(void *)(ones + p->d);
     for (size_t i = 0; i < p->d; i++) {
-        room[i] = 1;
+        ones[i] = 1;
     }
     for (size_t j = 0; j < n; j++) {
         const uint64_t *words = own->words + (first + j) * own->n_words;
-        dni_row z = {room, cols, 0};
+        dni_row z = {ones, cols, 0};
         for (size_t w = 0; w < own->n_words; w++) {
             for (uint64_t left = words[w]; left != 0; left &= left - 1) {
                 cols[z.n++] = (uint32_t)(w * WORD + dni_lowest_bit(left));
@@ -306,11 +306,11 @@ static void values_of_query(const dni_points *p, const dni_queries *queries, siz
                             size_t n, dni_wanted wanted) {
     const struct dni_bits *own = p->own;
     const dni_query *query = &queries->of[q];
-    double measure[AT_ONCE], *room = queries->work + queries->n * own->n_words;
+    double measure[AT_ONCE], *work = queries->work + queries->n * own->n_words;
     for (size_t done = 0; done < n;) {
         const size_t some = n - done < AT_ONCE ? n - done : AT_ONCE;
         if (query->bits == NULL) {
-            measure_any(p, query, room, first + done, some, measure);
+            measure_any(p, query, work, first + done, some, measure);
         } else {
             count_bits(p, query->bits, first + done, some, (struct counting){.table = own->numbers},
                        measure, NULL);

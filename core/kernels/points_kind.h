@@ -108,9 +108,9 @@ double dni_points_squares_bytes(size_t n, dni_form form);
 DN_MUST_USE dn_status dni_points_check(dni_points *points, size_t i, double square, dn_error *err);
 
 /* Bits instead of the rows' own kind: dni_bits_new reserves them, zeroed; dni_bits_set sets bit
- * (i, j); dni_bits_become changes the kind after the old one is freed, and owns the bits, also after
- * an error. dni_bits_pay: whether that is faster for rows whose columns have `hits` pairs of entries
- * in common. */
+ * (i, j); dni_bits_become changes the kind after the old one is freed, and owns the bits, also
+ * after an error. dni_bits_pay: whether that is faster for rows whose columns have `hits` pairs of
+ * entries in common. */
 struct dni_bits;
 bool dni_bits_pay(const dni_points *points, double hits);
 DN_MUST_USE dn_status dni_bits_new(const dni_points *points, struct dni_bits **out, dn_error *err);

@@ -62,9 +62,9 @@ dn_status dni_points_check(dni_points *p, size_t i, double square, dn_error *err
         return DN_OK;
     }
     /* K(x, z) of two points is at most the larger of K(x, x) and K(z, z). */
-    dn_kernel sizes = p->kernel;
-    sizes.coef0 = fabs(sizes.coef0);
-    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= DNI_GREATEST_SELF)) {
+    dn_kernel absolute = p->kernel;
+    absolute.coef0 = fabs(absolute.coef0);
+    if (!(fabs(dni_kernel_of_product(&absolute, square)) <= DNI_GREATEST_SELF)) {
         return refuse(p, i, "its K(x, x)", err);
     }
     p->self[i] = dni_kernel_of_product(&p->kernel, square);

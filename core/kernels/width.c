@@ -15,15 +15,15 @@ enum { STREAM = 9, MOST_ROWS = 1000 };
  * then drawn, and counted, once for each position in its weight. */
 struct draw {
     dni_random random;
-    size_t among;  /* rows with weight != 0; 0: they are still being counted */
-    double mean;   /* mean weight of these rows */
-    bool weighted; /* some weight is not 1 */
-    size_t left, seen, drawn,
-        /* Draws still to make; rows passed; rows drawn, and their entries. */
-        entries;
-    double place,
-        /* By weight, in units of the mean weight: the next position, and the weight passed. */
-        passed;
+    size_t among;       /* rows with weight != 0; 0: they are still being counted */
+    double mean;        /* mean weight of these rows */
+    bool weighted;      /* some weight is not 1 */
+    size_t left;        /* draws still to make */
+    size_t seen;        /* rows passed */
+    size_t drawn;       /* rows drawn */
+    size_t entries;     /* of the drawn rows, if sparse */
+    double position;    /* by weight, in units of the mean weight: the next position */
+    double passed;      /* and the weight passed */
     dni_points *points; /* receives the drawn rows; NULL: they are only counted */
     double *weight;     /* receives their weights */
 };
@@ -38,9 +38,9 @@ static bool by_weight(const struct draw *draw) {
     return draw->weighted && draw->among > MOST_ROWS;
 }
 
-static void next_place(struct draw *draw) {
+static void next_position(struct draw *draw) {
     const double part = (double)draw->among / MOST_ROWS, first = (double)(MOST_ROWS - draw->left);
-    draw->place = part * (first + dni_random_uniform(&draw->random, 0, 1));
+    draw->position = part * (first + dni_random_uniform(&draw->random, 0, 1));
 }
 
 /* Returns how many times the next row is drawn. */
@@ -51,9 +51,10 @@ static size_t draw_times(struct draw *draw, double weight) {
         draw->left -= n;
         return n;
     }
-    for (draw->passed += weight / draw->mean; draw->left > 0 && draw->place < draw->passed; n++) {
+    for (draw->passed += weight / draw->mean; draw->left > 0 && draw->position < draw->passed;
+         n++) {
         draw->left--;
-        next_place(draw);
+        next_position(draw);
     }
     return n;
 }
@@ -105,48 +106,56 @@ static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
     dni_random_init(&draw.random, run == NULL ? 1 : run->seed, STREAM);
     draw.left = draw.among < MOST_ROWS ? draw.among : MOST_ROWS;
     if (by_weight(&draw)) {
-        next_place(&draw);
+        next_position(&draw);
     }
     return draw;
 }
 
-/* The drawn rows as points, with their weights; the caller frees both. Passes over the rows: to
- * count them, to measure the sample, and to copy it. */
+/* Makes points of the drawn rows, with their weights; the caller frees both. Passes over the rows:
+ * to count them, to measure the sample, and to copy it. */
 static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
                         dni_points **out, double **out_weight, dn_error *err) {
     struct draw counted = {.among = 0}, measured, draw;
     bool sparse = false;
-    dni_points *points = NULL;
     void *weight = NULL;
     dn_status status = walk(rows, run, &counted, &sparse, err);
-    draw = measured = begin_draw(&counted, run);
-    if (status == DN_OK && counted.seen > 0 && (sparse || by_weight(&draw))) {
-        status = walk(rows, run, &measured, &sparse, err);
-    } else {
-        measured.drawn = draw.left;
-    }
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, measured.drawn + 1, sizeof(double), "the weights for a width",
-                              &weight, err);
-    }
-    if (status == DN_OK) {
-        status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run,
-                                &points, err);
-    }
-    draw.points = points;
-    draw.weight = weight;
-    if (status == DN_OK && counted.seen > 0) {
-        status = walk(rows, run, &draw, &sparse, err);
-    }
-    if (status == DN_OK) {
-        status = dni_points_end(points, err);
-    }
     if (status != DN_OK) {
-        dni_points_free(points);
+        return status;
+    }
+    draw = measured = begin_draw(&counted, run);
+    measured.drawn = draw.left;
+    if (counted.seen > 0 && (sparse || by_weight(&draw))) {
+        measured.drawn = 0;
+        status = walk(rows, run, &measured, &sparse, err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    status = dn_run_alloc(run, measured.drawn + 1, sizeof(double), "the weights for a width",
+                          &weight, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    draw.weight = weight;
+    status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run,
+                            &draw.points, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    if (counted.seen > 0) {
+        status = walk(rows, run, &draw, &sparse, err);
+        if (status != DN_OK) {
+            goto cleanup;
+        }
+    }
+    status = dni_points_end(draw.points, err);
+cleanup:
+    if (status != DN_OK) {
+        dni_points_free(draw.points);
         dn_run_free(run, weight);
         return status;
     }
-    *out = points;
+    *out = draw.points;
     *out_weight = weight;
     return DN_OK;
 }

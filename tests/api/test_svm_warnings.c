@@ -91,7 +91,7 @@ static void advice_fits_the_kernel(void **state) {
                  201);
     const struct response *r = job_train("{'model':'m','dataset':'ones','target':'class','"
                                          "algorithm':'svm','params':{'kernel':'precomputed'}}");
-    warned(r, "the kernel hardly tells the classes apart, or C is too small", true);
+    warned(r, "the kernel hardly separates the classes, or C is too small", true);
     r = job_train("{'model':'o','dataset':'ones','algorithm':'one_class_svm','features':{'exclude':"
                   "['class']},'params':{'kernel':"
                   "'precomputed'}}");

@@ -32,16 +32,15 @@ static const dn_param params[] = {
     DNI_PARAMS_KERNEL("rbf"),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The greatest violation of the optimality conditions, beside rho, at which the "
-                "solution counts as found; and how far below "
-                "0, beside rho, a "
-                "score is an outlier's: rows on the boundary are none.",
+     .meaning = "The greatest violation of the optimality conditions, relative to rho, of a "
+                "converged solution. Rows with a score below -tolerance x rho are outliers, so "
+                "that rows on the boundary are not.",
      .default_number = 1e-4,
      .minimum = 0,
      .maximum = 1,
      .open_minimum = true},
     DNI_PARAM_MAX_ITERATIONS("Most steps, in thousands. auto: what 10 million or 100 for each row "
-                             "make, whatever is more.",
+                             "make, if that is more.",
                              10000),
     DNI_PARAM_CACHE_MIB("Most memory for values of the kernel, in MiB. All of them are computed "
                         "once where they fit, otherwise the rows "
@@ -71,8 +70,8 @@ static double iterations_of(const dn_params *p, size_t n_rows) {
                                                        : dni_smo_thousands(n_rows);
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
     (void)n_classes;
     dn_status status = dni_kernel_params_shape(p, n_features, err);
     if (status == DN_OK) {
@@ -260,8 +259,7 @@ static void warn_of_similar_values(const struct fit *f, dn_report *report) {
     const char *advice = dni_kernel_advice(&f->problem->kernel);
     if (f->problem->points.n > 1 && square >= (1 - ALIKE) * greatest) {
         dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
-                       "the kernel has nearly the same value for every pair of rows, and tells "
-                       "none of them from the others%s%s",
+                       "the kernel has nearly the same value for every pair of rows%s%s",
                        advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
     } else if (f->problem->points.n > 1 && is_similarity(&f->problem->kernel) &&
                n * square <= (1 + ALIKE) * greatest) {
@@ -331,8 +329,7 @@ static void write_report(const struct fit *f, dn_report *report) {
     if (is_zero_w(f)) {
         dn_report_warn(&fresh, DN_WARNING_KERNEL_FLAT,
                        "the rows lie around the origin of the kernel's space, and no plane "
-                       "has them on one side: none is called an "
-                       "outlier; kernel rbf tells what is far from them");
+                       "has all of them on one side: no row is an outlier; try kernel rbf");
     } else {
         warn_of_similar_values(f, &fresh);
     }
@@ -393,14 +390,12 @@ const dn_algorithm dni_algorithm_one_class_svm = {
     .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001; "
               "Bishop, PRML, section 7.1",
     .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` "
-                     "times the size of f before rho is taken "
-                     "off, judged with "
-                     "kernel values in double precision",
+                     "times the size of f + rho, computed with kernel values in double precision",
     .flags = DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_NOT_ADDITIVE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = dni_kernel_params_check,
-    .resolve = settle,
+    .resolve = resolve,
     .applies = dni_kernel_param_applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(DN_MAX_PATHS == 100000 && DN_MAX_CHARACTERS == 10000, "the catalogue tells them");
+_Static_assert(DN_MAX_PATHS == 100000 && DN_MAX_CHARACTERS == 10000, "the catalogue states both");
 
 const char *const dni_kernel_type_meanings[] = {
     "x'z",
@@ -322,12 +322,11 @@ static dn_status take_text(const dn_kernel *kernel, const dn_table_column *colum
                       err);
     }
     if (!is_default_text(&spec->text, &own)) {
-        return refuse(
-            "text",
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "kernel %s says itself how its text is encoded: leave \"text\" out",
-                         kernel_label(kernel)),
-            err);
+        return refuse("text",
+                      dn_error_set(err, DN_ERR_ARGUMENT,
+                                   "kernel %s sets the encoding of its text: leave \"text\" out",
+                                   kernel_label(kernel)),
+                      err);
     }
     spec->text = own;
     return DN_OK;

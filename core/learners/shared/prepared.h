@@ -6,11 +6,11 @@
  * do fits with other values of those parameters: a caller that sets dn_fit_input.prepared keeps the
  * problem from one fit to the next.
  *
- * Fits share a problem only if they have the same rows. In a cross-validation these are the values
- * of C of one fold. Different folds have different rows and do not share, except through a larger
- * problem, and then only if their encoders agree. Encoders disagree when they are fitted to the
- * training rows: standardised features, text vocabularies, category levels that occur in the
- * training rows, bins and bases at quantiles; so does an estimated width or covariance. */
+ * Fits share a problem only if they have the same rows: all pairs of classes of a decision, and
+ * values of C or nu. Folds do not share. Their encoders differ wherever the encoder is fitted to the
+ * training rows (standardised features, text vocabularies, category levels, bins and bases at
+ * quantiles), and so do estimated widths and covariances. Where they agree, kernel values of a
+ * larger set of dense rows differ in the last bits, since distances are those of centred rows. */
 #ifndef DNI_PREPARED_H
 #define DNI_PREPARED_H
 

@@ -31,8 +31,9 @@ static const char *const intercept_meanings[] = {
 static const dn_param params[] = {
     {.name = "C",
      .type = DN_PARAM_NUMBER,
-     .meaning = "What a unit of slack costs beside half the squared length of w. null, or hard: "
-                "slack is not allowed (hard margin).",
+     .meaning =
+         "The cost of a unit of slack, relative to half the squared length of w. null, or hard: "
+         "slack is not allowed (hard margin).",
      .default_number = 1,
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -64,7 +65,7 @@ static const dn_param params[] = {
         "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), "
         "a fiftieth of the steps to a hard "
         "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row "
-        "make, whatever is more).",
+        "make, if that is more).",
         10000),
     DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that "
                         "are trained at once. All of them are "
@@ -176,8 +177,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return status == DN_OK ? dni_multiclass_check(p, err) : status;
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
     static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
     (void)n_classes;
     const dni_svm_options o = options_of(p, n_rows, n_features);
@@ -194,7 +195,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
-static void remark(const dn_params *p, dn_report *report) {
+static void warn_of_solver(const dn_params *p, dn_report *report) {
     if (hard_plane(p) && !dni_params_is(p, "solver", "auto")) {
         dn_report_warn(report, DN_WARNING_PARAMETER,
                        "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a "
@@ -264,17 +265,18 @@ const dn_algorithm dni_algorithm_svm = {
                "probabilities when calibrated.",
     .source = "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen "
               "and Lin, JMLR 6, 2005; Hsieh et al., ICML 2008",
-    .stopping_rule = "linear kernels: the relative duality gap (primal - dual)/primal is at most "
-                     "`tolerance`; other kernels: no pair of "
-                     "rows violates the "
-                     "optimality conditions by more than `tolerance`, judged with kernel values in "
-                     "double precision",
+    .stopping_rule =
+        "linear kernels: the relative duality gap (primal - dual)/primal is at most "
+        "`tolerance`; other kernels: no pair of "
+        "rows violates the "
+        "optimality conditions by more than `tolerance`, computed with kernel values in "
+        "double precision",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .resolve = settle,
-    .warn = remark,
+    .resolve = resolve,
+    .warn = warn_of_solver,
     .applies = applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,

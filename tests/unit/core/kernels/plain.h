@@ -1,4 +1,4 @@
-/* Rows of every kind, and kernels of them by the plainest formulas: the judge of the fast ones. */
+/* Rows of every kind, and kernel values by plain loops, with which the fast ones are compared. */
 #ifndef TESTS_CORE_KERNELS_PLAIN_H
 #define TESTS_CORE_KERNELS_PLAIN_H
 
@@ -35,7 +35,8 @@ static inline void rows_index(struct rows *r) {
     }
 }
 
-/* Row 3 repeats row 1, row 4 is empty (of text too). With margins the first quarter of the columns and every fifth are 0 in all rows. */
+/* Row 3 is equal to row 1, row 4 is empty, also as a text. With margins, the first quarter of the
+ * columns and every fifth column are 0 in all rows. */
 static inline struct rows rows_make(enum rows_kind kind, size_t n, size_t d, uint64_t seed) {
     struct rows r = {.n = n, .d = d, .x = xcalloc(n * d, sizeof(double))};
     dni_random random;
@@ -81,7 +82,7 @@ static inline dn_matrix rows_csr(const struct rows *r) {
     return dn_matrix_csr(r->row_start, r->cols, r->values, r->n, r->d);
 }
 
-/* Kernel k of all that see rows as numbers; NULL beyond the last. factor [d × d] is the caller's room. */
+/* Returns kernel k of those for rows of numbers. factor [d × d]: memory for its factor. */
 static inline dn_kernel plain_kernel(size_t k, size_t d, double *factor) {
     const dn_kernel kernels[PLAIN_KERNELS] = {
         {.type = DN_KERNEL_LINEAR},

@@ -1,4 +1,5 @@
-/* Each make of the innermost loops that this processor runs against plain ones; that lanes are independent. */
+/* Compares the innermost loops, in each version that this processor can run, with plain loops, and
+ * checks that lanes are independent. */
 #include "unit/core/kernels/plain.h"
 
 #include "kernels/lanes.h"
@@ -31,7 +32,8 @@ static double plain_measure(dni_form form, size_t d, size_t l, size_t q) {
     return sum;
 }
 
-/* Of all numbers of queries the first are the same to the last bit, and what `square` says of a row with itself. */
+/* The values of the first queries do not depend on the number of queries. The product of a row with
+ * itself is `square` of it. All bit for bit. */
 static void check_measures(const dni_lanes *lanes, dni_form form, size_t d) {
     double all[DNI_GROUP * DNI_PANEL], some[DNI_GROUP * DNI_PANEL];
     for (size_t n = DNI_GROUP; n > 0; n--) {

@@ -1,4 +1,5 @@
-/* Every kernel of rows of every kind against plain formulas; what must be the same to the last bit. */
+/* Compares every kernel of rows of every kind with plain formulas, and checks which values must be
+ * equal bit for bit. */
 #include "unit/core/kernels/plain.h"
 
 enum { N = 137 };
@@ -135,7 +136,8 @@ static void check_sums(const dni_points *points, double size) {
     free(threads);
 }
 
-/* Queries of both kinds: plain values, whatever else is in the tile. */
+/* Queries in double and in single precision: the plain values, which do not depend on the other
+ * queries of the tile. */
 static void check_queries(const dn_kernel *kernel, const struct rows *r, const dni_points *points,
                           const struct rows *q, double tolerance) {
     size_t n = r->n;

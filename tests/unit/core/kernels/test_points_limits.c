@@ -1,4 +1,5 @@
-/* Points where memory, time or numbers run out; when float is used and how far it is off; rows that are not what the points are made for. */
+/* Points: failed allocations, cancellation, estimates of memory, overflow, the error of single
+ * precision, and queries of another kind than the points. */
 #include "unit/core/kernels/plain.h"
 
 /* Everything a set of points does, once; DN_OK at its end. */
@@ -82,7 +83,7 @@ static void memory_fails(void **state) {
     }
 }
 
-/* A stop at any look is heard. */
+/* A cancellation at any poll ends the call. */
 static void stops(void **state) {
     (void)state;
     double factor[400];
@@ -149,7 +150,7 @@ static void estimates_are_close(void **state) {
         const dni_points_estimate estimate =
             dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)INFINITY);
         const double peak = (double)ledger.most, kept = (double)ledger.now;
-        /* With dense rows it is not known whether single precision, a half more, is exact enough. */
+        /* For dense rows the estimate includes values in single precision, a half more. */
         if (peak > estimate.building || kept > estimate.kept ||
             (kind != ROWS_BITS &&
              estimate.building > 1.55 * peak + (kind == ROWS_TEXT ? 65536 : 0))) {
@@ -169,7 +170,7 @@ static void estimates_are_close(void **state) {
 
 /* ---- float ---- */
 /* How far rows in float are from the exact ones, at most. */
-static double off(const dni_points *points) {
+static double largest_error(const dni_points *points) {
     const size_t n = dni_points_n(points);
     double most = 0, *exact = xcalloc(n, sizeof *exact),
            *work = xcalloc(dni_points_work(points), sizeof *work);
@@ -204,13 +205,14 @@ static void float_rule(void **state) {
     for (double width = 1; width < 1000; width *= 2) {
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = width, .n_features = D};
         dni_points *points = points_of(&kernel, rows_dense(&r), NULL);
-        assert_true(off(points) < 1e-6);
+        assert_true(largest_error(points) < 1e-6);
         dni_points_free(points);
     }
     rows_free(&r);
 }
 
-/* Rows far out in units of the width: distances are right where expanding their squares would have lost them. */
+/* Rows far from the centre, in units of the width: distances are exact where ‖x‖² + ‖z‖² − 2 x'z
+ * would have lost all digits. */
 static void far_out(void **state) {
     (void)state;
     enum { N = 40, D = 6 };
@@ -244,7 +246,8 @@ static void far_out(void **state) {
 }
 
 /* ---- numbers out of range ---- */
-/* Of distances all values are numbers between 0 and 1, but of the cosine's where a length is none; an inner product may be none, and is not a number then or infinite, but no other's. */
+/* Kernels of distances have values between 0 and 1, but for the cosine of a row whose length
+ * overflows. An inner product may overflow: that value is NaN or infinite, and no other is. */
 static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q,
                               size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
@@ -323,7 +326,8 @@ static void huge(void **state) {
     }
 }
 
-/* What does not change with the length of the rows: of rows whose squares' product is beyond the numbers, above or below. */
+/* Values that do not depend on the length of the rows, for rows with ‖x‖² ‖z‖² out of range, too
+ * large and too small. */
 static void long_and_short(void **state) {
     (void)state;
     enum { D = 3, N = 3 };
@@ -363,7 +367,8 @@ static void long_and_short(void **state) {
     }
 }
 
-/* Directions of rows so short that their squares are next to none are not known: they are taken for rows of zeros. */
+/* Rows so short that their squares are nearly 0 have no known direction, and count as rows of
+ * zeros. */
 static void no_direction(void **state) {
     (void)state;
     static const double x[] = {1, 2, 0, 0, 1e-163, 1e-163, 1e-160, 2e-160, 2e-154, 4e-154},
@@ -425,7 +430,8 @@ static void nothing(void **state) {
     assert_true(k[0] == 7);
 }
 
-/* precomputed: what a model keeps are rows with a 1 at their place, and a query is a row of the matrix. */
+/* precomputed: a model keeps rows with a single 1, in their column. A query is a row of the
+ * matrix. */
 static void precomputed(void **state) {
     (void)state;
     const dn_kernel kernel = {.type = DN_KERNEL_PRECOMPUTED, .n_features = 5};
@@ -440,7 +446,7 @@ static void precomputed(void **state) {
     free(work);
 }
 
-/* More points than a block of columns has, or a word of bits: ranges that begin and end anywhere. */
+/* More points than in a block of sparse rows or a word of bits: ranges begin and end anywhere. */
 static void ranges(void **state) {
     (void)state;
     enum { N = 9000 };

@@ -24,7 +24,8 @@ static size_t plain_edits(const uint32_t *a, size_t m, const uint32_t *b, size_t
     return line[n];
 }
 
-/* The same sequence with some characters changed, left out or added; symbols >= SYMBOLS are unknown ones, each of its own. */
+/* Returns the sequence with some characters changed, omitted or added. Symbols >= SYMBOLS are not in
+ * the alphabet, and differ from each other. */
 static size_t mutate(dni_random *random, const uint32_t *from, size_t n, uint32_t *to) {
     size_t m = 0;
     for (size_t i = 0; i < n && m + 2 < LONGEST; i++) {

@@ -80,7 +80,8 @@ static struct rows repeated(const struct rows *r) {
     return out;
 }
 
-/* A row of weight 2 is a row that is given twice, with its pair of distance 0; whatever the unit, weights below 1 have no pairs of their own. */
+/* A row of weight 2 counts as two equal rows, with a pair of distance 0. This does not depend on
+ * the scale of the weights. A row with a weight below 1 has no pair with itself. */
 static void weights(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_DENSE, 41, 3, 3), all = repeated(&r);
@@ -126,7 +127,8 @@ static void sampled(void **state) {
     rows_free(&r);
 }
 
-/* Of a sample of many rows, too, a row of weight v is v rows that are the same; and where one of them is as heavy as all others together, each seed finds it so. */
+/* Also in a sample of many rows, a row of weight v counts as v equal rows. A row as heavy as all
+ * others together is in the sample for every seed. */
 static void sampled_by_weight(void **state) {
     (void)state;
     enum { N = 1500 };
@@ -156,7 +158,7 @@ static void sampled_by_weight(void **state) {
         }
         assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
         for (size_t i = 0; i < N; i++) {
-            same[i] = i == N - 1 ? 1e308 : 1e308 / N; /* whatever the unit */
+            same[i] = i == N - 1 ? 1e308 : 1e308 / N; /* in any scale */
         }
         assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
     }
@@ -234,7 +236,8 @@ static void known(void **state) {
     dni_points_free(points);
 }
 
-/* Those that are so by construction have none below rounding, also in a sample of many; sigmoid and chebyshev have. */
+/* Kernels that are semidefinite by construction have no eigenvalue below rounding, also in a sample
+ * of many rows; sigmoid and chebyshev have. */
 static void signs(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_DENSE, 520, 6, 3);

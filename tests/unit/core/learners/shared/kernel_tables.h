@@ -25,7 +25,7 @@ struct kt_table {
     size_t *inputs;        /* [n_inputs] */
     /* [n_inputs × n]; the entries of a sparse column. */
     double *numbers;
-    char *room; /* storage of texts and names */
+    char *strings; /* storage of texts and names */
     const char **text, **class;
     size_t *row_start;
     uint32_t *place;
@@ -43,7 +43,7 @@ static inline unsigned kt_next(unsigned *state) {
  * numbers. */
 static inline void kt_numbers(struct kt_table *t, unsigned *s) {
     for (size_t j = 0; j < t->n_inputs; j++) {
-        char *name = t->room + 24 * j;
+        char *name = t->strings + 24 * j;
         (void)sprintf(name, "x%zu", j);
         t->columns[j] = (chunked_column){.column = {.name = name, .type = DN_NUMERIC},
                                          .number = t->numbers + j * t->n};
@@ -87,7 +87,7 @@ static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsi
 
 /* Texts of words, edges or characters: `each` per row, out of `different` ones. */
 static inline void kt_texts(struct kt_table *t, size_t different, size_t each, unsigned *s) {
-    char *at = t->room;
+    char *at = t->strings;
     for (size_t i = 0; i < t->n; i++) {
         t->text[i] = at;
         for (size_t k = 0; k < each; k++) {
@@ -120,7 +120,7 @@ static inline struct kt_table *kt_new(enum kt_kind kind, size_t n, size_t d, siz
     t->n_classes = n_classes;
     t->inputs = xcalloc(t->n_inputs, sizeof *t->inputs);
     t->numbers = xcalloc((columns ? t->n_inputs : each) * n, sizeof *t->numbers);
-    t->room = xcalloc(t->n_inputs * 24 + n * (24 * each + 1), 1);
+    t->strings = xcalloc(t->n_inputs * 24 + n * (24 * each + 1), 1);
     t->text = xcalloc(n, sizeof *t->text);
     t->class = xcalloc(n, sizeof *t->class);
     t->columns = xcalloc(t->n_inputs + 1, sizeof *t->columns);
@@ -148,7 +148,7 @@ static inline void kt_free(struct kt_table *t) {
     chunked_done(&t->source);
     free(t->inputs);
     free(t->numbers);
-    free(t->room);
+    free(t->strings);
     free(t->text);
     free(t->class);
     free(t->row_start);

@@ -89,7 +89,7 @@ static void refuse(const double *covariance, const char *words) {
     dn_fit_input input = {.rows = rows, .n_classes = 2};
     assert_int_equal(dni_kernel_factor(&input, covariance, &plain, factor, &err), DN_ERR_DATA);
     if (strstr(err.message, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", err.message, words);
+        fail_msg("\"%s\" does not contain \"%s\"", err.message, words);
     }
     dn_rows_free(rows);
 }

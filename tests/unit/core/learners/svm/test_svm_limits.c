@@ -156,18 +156,18 @@ static void stops(void **state) {
     }
 }
 
-struct told {
+struct reported {
     size_t n;
     double fraction, loss;
 };
 
 static void listen(const dn_run *run, const dn_progress *progress) {
-    struct told *told = run->ctx;
-    assert_int_equal(progress->iteration, ++told->n);
-    assert_true(progress->fraction >= told->fraction && progress->fraction <= 1 &&
+    struct reported *reported = run->ctx;
+    assert_int_equal(progress->iteration, ++reported->n);
+    assert_true(progress->fraction >= reported->fraction && progress->fraction <= 1 &&
                 progress->iteration <= progress->max_iterations);
-    told->fraction = progress->fraction;
-    told->loss = progress->loss;
+    reported->fraction = progress->fraction;
+    reported->loss = progress->loss;
 }
 
 static void progress(void **state) {
@@ -175,15 +175,16 @@ static void progress(void **state) {
     for (size_t way = 0; way < WAYS; way++) {
         struct problem t = problem_for(way, 300, false);
         const dni_svm_options o = options_for(way);
-        struct told told = {0};
+        struct reported reported = {0};
         dn_run run = dn_run_default();
-        run.ctx = &told;
+        run.ctx = &reported;
         run.progress = listen;
         struct fit fit = {0};
         OK(try_svm(&t, &o, &run, &fit, NULL));
-        assert_int_equal(told.n, fit.report.iterations);
-        assert_true(told.n > 0 && (isnan(told.loss) || fabs(told.loss - fit.report.objective) <
-                                                           0.1 * fit.report.objective));
+        assert_int_equal(reported.n, fit.report.iterations);
+        assert_true(reported.n > 0 &&
+                    (isnan(reported.loss) ||
+                     fabs(reported.loss - fit.report.objective) < 0.1 * fit.report.objective));
         fit_done(&fit);
         problem_done(&t);
     }

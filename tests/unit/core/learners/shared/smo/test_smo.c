@@ -75,13 +75,13 @@ static void a_long_way_is_not_gone_to_the_end(void **state) {
     assert_true(all.converged);
     for (size_t k = 0; k < 2; k++) {
         const double tolerance = tolerances[k];
-        const dni_smo asked = solve(&p, tolerance, tolerance), finer = solve(&p, tolerance, 1e-8);
-        const double most = 20 * N + fmin(3 * asked.iterations, 200 * N);
-        assert_true((3 * asked.iterations < 200 * N) == (k == 0));
-        assert_true(asked.converged && finer.converged);
-        assert_true(all.iterations > asked.iterations + most);
-        assert_true(finer.iterations > asked.iterations &&
-                    finer.iterations <= asked.iterations + most);
+        const dni_smo coarse = solve(&p, tolerance, tolerance), finer = solve(&p, tolerance, 1e-8);
+        const double most = 20 * N + fmin(3 * coarse.iterations, 200 * N);
+        assert_true((3 * coarse.iterations < 200 * N) == (k == 0));
+        assert_true(coarse.converged && finer.converged);
+        assert_true(all.iterations > coarse.iterations + most);
+        assert_true(finer.iterations > coarse.iterations &&
+                    finer.iterations <= coarse.iterations + most);
         assert_true(finer.violation <= tolerance && finer.violation > 1e-8);
     }
 }
@@ -91,9 +91,9 @@ static void a_short_way_is(void **state) {
     (void)state;
     static struct dual p;
     fill(&p, false, 1);
-    const dni_smo asked = solve(&p, 1e-3, 1e-3), finer = solve(&p, 1e-3, 1e-12);
-    assert_true(asked.violation > 1e-12 && finer.violation <= 1e-12);
-    assert_true(finer.iterations > asked.iterations);
+    const dni_smo coarse = solve(&p, 1e-3, 1e-3), finer = solve(&p, 1e-3, 1e-12);
+    assert_true(coarse.violation > 1e-12 && finer.violation <= 1e-12);
+    assert_true(finer.iterations > coarse.iterations);
 }
 
 int main(void) {

@@ -5,15 +5,15 @@
 #include "learners/shared/smo/smo_rows.h"
 #include "unit/core/support.h"
 
-enum { N = 300, D = 3, LOOKS = 2000 };
+enum { N = 300, D = 3, ROUNDS = 2000 };
 
 /* Bytes requested: now in use, and the peak. */
-struct asked {
+struct requests {
     size_t now, most;
 };
 
-static void *ask(void *ctx, size_t size) {
-    struct asked *a = ctx;
+static void *allocate(void *ctx, size_t size) {
+    struct requests *a = ctx;
     max_align_t *p = malloc(size + sizeof *p);
     if (p == NULL) {
         return NULL;
@@ -24,13 +24,13 @@ static void *ask(void *ctx, size_t size) {
     return p + 1;
 }
 
-static void give_back(void *ctx, void *memory) {
+static void release(void *ctx, void *memory) {
     size_t size;
     if (memory == NULL) {
         return;
     }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
-    ((struct asked *)ctx)->now -= size;
+    ((struct requests *)ctx)->now -= size;
     free((max_align_t *)memory - 1);
 }
 
@@ -51,8 +51,8 @@ static dni_points *points_new(void) {
 
 /* Rows in any order with a varying active set, compared with all kernel values. */
 static void walk(const dni_points *points, const float *gram, double cache_bytes,
-                 struct asked *asked) {
-    const dn_allocator allocator = {.allocate = ask, .release = give_back, .ctx = asked};
+                 struct requests *requests) {
+    const dn_allocator allocator = {.allocate = allocate, .release = release, .ctx = requests};
     const dni_gram none = {.n = N};
     dn_run run = dn_run_default();
     dni_smo_rows *rows;
@@ -66,10 +66,10 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
     }
     OK(dni_smo_rows_new(points, &none, list, N, cache_bytes, &run, &rows, NULL));
     /* 65536: the work arrays of a row. */
-    assert_true((double)asked->now <= dni_smo_rows_memory(N, cache_bytes) + 65536);
-    for (size_t look = 0; look < LOOKS; look++) {
+    assert_true((double)requests->now <= dni_smo_rows_memory(N, cache_bytes) + 65536);
+    for (size_t round = 0; round < ROUNDS; round++) {
         /* Shrink the active set, and restore it when few variables are left. */
-        if (look % 200 == 199) {
+        if (round % 200 == 199) {
             size_t left = 0;
             for (size_t k = 0; k < n && n > 40; k++) {
                 if (k % 3 != 0) {
@@ -83,7 +83,7 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
             OK(dni_smo_rows_activate(rows, active, n, NULL));
         }
         const size_t at =
-            (size_t)(dni_random_uniform(&random, 0, 1) * (double)(look % 2 == 0 ? n : n / 10));
+            (size_t)(dni_random_uniform(&random, 0, 1) * (double)(round % 2 == 0 ? n : n / 10));
         const double *row;
         OK(dni_smo_rows_get(rows, active[at], &row, NULL));
         for (size_t k = 0; k < n; k++) {
@@ -91,7 +91,7 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
         }
     }
     dni_smo_rows_free(rows);
-    assert_int_equal(asked->now, 0);
+    assert_int_equal(requests->now, 0);
 }
 
 static void what_is_kept(void **state) {
@@ -101,17 +101,17 @@ static void what_is_kept(void **state) {
     dni_points *points = points_new();
     float *gram = xcalloc((size_t)N * N, sizeof *gram);
     double *work = xcalloc(dni_points_work(points), sizeof *work);
-    struct asked without = {0};
+    struct requests without = {0};
     for (size_t i = 0; i < N; i++) {
         dni_points_row(points, i, 0, N, gram + i * N, work);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct asked asked = {0};
-        walk(points, gram, sizes[i], &asked);
+        struct requests requests = {0};
+        walk(points, gram, sizes[i], &requests);
         if (i == 0) {
-            without = asked;
+            without = requests;
         }
-        assert_true((double)asked.most <= (double)without.most + sizes[i] + DNI_LAYOUT_ALIGN);
+        assert_true((double)requests.most <= (double)without.most + sizes[i] + DNI_LAYOUT_ALIGN);
     }
     dni_points_free(points);
     free(gram);
