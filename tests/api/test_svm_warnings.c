@@ -99,7 +99,7 @@ static void advice_fits_the_kernel(void **state) {
     warned(far_svm("'kernel':{'type':'rbf','width':1e9}"),
            "(try features.standardize, another width), or C", true);
     warned(far_outliers("'kernel':'sigmoid'"),
-           "from the others: try features.standardize, another scale", true);
+           "every pair of rows: try features.standardize, another scale", true);
 }
 
 /* By the words of what is trained: one weight, or none; classes, or rows. */
