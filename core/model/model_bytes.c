@@ -266,8 +266,11 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
         return corrupt("its target has no name", err);
     }
     const bool has_target = (p->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
-    if (type > DN_TEXT || n < 2 || (!has_target && n != 2)) {
-        return corrupt("its target has no classes", err);
+    if (n < 2) {
+        return corrupt("it has fewer than two classes", err);
+    }
+    if (type > DN_TEXT || (!has_target && n != 2)) {
+        return corrupt("its classes do not fit its algorithm", err);
     }
     return dni_classes_numeric((dn_column_type)type)
                ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)

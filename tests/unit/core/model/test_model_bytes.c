@@ -257,6 +257,45 @@ static void unknown_parameter(void **state) {
     dn_model_unref(model);
 }
 
+/* A model has at least two classes. The classes are removed from the bytes, not only their number. */
+static void too_few_classes(void **state) {
+    (void)state;
+    static const char target[] = "größe";
+    enum { LENGTH = sizeof target - 1, KEPT_AT = LENGTH + 9 }; /* u8 type, u64 number of classes */
+    dn_model *model = make_model(false), *back;
+    void *bytes;
+    size_t size, at = 0;
+    OK(dn_model_write(model, &bytes, &size, NULL));
+    const unsigned char *b = bytes;
+    while (memcmp(b + at, target, LENGTH) != 0) {
+        at++;
+        assert_true(at + KEPT_AT < size);
+    }
+    assert_int_equal(b[at + LENGTH + 1], 3);
+    for (size_t n = 0; n <= 3; n++) {
+        const size_t removed = (3 - n) * sizeof(double), kept = at + KEPT_AT + n * sizeof(double);
+        unsigned char *few = xcalloc(size, 1);
+        dn_error err;
+        dn_error_clear(&err);
+        memcpy(few, b, kept);
+        memcpy(few + kept, b + kept + removed, size - kept - removed);
+        few[at + LENGTH + 1] = (unsigned char)n;
+        for (size_t i = 0; i < 8; i++) {
+            few[DNI_MODEL_SIZE_AT + i] = (unsigned char)((uint64_t)(size - removed) >> (8 * i));
+        }
+        put_checksum(few, size - removed);
+        const dn_status status = dn_model_read(few, size - removed, &back, &err);
+        assert_int_equal(status, n == 3 ? DN_OK : DN_ERR_CORRUPT);
+        assert_int_equal(strstr(err.message, "fewer than two classes") != NULL, n < 2);
+        if (status == DN_OK) {
+            dn_model_unref(back);
+        }
+        free(few);
+    }
+    free(bytes);
+    dn_model_unref(model);
+}
+
 static void checksum_is_the_known_one(void **state) {
     (void)state;
     assert_true(dni_crc32(0, "123456789", 9) == 0xcbf43926u);
@@ -267,13 +306,10 @@ static void checksum_is_the_known_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(every_byte_counts),
-        cmocka_unit_test(forged_checksums),
-        cmocka_unit_test(newer_versions),
-        cmocka_unit_test(older_versions),
-        cmocka_unit_test(unknown_parameter),
-        cmocka_unit_test(checksum_is_the_known_one),
+        cmocka_unit_test(round_trip),       cmocka_unit_test(every_byte_counts),
+        cmocka_unit_test(forged_checksums), cmocka_unit_test(newer_versions),
+        cmocka_unit_test(older_versions),   cmocka_unit_test(unknown_parameter),
+        cmocka_unit_test(too_few_classes),  cmocka_unit_test(checksum_is_the_known_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
