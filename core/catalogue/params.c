@@ -252,11 +252,11 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
         found = param->word;
     }
     if (found == NULL) {
-        const char *meant =
+        const char *similar =
             param->choices == NULL ? NULL : dni_suggest(param->choices, param->synonyms, word);
         char got[200];
-        snprintf(got, sizeof got, "\"%.64s\"%s%s", word, meant == NULL ? "" : "; did you mean ",
-                 meant == NULL ? "" : meant);
+        snprintf(got, sizeof got, "\"%.64s\"%s%s", word, similar == NULL ? "" : "; did you mean ",
+                 similar == NULL ? "" : similar);
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = param->default_number, .word = found});

@@ -53,17 +53,17 @@ static const char *find_member(const dn_algorithm *algorithm, const char *name) 
 
 static dn_status refuse_name(const struct words *w, const char *name, dn_error *err) {
     const dn_algorithm *algorithm = w->params->algorithm;
-    const char *meant = find_member(algorithm, name);
-    if (meant == NULL) {
-        meant = dni_suggest(w->names, NULL, name);
+    const char *similar = find_member(algorithm, name);
+    if (similar == NULL) {
+        similar = dni_suggest(w->names, NULL, name);
     }
-    if (meant == NULL) {
+    if (similar == NULL) {
         /* sets the error for an unknown name, with the list of all parameters */
         return dn_params_set_number(w->params, name, 0, err);
     }
     dn_error_set(err, DN_ERR_ARGUMENT,
                  "algorithm \"%s\" has no parameter \"%.64s\"; did you mean %s?", algorithm->id,
-                 name, meant);
+                 name, similar);
     return refuse(name, err);
 }
 

@@ -56,7 +56,7 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
 
 /* Similarity: 3 × LONGEST for the same letters, 2 × LONGEST for one typing error, the length of the
  * beginning if one word begins with the other, otherwise 0. */
-static size_t nearness(const struct letters *choice, const struct letters *given) {
+static size_t similarity(const struct letters *choice, const struct letters *given) {
     if (strcmp(choice->text, given->text) == 0) {
         return 3 * LONGEST;
     }
@@ -68,7 +68,7 @@ static size_t nearness(const struct letters *choice, const struct letters *given
 
 const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, const char *word) {
     const struct letters given = letters_of(word);
-    const char *meant = NULL;
+    const char *found = NULL;
     size_t best = 0;
     bool unique = false;
     for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++) {
@@ -78,13 +78,13 @@ const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, 
     }
     for (size_t i = 0; given.n > 0 && choices[i] != NULL; i++) {
         const struct letters choice = letters_of(choices[i]);
-        const size_t here = nearness(&choice, &given);
+        const size_t here = similarity(&choice, &given);
         if (here < best) {
             continue;
         }
         unique = here > best;
         best = here;
-        meant = choices[i];
+        found = choices[i];
     }
-    return unique ? meant : NULL;
+    return unique ? found : NULL;
 }

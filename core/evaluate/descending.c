@@ -33,9 +33,9 @@ static void merge(dni_pairs from, size_t begin, size_t middle, size_t end, dni_p
     }
 }
 
-dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs room, const dn_run *run,
+dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs scratch, const dn_run *run,
                               dn_error *err) {
-    dni_pairs from = pairs, to = room;
+    dni_pairs from = pairs, to = scratch;
     size_t since = 0;
     for (size_t begin = 0; begin < n; begin += RUN) {
         insertion(from, begin, n - begin < RUN ? n : begin + RUN);

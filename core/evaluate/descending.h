@@ -12,9 +12,9 @@ typedef struct dni_pairs {
     uint32_t *row;
 } dni_pairs;
 
-/* Sorts n pairs by descending key; stable. `room` is scratch for n pairs. O(n log n).
+/* Sorts n pairs by descending key; stable. `scratch` has n pairs. O(n log n).
  * DN_ERR_STOPPED, DN_ERR_TIME. */
-DN_MUST_USE dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs room,
+DN_MUST_USE dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs scratch,
                                           const dn_run *run, dn_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options, dn_error *err) {
     size_t n = options->n_rows, columns = options->n_classes == 2 ? 1 : options->n_classes;
-    dni_ranking r = {.run = options->run, .n_columns = columns, .room = n};
+    dni_ranking r = {.run = options->run, .n_columns = columns, .capacity = n};
     if (n > DN_MAX_RANKED_SCORES / columns) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
@@ -54,7 +54,7 @@ void dni_ranking_add(dni_ranking *r, size_t truth, double weight, const double *
         r->weight[i] = weight;
     }
     for (size_t k = 0; k < r->n_columns; k++) {
-        r->score[k * r->room + i] = scores[k];
+        r->score[k * r->capacity + i] = scores[k];
         r->broken = r->broken || isnan(scores[k]);
     }
 }
@@ -132,8 +132,8 @@ struct thinner {
 
 static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points, size_t most,
                               double y, dn_error *err) {
-    size_t room = n_points < most ? n_points : most;
-    curve->points = calloc(room, sizeof *curve->points);
+    size_t capacity = n_points < most ? n_points : most;
+    curve->points = calloc(capacity, sizeof *curve->points);
     if (curve->points == NULL) {
         dn_error_set(err, DN_ERR_MEMORY, "a curve needs memory which the system does not have");
         return DN_ERR_MEMORY;
@@ -227,7 +227,7 @@ static dn_status precision_curve(const dni_ranking *r, const double *score, uint
 /* ---- all columns ---- */
 static dn_status finish_column(dni_ranking *r, size_t column, size_t most, dn_curves *curves,
                                struct areas *out, dn_error *err) {
-    double *score = r->score + column * r->room;
+    double *score = r->score + column * r->capacity;
     uint32_t positive = r->n_columns == 1 ? 1 : (uint32_t)column;
     for (size_t i = 0; i < r->n; i++) {
         r->row[i] = (uint32_t)i;

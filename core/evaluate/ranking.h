@@ -7,14 +7,14 @@
 
 /* The scores of all rows, kept for sorting. */
 typedef struct dni_ranking {
-    const dn_run *run; /* the caller's, or NULL */
-    size_t n_columns;  /* two classes: 1, for the second class; otherwise K */
-    size_t room, n;    /* capacity in rows, rows added */
-    double *score;     /* [n_columns × room] column by column */
-    double *weight;    /* [room]; NULL: all 1 */
-    uint32_t *truth;   /* [room] class indices */
+    const dn_run *run;  /* the caller's, or NULL */
+    size_t n_columns;   /* two classes: 1, for the second class; otherwise K */
+    size_t capacity, n; /* capacity in rows, rows added */
+    double *score;      /* [n_columns × capacity] column by column */
+    double *weight;     /* [capacity]; NULL: all 1 */
+    uint32_t *truth;    /* [capacity] class indices */
     dni_pairs scratch;
-    uint32_t *row; /* [room] row numbers, sorted with a column */
+    uint32_t *row; /* [capacity] row numbers, sorted with a column */
     bool broken;   /* a score is NaN: the rows cannot be ranked */
     void *memory;  /* of all arrays */
 } dni_ranking;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 65536 }; /* bytes of the first buffer; it doubles as bytes arrive */
+enum { FIRST_CAPACITY = 65536 }; /* bytes of the first buffer; it doubles as bytes arrive */
 
 dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_error *err) {
     dn_status status = dni_argument_not_null(model, "model", err);
@@ -40,25 +40,25 @@ dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_
 struct input {
     dn_read_fn read;
     void *ctx;
-    unsigned char *bytes; /* [room] */
-    size_t size, room;
+    unsigned char *bytes; /* [capacity] */
+    size_t size, capacity;
 };
 
 /* Reads until `size` >= wanted. */
 static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
     while (in->size < wanted) {
-        if (in->size == in->room) {
-            const size_t room = in->room == 0 ? FIRST_ROOM : 2 * in->room;
-            unsigned char *bytes = room > in->room ? realloc(in->bytes, room) : NULL;
+        if (in->size == in->capacity) {
+            const size_t capacity = in->capacity == 0 ? FIRST_CAPACITY : 2 * in->capacity;
+            unsigned char *bytes = capacity > in->capacity ? realloc(in->bytes, capacity) : NULL;
             if (bytes == NULL) {
                 return dn_error_set(err, DN_ERR_MEMORY, "no memory for a model of %llu bytes",
                                     (unsigned long long)wanted);
             }
             in->bytes = bytes;
-            in->room = room;
+            in->capacity = capacity;
         }
-        const size_t most = wanted - in->size < in->room - in->size ? (size_t)wanted - in->size
-                                                                    : in->room - in->size;
+        const size_t most = wanted - in->size < in->capacity - in->size ? (size_t)wanted - in->size
+                                                                        : in->capacity - in->size;
         const ptrdiff_t n = in->read(in->ctx, in->bytes + in->size, most);
         if (n < 0 || (n > 0 && (size_t)n > most)) {
             return dn_error_set(err, DN_ERR_SOURCE,

@@ -10,7 +10,7 @@ struct reader {
     const dn_table_column *column;
     size_t max_classes;
     double *numbers; /* [n] distinct values in the order of their first rows */
-    size_t n, room;
+    size_t n, capacity;
     double *sorted; /* [n] the same values in ascending order, for the binary search */
     size_t *rank;   /* [n] index of sorted[i] in `numbers` */
     dni_string_set strings;
@@ -51,26 +51,26 @@ static dn_status too_long(const struct reader *r, dn_error *err) {
 }
 
 static dn_status grow(struct reader *r, dn_error *err) {
-    if (r->n < r->room) {
+    if (r->n < r->capacity) {
         return DN_OK;
     }
-    size_t room = r->room == 0 ? 16 : 2 * r->room;
-    double *numbers = realloc(r->numbers, room * sizeof *numbers);
+    size_t capacity = r->capacity == 0 ? 16 : 2 * r->capacity;
+    double *numbers = realloc(r->numbers, capacity * sizeof *numbers);
     if (numbers != NULL) {
         r->numbers = numbers;
     }
-    double *sorted = realloc(r->sorted, room * sizeof *sorted);
+    double *sorted = realloc(r->sorted, capacity * sizeof *sorted);
     if (sorted != NULL) {
         r->sorted = sorted;
     }
-    size_t *rank = realloc(r->rank, room * sizeof *rank);
+    size_t *rank = realloc(r->rank, capacity * sizeof *rank);
     if (rank != NULL) {
         r->rank = rank;
     }
     if (numbers == NULL || sorted == NULL || rank == NULL) {
         return no_memory(err);
     }
-    r->room = room;
+    r->capacity = capacity;
     return DN_OK;
 }
 
@@ -129,11 +129,11 @@ static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
     if (r->code_index != NULL && n <= r->room_codes) {
         return DN_OK;
     }
-    double *room = realloc(r->code_index, (n + 1) * sizeof *room);
-    if (room == NULL) {
+    double *indices = realloc(r->code_index, (n + 1) * sizeof *indices);
+    if (indices == NULL) {
         return no_memory(err);
     }
-    r->code_index = room;
+    r->code_index = indices;
     r->room_codes = n;
     return DN_OK;
 }
@@ -192,9 +192,9 @@ static int by_bytes(const void *a, const void *b) {
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Sorts the strings by their bytes. place[number] becomes the position of class `number` in the
+/* Sorts the strings by their bytes. position[number] becomes the position of class `number` in the
  * sorted order; `out` receives the sorted classes. */
-static dn_status sort_strings(struct reader *r, double *place, dni_classes *out, dn_error *err) {
+static dn_status sort_strings(struct reader *r, double *position, dni_classes *out, dn_error *err) {
     dn_strings met = dni_string_set_view(&r->strings);
     struct named *order = malloc((met.n + 1) * sizeof *order);
     dni_string_set sorted = {0};
@@ -207,7 +207,7 @@ static dn_status sort_strings(struct reader *r, double *place, dni_classes *out,
     }
     for (size_t k = 0; k < met.n && status == DN_OK; k++) {
         uint32_t number;
-        place[order[k].number] = (double)k;
+        position[order[k].number] = (double)k;
         status = dni_string_set_append(&sorted, order[k].text, order[k].length, &number, err);
     }
     if (status == DN_OK) {
@@ -230,25 +230,25 @@ static dn_status finish(struct reader *r, size_t n_rows, double *index, dni_clas
         dn_error_set_field(err, r->column->name);
         return status;
     }
-    double *place = malloc(n * sizeof *place);
-    if (place == NULL) {
+    double *position = malloc(n * sizeof *position);
+    if (position == NULL) {
         return no_memory(err);
     }
     dn_status status;
     if (numeric) {
         for (size_t k = 0; k < n; k++) {
-            place[r->rank[k]] = (double)k;
+            position[r->rank[k]] = (double)k;
         }
         status = dni_classes_from_numbers(r->column->type, r->sorted, n, out, err);
     } else {
-        status = sort_strings(r, place, out, err);
+        status = sort_strings(r, position, out, err);
     }
     for (size_t i = 0; status == DN_OK && i < n_rows; i++) {
         if (!isnan(index[i])) {
-            index[i] = place[(size_t)index[i]];
+            index[i] = position[(size_t)index[i]];
         }
     }
-    free(place);
+    free(position);
     return status;
 }
 

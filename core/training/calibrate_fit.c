@@ -208,14 +208,14 @@ static dn_status take_steps(const struct dni_pool *pools, size_t n, dn_calibrato
 void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work) {
     const size_t n = *(const size_t *)n_rows;
     dni_isotonic_work *w = work;
-    w->room.key = dni_layout_doubles(layout, n);
-    w->room.row = dni_layout_array(layout, n, sizeof *w->room.row);
+    w->scratch.key = dni_layout_doubles(layout, n);
+    w->scratch.row = dni_layout_array(layout, n, sizeof *w->scratch.row);
     w->pools = dni_layout_array(layout, n, sizeof *w->pools);
 }
 
 dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_isotonic_work *work,
                                  const dn_run *run, dn_calibrator *out, dn_error *err) {
-    dn_status status = dni_sort_descending(scored->rows, scored->n, work->room, run, err);
+    dn_status status = dni_sort_descending(scored->rows, scored->n, work->scratch, run, err);
     if (status != DN_OK) {
         return status;
     }

@@ -13,7 +13,7 @@
 
 enum {
     CHUNK_ROWS = 1024, /* a chunk of a strided column stays in the L2 cache */
-    NAME_ROOM = 24,    /* bytes of a generated name such as "x12" */
+    NAME_SIZE = 24,    /* bytes of a generated name such as "x12" */
     EXTRA_COLUMNS = 2  /* target and weight, after the inputs */
 };
 
@@ -27,10 +27,10 @@ struct arrays {
     size_t chunk_rows;
     void *memory;             /* holds the arrays columns ... codes */
     dn_table_column *columns; /* [n_inputs + EXTRA_COLUMNS] */
-    char *names;              /* [n_inputs + EXTRA_COLUMNS][NAME_ROOM] */
+    char *names;              /* [n_inputs + EXTRA_COLUMNS][NAME_SIZE] */
     size_t *inputs;           /* [n_inputs] 0, 1, … */
     size_t *borders;          /* [n_chunks + 1] */
-    double *room;             /* [n_slots × n_inputs × chunk_rows] copied columns */
+    double *copies;           /* [n_slots × n_inputs × chunk_rows] copied columns */
     uint32_t *codes;          /* [n_rows] codes of the labels; empty without labels */
     dni_string_set classes;   /* the different labels */
 };
@@ -70,7 +70,7 @@ static dn_status arrays_column(const dn_table_source *source, size_t chunk, size
         }
         return DN_OK;
     }
-    double *values = a->room + (slot * a->n_inputs + column) * a->chunk_rows;
+    double *values = a->copies + (slot * a->n_inputs + column) * a->chunk_rows;
     const size_t copied = dni_array_column(&a->data->x, first, n, column, values);
     if (copied < n) {
         return refuse_infinite(a->columns[column].name, first + copied, err);
@@ -80,10 +80,10 @@ static dn_status arrays_column(const dn_table_source *source, size_t chunk, size
 }
 
 /* Finds a name for target or weight that no feature has: "y", "y_", "y__", ... */
-static dn_status free_name(const dni_string_set *names, char letter, char out[NAME_ROOM],
+static dn_status free_name(const dni_string_set *names, char letter, char out[NAME_SIZE],
                            dn_error *err) {
     out[0] = letter;
-    for (size_t length = 1; length < NAME_ROOM; length++) {
+    for (size_t length = 1; length < NAME_SIZE; length++) {
         out[length] = '\0';
         if (dni_string_set_find(names, out, length) == DNI_NO_STRING) {
             return DN_OK;
@@ -99,10 +99,10 @@ static dn_status name_columns(struct arrays *a, dn_error *err) {
     dni_string_set names = {0};
     dn_status status = DN_OK;
     for (size_t j = 0; j < a->n_inputs; j++) {
-        char *own = a->names + j * NAME_ROOM;
+        char *own = a->names + j * NAME_SIZE;
         const char *name = a->data->names == NULL ? own : a->data->names[j];
         uint32_t index;
-        (void)snprintf(own, NAME_ROOM, "x%zu", j);
+        (void)snprintf(own, NAME_SIZE, "x%zu", j);
         if (name == NULL || *name == '\0') {
             status = dn_error_set(err, DN_ERR_ARGUMENT, "the name of column %zu is empty", j);
             goto cleanup;
@@ -121,7 +121,7 @@ static dn_status name_columns(struct arrays *a, dn_error *err) {
         a->columns[j] = (dn_table_column){.name = name, .type = DN_NUMERIC};
     }
     for (size_t j = a->n_inputs; j < a->source.n_cols; j++) {
-        char *own = a->names + j * NAME_ROOM;
+        char *own = a->names + j * NAME_SIZE;
         status = free_name(&names, j == a->target ? 'y' : 'w', own, err);
         if (status != DN_OK) {
             goto cleanup;
@@ -155,10 +155,10 @@ static void arrays_layout(dni_layout *layout, const void *shape, void *out) {
     const struct shape *s = shape;
     struct arrays *a = out;
     a->columns = dni_layout_array(layout, s->n_inputs + EXTRA_COLUMNS, sizeof *a->columns);
-    a->names = dni_layout_array(layout, s->n_inputs + EXTRA_COLUMNS, NAME_ROOM);
+    a->names = dni_layout_array(layout, s->n_inputs + EXTRA_COLUMNS, NAME_SIZE);
     a->inputs = dni_layout_array(layout, s->n_inputs + 1, sizeof *a->inputs);
     a->borders = dni_layout_array(layout, s->n_chunks + 1, sizeof *a->borders);
-    a->room = dni_layout_matrix(layout, s->n_slots * s->chunk_rows, s->n_inputs);
+    a->copies = dni_layout_matrix(layout, s->n_slots * s->chunk_rows, s->n_inputs);
     a->codes = dni_layout_array(layout, s->n_labels, sizeof *a->codes);
 }
 
@@ -211,13 +211,13 @@ static dn_status find_method(const char *id, const dn_algorithm **out, dn_error 
         ids[i] = dn_algorithm_at(i)->id;
         (void)snprintf(list + length, sizeof list - length, "%s%s", i == 0 ? "" : ", ", ids[i]);
     }
-    const char *meant = dni_suggest(ids, NULL, id);
+    const char *similar = dni_suggest(ids, NULL, id);
     free(ids);
-    return meant == NULL
+    return similar == NULL
                ? dn_error_set(err, DN_ERR_ARGUMENT, "there is no method \"%.64s\"; there are: %s",
                               id, list)
                : dn_error_set(err, DN_ERR_ARGUMENT,
-                              "there is no method \"%.64s\"; did you mean %s?", id, meant);
+                              "there is no method \"%.64s\"; did you mean %s?", id, similar);
 }
 
 static dn_status check_arguments(const dn_fit_data *data, const dn_run *run,

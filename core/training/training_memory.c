@@ -14,13 +14,13 @@
 
 /* Properties of the encoded rows that are known before the encoder is fitted. */
 struct shape {
-    double plain;    /* most entries of a row, without text columns, sparse columns and bases */
-    double listed;   /* number of features of sparse columns */
-    double scaled;   /* number of standardised ones among `listed`; nonzero in every row */
-    bool has_lists;  /* there is a text or sparse column */
-    bool sparse;     /* rows are never dense, because a text is encoded by its characters */
-    double features; /* number of all features */
-    bool counted;    /* no column is numeric, and there is no basis */
+    double plain;     /* most entries of a row, without text columns, sparse columns and bases */
+    double vector;    /* number of features of sparse columns */
+    double scaled;    /* number of standardised ones among `vector`; nonzero in every row */
+    bool has_vectors; /* there is a text or sparse column */
+    bool sparse;      /* rows are never dense, because a text is encoded by its characters */
+    double features;  /* number of all features */
+    bool counted;     /* no column is numeric, and there is no basis */
 };
 
 static struct shape shape_of(const dn_train_request *request, size_t n_features) {
@@ -29,18 +29,19 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
-            const size_t places =
+            const size_t n_own =
                 spec->index_filters == NULL
                     ? column->width
                     : dn_index_filter_count(&spec->index_filters[i], column->width);
-            shape.listed += (double)places;
-            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)places : 0;
+            shape.vector += (double)n_own;
+            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)n_own : 0;
         }
         shape.sparse =
             shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
         shape.counted = shape.counted && column->type != DN_NUMERIC && column->type != DN_SPARSE;
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
-        shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;
+        shape.has_vectors =
+            shape.has_vectors || column->type == DN_TEXT || column->type == DN_SPARSE;
     }
     shape.plain *= spec->missing_indicator ? 2 : 1;
     return shape;
@@ -61,7 +62,7 @@ struct held {
 enum form { FORM_SPARSE, FORM_DENSE, FORM_EITHER };
 
 static bool is_never_dense(const struct shape *shape) {
-    return shape->has_lists &&
+    return shape->has_vectors &&
            (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_FEATURES);
 }
 
@@ -76,7 +77,7 @@ static double row_entries(const dn_train_request *request, const struct shape *s
 static enum form form_of(const dn_train_request *request, const struct shape *shape,
                          double entries) {
     const double few = shape->plain + shape->scaled + entries;
-    if (!shape->has_lists) {
+    if (!shape->has_vectors) {
         return request->features.n_bases == 0 && 4 * few < shape->features ? FORM_SPARSE
                                                                            : FORM_DENSE;
     }
@@ -113,9 +114,9 @@ static double encoding_bytes(const dn_train_request *request, const struct shape
                                          .n_basis_features = request->features.n_bases > 0
                                                                  ? (size_t)shape->features
                                                                  : 0,
-                                         .has_vectors = shape->has_lists,
+                                         .has_vectors = shape->has_vectors,
                                          .has_scaled = shape->scaled > 0};
-    return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->listed);
+    return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->vector);
 }
 
 /* Bytes of a slot that encodes blocks of n_rows rows in total: its block, or a piece if rows are
@@ -137,9 +138,9 @@ static double selection_bytes(const dn_table_source *source, size_t n_rows) {
     return 8 * ((double)source->n_chunks + 1) + blocks * (8 + sizeof(dn_rows));
 }
 
-/* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the same
- * words. A thread counts at most as many different words as its rows have words. While the counts
- * of two threads are merged, the words of one are in memory twice. */
+/* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the
+ * same words. A thread counts at most as many different words as its rows have words. While the
+ * counts of two threads are merged, the words of one are in memory twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
     const double different = request->different_words;
@@ -152,11 +153,11 @@ static double words_memory(const dn_train_request *request, const struct shape *
 }
 
 /* Copies the request, with the encoding that the algorithm requires. */
-static dn_train_request encoded_request(const dn_train_request *asked, size_t n_rows) {
-    dn_train_request own = *asked;
-    if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) !=
+static dn_train_request encoded_request(const dn_train_request *given, size_t n_rows) {
+    dn_train_request own = *given;
+    if (dn_params_encoding(given->params, given->source->columns, n_rows, &own.features, NULL) !=
         DN_OK) {
-        own.features = asked->features; /* dn_train returns the same error */
+        own.features = given->features; /* dn_train returns the same error */
     }
     return own;
 }
@@ -182,20 +183,20 @@ static double method_memory(const dn_train_request *request, const struct shape 
     return request->params->algorithm->memory(request->params, &fitted);
 }
 
-double dn_train_method_memory(const dn_train_request *asked, size_t n_features, size_t n_classes,
+double dn_train_method_memory(const dn_train_request *given, size_t n_features, size_t n_classes,
                               size_t n_slots) {
-    const size_t n_rows = asked->source->n_rows;
-    const bool native = dn_params_decision(asked->params) == DN_DECISION_NATIVE;
-    dn_train_request request = encoded_request(asked, n_rows);
+    const size_t n_rows = given->source->n_rows;
+    const bool native = dn_params_decision(given->params) == DN_DECISION_NATIVE;
+    dn_train_request request = encoded_request(given, n_rows);
     const struct shape shape = shape_of(&request, n_features);
-    dn_params *settled = NULL; /* "auto" is resolved for all rows, not for one */
-    if (dn_params_copy(request.params, &settled, NULL) == DN_OK &&
-        dn_params_resolve(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
-        request.params = settled;
+    dn_params *resolved = NULL; /* "auto" is resolved for all rows, not for one */
+    if (dn_params_copy(request.params, &resolved, NULL) == DN_OK &&
+        dn_params_resolve(resolved, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
+        request.params = resolved;
     }
     const double memory = method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1),
                                         1, n_classes, n_slots);
-    dn_params_free(settled);
+    dn_params_free(resolved);
     return memory;
 }
 
@@ -240,7 +241,7 @@ static double evaluation_bytes(const struct plan *p, const dn_table_source *sour
 /* Bytes of the fit of the encoder to n_rows rows. Bases are fitted to encoded rows. */
 static double encoder_bytes(const struct plan *p, size_t n_rows, double slots) {
     const dn_train_request *r = p->request;
-    const size_t n_levels = (size_t)(p->shape.features - p->shape.listed);
+    const size_t n_levels = (size_t)(p->shape.features - p->shape.vector);
     double bytes =
         dni_encoder_fit_memory(&r->features, r->source->columns, n_rows, n_levels, p->n_slots) +
         words_memory(r, &p->shape, p->n_slots);
@@ -312,9 +313,9 @@ static double calibrated_bytes(const struct plan *p, size_t n_rows) {
                 dni_calibration_memory(r->params, n_rows, r->source->n_rows, p->n_classes, fold));
 }
 
-double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features,
+double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_features,
                        size_t n_classes, size_t n_slots) {
-    const dn_train_request r = encoded_request(asked, n_rows);
+    const dn_train_request r = encoded_request(given, n_rows);
     const struct plan plan = {.request = &r,
                               .shape = shape_of(&r, n_features),
                               .entries = r.entries / fmax((double)n_rows, 1),

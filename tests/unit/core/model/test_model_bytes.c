@@ -1,4 +1,4 @@
-/* A model as bytes: back to the same model, and nothing else is ever read as one. */
+/* Models as bytes: written, read back, and refused if a byte is changed. */
 #include "unit/core/support.h"
 
 #include "base/crc32.h"
@@ -142,7 +142,8 @@ static void every_byte_counts(void **state) {
     dn_model_unref(model);
 }
 
-/* Whoever mends the checksum gets a model or an error, never a crash; and a model that was read can be used and written again. */
+/* Changed bytes with a valid checksum are read as a model or refused, and never crash. A model that
+ * was read can be used and written again. */
 static void forged_checksums(void **state) {
     (void)state;
     dn_model *model = make_model(false);
@@ -257,7 +258,8 @@ static void unknown_parameter(void **state) {
     dn_model_unref(model);
 }
 
-/* A model has at least two classes. The classes are removed from the bytes, not only their number. */
+/* A model has at least two classes. The test removes classes from the bytes and adapts their
+ * number. */
 static void too_few_classes(void **state) {
     (void)state;
     static const char target[] = "größe";
