@@ -1,6 +1,7 @@
 /* Gauges that are read when somebody looks: jobs, queues, models in memory, files, build. */
 #include "base/metrics.h"
 #include "api/api.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct api_metrics {
     struct metric *models, *model_bytes;
     pthread_mutex_t lock; /* two scrapes at once would add the same difference twice; leaf */
     struct metric *hits, *loads, *evictions;
+    struct metric *log_lines; /* dropped */
 };
 
 static struct metric *series(enum metrics_kind kind, const char *name, const char *help) {
@@ -58,6 +60,7 @@ static void collect(void *arg) {
     catch_up(m->hits, serving.hits);
     catch_up(m->loads, serving.loads);
     catch_up(m->evictions, serving.evictions);
+    catch_up(m->log_lines, log_dropped());
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -117,6 +120,8 @@ void api_metrics_register(struct api_app *app) {
     }
     register_store(m);
     register_models(m);
+    m->log_lines = series(METRICS_COUNTER, "discern_log_dropped_lines_total",
+                          "Lines of requests that were not logged because the log was blocked.");
     app->metrics = m;
     metrics_on_scrape(collect, m);
 }

@@ -30,6 +30,9 @@ bool log_format_parse(const char *name, enum log_format *out);
 bool log_enabled(enum log_level level);
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t n); /* written when it returns */
+/* Lines of log_write_later that were dropped since the start: while write(2) is blocked (a pipe that nobody
+ * reads) and a megabyte waits already, no thread waits for room. "log.dropped" tells how many once it goes on. */
+int64_t log_dropped(void);
 /* For lines by the thousand: once log_gather_start was called they are written together, in order with all others, within 20 ms or so, before the next line
  * of log_write, and when the process dies of its own fault; only a SIGKILL takes the last of them along. */
 void log_write_later(enum log_level level, const char *event, const struct log_field *fields,

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 4 * LOG_OUTPUT_LINE_MAX, GATHER_MS = 20 };
+enum { BUFFER_SIZE = 64 * LOG_OUTPUT_LINE_MAX, WAKE_SIZE = BUFFER_SIZE / 16, GATHER_MS = 20 };
 
 /* Lines that are not written yet. */
 struct gathered {
@@ -28,6 +28,7 @@ static struct {
     struct gathered buffers[2]; /* one is filled while the other is written */
     atomic_int filling;         /* which one is filled */
     bool asleep;                /* the thread waits to be woken */
+    int64_t dropped;            /* lines that found both buffers full, since the start */
     bool stop;                  /* the thread is to end */
     pthread_t thread;
 } output = {.writing = PTHREAD_MUTEX_INITIALIZER, .gather = PTHREAD_MUTEX_INITIALIZER};
@@ -73,8 +74,8 @@ void log_output_write(const char *line, size_t size) {
     (void)pthread_mutex_unlock(&output.writing);
 }
 
-/* false: there is no room. */
-static bool gather(const char *line, size_t size) {
+/* Never waits for write(2): a line that finds no room is counted and dropped. */
+static void gather(const char *line, size_t size) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *g =
         &output.buffers[atomic_load_explicit(&output.filling, memory_order_relaxed)];
@@ -83,23 +84,38 @@ static bool gather(const char *line, size_t size) {
     if (room) {
         memcpy(g->data + before, line, size);
         atomic_store_explicit(&g->size, before + size, memory_order_release);
+    } else {
+        output.dropped++;
     }
-    const bool wake = output.asleep;
+    const bool wake = output.asleep || (before < WAKE_SIZE && before + size >= WAKE_SIZE);
     output.asleep = false;
     (void)pthread_mutex_unlock(&output.gather);
     if (wake) {
         (void)pthread_cond_signal(&output.wake);
     }
-    return room;
+}
+
+int64_t log_dropped(void) {
+    (void)pthread_mutex_lock(&output.gather);
+    const int64_t n = output.dropped;
+    (void)pthread_mutex_unlock(&output.gather);
+    return n;
 }
 
 void log_output_later(const char *line, size_t size) {
-    if (!atomic_load_explicit(&gathering, memory_order_relaxed) || !gather(line, size)) {
+    if (atomic_load_explicit(&gathering, memory_order_relaxed)) {
+        gather(line, size);
+    } else {
         log_output_write(line, size);
     }
 }
 
 /* ---- the thread ---- */
+
+/* Whether so much was gathered that it is written without waiting longer. */
+static bool is_much(void) {
+    return atomic_load(&output.buffers[atomic_load(&output.filling)].size) >= WAKE_SIZE;
+}
 
 /* Lets lines gather from the first one on. Returns with `gather` held; false: the end. */
 static bool wait_for_lines(void) {
@@ -112,7 +128,8 @@ static bool wait_for_lines(void) {
     until.tv_nsec += GATHER_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (!output.stop && pthread_cond_timedwait(&output.wake, &output.gather, &until) == 0) {
+    while (!output.stop && !is_much() &&
+           pthread_cond_timedwait(&output.wake, &output.gather, &until) == 0) {
         continue;
     }
     return !output.stop;
@@ -121,6 +138,7 @@ static bool wait_for_lines(void) {
 static void *gather_main(void *arg) {
     (void)arg;
     bool more = true;
+    int64_t reported = log_dropped();
     while (more) {
         (void)pthread_mutex_lock(&output.gather);
         more = wait_for_lines();
@@ -128,6 +146,11 @@ static void *gather_main(void *arg) {
         (void)pthread_mutex_lock(&output.writing);
         write_gathered();
         (void)pthread_mutex_unlock(&output.writing);
+        const int64_t dropped = log_dropped();
+        if (dropped > reported) {
+            log_warn("log.dropped", log_int("lines", dropped - reported));
+            reported = dropped;
+        }
     }
     return NULL;
 }

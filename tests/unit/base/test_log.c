@@ -341,6 +341,67 @@ static void test_gathered_lines_keep_their_order(void **state) {
     (void)close(fd);
 }
 
+/* Reads the pipe until its writers have closed it. */
+struct drain {
+    int fd;
+    char *bytes;
+    size_t size;
+};
+static void *drain_main(void *arg) {
+    struct drain *d = arg;
+    ssize_t n;
+    while ((n = read(d->fd, d->bytes + d->size, 65536)) > 0) {
+        d->size += (size_t)n;
+    }
+    d->bytes[d->size] = '\0';
+    return NULL;
+}
+
+/* A pipe that nobody reads: logging goes on at once, what finds no room is counted, and the count is logged. */
+static void test_a_blocked_log_drops_and_counts(void **state) {
+    (void)state;
+    enum { LINES_SENT = 20000 }; /* some 4 MB */
+    int ends[2];
+    pthread_t thread;
+    char text[161] = "";
+    memset(text, 'x', sizeof text - 1);
+    assert_int_equal(pipe(ends), 0);
+    log_open(ends[1], LOG_TEXT, LOG_INFO);
+    const int64_t before = log_dropped();
+    (void)alarm(60); /* logging that waits for the pipe would wait for ever */
+    assert_true(log_gather_start());
+    for (int i = 0; i < LINES_SENT; i++) {
+        LOG_WRITE_LATER(LOG_INFO, "request", log_int("n", i), log_str("v", text));
+    }
+    const int64_t dropped = log_dropped() - before;
+    assert_true(dropped > 0 && dropped < LINES_SENT);
+    struct drain d = {.fd = ends[0], .bytes = calloc(1, 8 << 20)};
+    assert_non_null(d.bytes);
+    assert_int_equal(pthread_create(&thread, NULL, drain_main, &d), 0);
+    log_gather_stop();
+    (void)alarm(0);
+    log_open(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    (void)close(ends[1]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)close(ends[0]);
+    int64_t written = 0, reported = 0, last = -1;
+    for (char *line = strtok(d.bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        const char *rest = after_time(line);
+        int64_t n = 0;
+        if (sscanf(rest, "info request n=%" SCNd64, &n) == 1) {
+            assert_true(n > last); /* in order */
+            last = n;
+            written++;
+        } else {
+            assert_int_equal(sscanf(rest, "warn log.dropped lines=%" SCNd64, &n), 1);
+            reported += n;
+        }
+    }
+    assert_int_equal(reported, dropped);
+    assert_int_equal(written, LINES_SENT - dropped);
+    free(d.bytes);
+}
+
 /* A process that aborts takes nothing along that it had logged. */
 static void test_crash_writes_what_is_gathered(void **state) {
     (void)state;
@@ -378,6 +439,7 @@ int main(void) {
         cmocka_unit_test(test_threads_write_whole_lines),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_gathered_lines_keep_their_order),
+        cmocka_unit_test(test_a_blocked_log_drops_and_counts),
         cmocka_unit_test(test_crash_writes_what_is_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
