@@ -216,6 +216,32 @@ static void test_every_fault_of_a_job(void **state) {
                  422, "invalid", "/params/priors/2", "-1");
 }
 
+/* The job with n snapshots from `first` on. */
+static struct answer snapshots(size_t n, size_t first) {
+    static char body[16384];
+    size_t at = (size_t)snprintf(body, sizeof body,
+                                 "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\","
+                                 "\"algorithm\":\"logistic\",\"snapshots\":[");
+    for (size_t i = 0; i < n; i++) {
+        at += (size_t)snprintf(body + at, sizeof body - at, "%s%zu", i > 0 ? "," : "", first + i);
+    }
+    (void)snprintf(body + at, sizeof body - at, "]}");
+    return send_text(&d, "POST", "/v1/jobs?dry_run=true", body);
+}
+
+/* As many snapshots as the limit says, and the last iteration that it allows; nothing beyond. */
+static void test_limits_of_snapshots(void **state) {
+    (void)state;
+    struct answer a = snapshots(1000, 1);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(json_array_size(at(a.json, "snapshots")), 1000);
+    answer_done(&a);
+    expect_fault(snapshots(1001, 1), 422, "invalid", "/snapshots", "at most 1000");
+    expect_status(snapshots(1, 1000000000), 200);
+    expect_fault(snapshots(2, 1000000000), 422, "invalid", "/snapshots/1", "1 to 1000000000");
+    expect_status(snapshots(0, 1), 200);
+}
+
 /* null is the same as leaving it out. */
 static void test_null_is_not_given(void **state) {
     (void)state;
@@ -360,6 +386,7 @@ int main(void) {
         cmocka_unit_test(test_dry_run_says_all_and_starts_nothing),
         cmocka_unit_test(test_chosen_columns),
         cmocka_unit_test(test_every_fault_of_a_job),
+        cmocka_unit_test(test_limits_of_snapshots),
         cmocka_unit_test(test_null_is_not_given),
         cmocka_unit_test(test_a_continuous_target_is_warned_of),
         cmocka_unit_test(test_text_alone_can_be_trained_on),

@@ -5,11 +5,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "client.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -301,6 +303,67 @@ static void test_events_of_a_job_that_has_ended(void **state) {
 }
 
 /* Replayed, an event shows the job as it was then. */
+/* Runs SQL on the database of the daemon. */
+static void change_database(const char *format, long number) {
+    sqlite3 *db = NULL;
+    char *sql = sqlite3_mprintf(format, number);
+    assert_int_equal(sqlite3_open_v2(d.database, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_free(sql);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A client that has missed more events than one step of the stream writes gets them all, to the end. */
+static void test_many_missed_events(void **state) {
+    (void)state;
+    char event[32];
+    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
+    const double id = number_at(job, "id");
+    struct answer a = get(&d, job_path(id, "/events"));
+    const long last = message(a.body, 1, event, &data);
+    json_decref(data);
+    answer_done(&a);
+    /* 350 events of progress before the last one: three steps of 100 and a part of one */
+    change_database("UPDATE job_events SET seq = seq + 350 WHERE job = %ld AND kind = 2", (long)id);
+    change_database("UPDATE jobs SET last_event = last_event + 350 WHERE id = %ld", (long)id);
+    change_database(
+        "WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 349)"
+        " INSERT INTO job_events (job, seq, kind, progress)"
+        " SELECT j.id, j.last_event - 350 + n.i, 1, '{\"iteration\":' || n.i || '}'"
+        " FROM n, jobs j WHERE j.id = %ld",
+        (long)id);
+    static char text[256 * 1024];
+    char request[200];
+    (void)snprintf(request, sizeof request,
+                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: 0\r\n"
+                   "Connection: close\r\n\r\n",
+                   job_path(id, "/events"));
+    int fd = raw_open(&d);
+    raw_text(fd, request);
+    size_t size = 0;
+    ssize_t got = 1;
+    /* a stream that waits though there are events says so after a while: it is not waited for */
+    while (got > 0 && strstr(text, "\r\n0\r\n\r\n") == NULL &&
+           strstr(text, ": still here") == NULL && size + 1 < sizeof text) {
+        got = recv(fd, text + size, sizeof text - 1 - size, 0);
+        size += got > 0 ? (size_t)got : 0;
+        text[size] = '\0';
+    }
+    close(fd);
+    assert_null(strstr(text, ": still here"));
+    for (long n = 1; n <= last + 350; n++) {
+        assert_int_equal(message(text, (size_t)n - 1, event, &data), n);
+        if (n >= last && n < last + 350) {
+            assert_string_equal(event, "progress");
+            assert_int_equal(number_at(data, "iteration"), n - last);
+        }
+        json_decref(data);
+    }
+    assert_string_equal(event, "done");
+    json_decref(job);
+}
+
 static void test_past_events_show_the_past(void **state) {
     (void)state;
     static const char *const later[] = {"finished_at", "progress", "error", "result"};
@@ -400,6 +463,7 @@ int main(void) {
         cmocka_unit_test(test_lists_and_filters),
         cmocka_unit_test(test_the_queue_is_bounded),
         cmocka_unit_test(test_events_of_a_job_that_has_ended),
+        cmocka_unit_test(test_many_missed_events),
         cmocka_unit_test(test_past_events_show_the_past),
         cmocka_unit_test(test_events_while_a_job_runs),
         cmocka_unit_test(test_events_from_the_future),

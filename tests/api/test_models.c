@@ -310,6 +310,54 @@ static void test_description_and_tags(void **state) {
                    "unknown-model");
 }
 
+/* A PATCH with a description of n bytes. */
+static struct answer describe(size_t n) {
+    static char body[8192];
+    (void)snprintf(body, sizeof body, "{\"description\":\"%0*d\"}", (int)n, 7);
+    return send_text(&d, "PATCH", "/v1/models/iris", body);
+}
+
+/* … with n tags of `size` bytes each. */
+static struct answer tag(size_t n, size_t size) {
+    static char body[16384];
+    size_t at = (size_t)snprintf(body, sizeof body, "{\"tags\":[");
+    for (size_t i = 0; i < n; i++) {
+        at += (size_t)
+            snprintf(body + at, sizeof body - at, "%s\"%.*s\"", i > 0 ? "," : "", (int)size,
+                     "tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt"
+                     "tttttttttttttttttttttttttttttttttttttttttt");
+    }
+    (void)snprintf(body + at, sizeof body - at, "]}");
+    return send_text(&d, "PATCH", "/v1/models/iris", body);
+}
+
+/* Descriptions and tags of exactly the limits are taken, and nothing beyond. */
+static void test_limits_of_description_and_tags(void **state) {
+    (void)state;
+    struct answer a = describe(4000);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(strlen(text_at(a.json, "description")), 4000);
+    answer_done(&a);
+    expect_fault(describe(4001), 422, "invalid", "/description", "at most 4000 bytes");
+    a = tag(100, 1);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(json_array_size(at(a.json, "tags")), 100);
+    answer_done(&a);
+    expect_fault(tag(101, 1), 422, "invalid", "/tags", "100");
+    a = tag(2, 100);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(strlen(text_at(a.json, "tags.1")), 100);
+    answer_done(&a);
+    expect_fault(tag(2, 101), 422, "invalid", "/tags/1", "1 to 100 bytes");
+    expect_fault(tag(1, 0), 422, "invalid", "/tags/0", "1 to 100 bytes");
+    a = get(&d, "/v1/models/iris"); /* what was refused changed nothing */
+    assert_int_equal(strlen(text_at(a.json, "description")), 4000);
+    assert_int_equal(json_array_size(at(a.json, "tags")), 2);
+    answer_done(&a);
+    expect_status(send_text(&d, "PATCH", "/v1/models/iris", "{\"description\":null,\"tags\":null}"),
+                  200);
+}
+
 static void test_delete(void **state) {
     (void)state;
     /* the live version goes only if another is named */
@@ -356,6 +404,7 @@ int main(void) {
         cmocka_unit_test(test_weights_of_two_classes),
         cmocka_unit_test(test_weights_have_a_tag),
         cmocka_unit_test(test_description_and_tags),
+        cmocka_unit_test(test_limits_of_description_and_tags),
         cmocka_unit_test(test_delete),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

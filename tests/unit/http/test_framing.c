@@ -361,10 +361,21 @@ static void request_ids(void **state) {
     raw_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: a.B_9:+/=@-\r\n\r\n", &r);
     assert_string_equal(raw_header(&r, "X-Request-Id"), "a.B_9:+/=@-");
     raw_done(&r);
-    raw_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: a b\r\n\r\n", &r);
-    assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
-    raw_done(&r);
     char request[400];
+    /* every byte counts: the first, one in the middle, the last; alone, and the empty one */
+    static const char *const refused[] = {"a b", "{ab", "a{b", "ab{",  "{",
+                                          "\"",  ",x",  "x,",  "\x80x"};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\n\r\n",
+                 refused[i]);
+        raw_ask(toy.server, request, &r);
+        assert_int_equal(r.status, 200);
+        assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
+        raw_done(&r);
+    }
+    raw_ask(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: z\r\n\r\n", &r);
+    assert_string_equal(raw_header(&r, "X-Request-Id"), "z");
+    raw_done(&r);
     snprintf(request, sizeof request,
              "GET /nope HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0128d\r\n\r\n", 7);
     raw_ask(toy.server, request, &r);

@@ -314,6 +314,48 @@ static void loaded_versions_stay(void **state) {
     fixture_done(&f);
 }
 
+/* Exactly as many models as the budget allows stay; one more takes the place of the one unused longest. */
+static void the_longest_unused_goes(void **state) {
+    (void)state;
+    struct fixture f;
+    struct serving_stats stats;
+    fixture_init(&f, 1 << 20);
+    publish(&f, "a", f.model, f.model_size);
+    assert_int_equal(version_served(&f, "a"), 1);
+    serving_stats(f.serving, &stats);
+    const int64_t size = stats.bytes;
+    fixture_done(&f);
+    fixture_init(&f, 3 * size);
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < 5; i++) {
+        publish(&f, names[i], f.model, f.model_size);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(version_served(&f, names[i]), 1);
+    }
+    serving_stats(f.serving, &stats);
+    assert_int_equal(stats.models, 3);
+    assert_int_equal(stats.bytes, 3 * size);
+    assert_int_equal(stats.evictions, 0);
+    assert_true(is_loaded(&f, "a", 1)); /* used: "b" is now the one unused longest */
+    assert_int_equal(version_served(&f, "d"), 1);
+    assert_false(is_loaded(&f, "b", 1));
+    assert_true(is_loaded(&f, "c", 1) && is_loaded(&f, "d", 1) && is_loaded(&f, "a", 1));
+    assert_int_equal(version_served(&f, "e"), 1);
+    assert_false(is_loaded(&f, "c", 1));
+    assert_true(is_loaded(&f, "a", 1) && is_loaded(&f, "d", 1) && is_loaded(&f, "e", 1));
+    serving_stats(f.serving, &stats);
+    assert_int_equal(stats.evictions, 2);
+    assert_int_equal(stats.bytes, 3 * size);
+    /* one in use stays, though it is the one unused longest */
+    const struct serving_model *held = serving_try(f.serving, "a", 1);
+    assert_true(is_loaded(&f, "d", 1) && is_loaded(&f, "e", 1));
+    assert_int_equal(version_served(&f, "b"), 1);
+    assert_true(is_loaded(&f, "a", 1) && !is_loaded(&f, "d", 1));
+    serving_release(f.serving, held);
+    fixture_done(&f);
+}
+
 /* A publish that removes old versions drops these alone. */
 static void pruned_versions_go(void **state) {
     (void)state;
@@ -380,6 +422,7 @@ int main(void) {
         cmocka_unit_test(the_budget_holds),
         cmocka_unit_test(a_commit_under_way),
         cmocka_unit_test(loaded_versions_stay),
+        cmocka_unit_test(the_longest_unused_goes),
         cmocka_unit_test(pruned_versions_go),
         cmocka_unit_test(readers_and_publishes_at_once),
     };

@@ -131,6 +131,29 @@ static void test_refused_lines(void **state) {
           "1: 1 2\n2.1 the line is longer than 60 bytes\n3: 3 4\n");
 }
 
+/* A line of exactly the limit is read, one byte more is refused, wherever the line ends. */
+static void test_longest_line(void **state) {
+    (void)state;
+    struct buf body = {0};
+    for (int bom = 0; bom < 2; bom++) {
+        for (int end = 0; end < 2; end++) {
+            for (int more = 0; more < 2; more++) {
+                buf_clear(&body);
+                buf_printf(&body, "%s[1,2%*s]%s", bom ? "\xEF\xBB\xBF" : "", 55 + more, "",
+                           end ? "\n" : "");
+                assert_int_equal(body.size, (size_t)(3 * bom + 60 + more + end));
+                check(numeric, buf_cstr(&body),
+                      more ? "1.1 the line is longer than 60 bytes\n" : "1: 1 2\n");
+            }
+        }
+    }
+    buf_clear(&body);
+    buf_printf(&body, "[1,2]\n[3,4%*s]\n[5,6%*s]\n[7,8]\n", 55, "", 56, "");
+    check(numeric, buf_cstr(&body),
+          "1: 1 2\n2: 3 4\n3.1 the line is longer than 60 bytes\n4: 7 8\n");
+    buf_done(&body);
+}
+
 /* A line that never ends takes no memory. */
 static void test_endless_line(void **state) {
     (void)state;
@@ -236,7 +259,8 @@ static void test_sniffing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_longest_line),
+                                       cmocka_unit_test(test_lines),
                                        cmocka_unit_test(test_refused_lines),
                                        cmocka_unit_test(test_endless_line),
                                        cmocka_unit_test(test_memory_is_bounded),

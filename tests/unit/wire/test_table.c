@@ -510,8 +510,45 @@ static void test_iris(void **state) {
     table_done(&t);
 }
 
+/* A delimiter that was given, by the option or by the media type, stands: the body may look like another. */
+static void test_given_delimiter(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        enum wire_format format;
+        char delimiter;
+        const char *name; /* of the first column */
+        size_t n_columns;
+    } rows[] = {
+        {"a,b;c\n1,2;3\n", WIRE_CSV, '\0', "a", 2},
+        {"a,b;c\n1,2;3\n", WIRE_CSV, ';', "a,b", 2},
+        {"a,b;c\n1,2;3\n", WIRE_CSV, '|', "a,b;c", 1},
+        {"a;b\n1;2\n", WIRE_CSV, ',', "a;b", 1},
+        {"a;b\n1;2\n", WIRE_SNIFF, '\t', "a;b", 1},
+        {"a,b\tc\n1,2\t3\n", WIRE_TSV, '\0', "a,b", 2},
+        {"a,b\n1,2\n", WIRE_TSV, '\0', "a,b", 1},
+        {"a,b\n1,2\n", WIRE_CSV, '\t', "a,b", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct table t =
+            table_read_options(&(struct wire_table_options){.format = rows[i].format,
+                                                            .delimiter = rows[i].delimiter,
+                                                            .header = WIRE_HEADER_YES},
+                               rows[i].body);
+        struct wire_schema schema = {0};
+        struct problem problem = {0};
+        assert_true(t.well);
+        assert_true(wire_schema_parse(t.columns, &schema, &problem));
+        assert_int_equal(schema.n, rows[i].n_columns);
+        assert_string_equal(schema.columns[0].name, rows[i].name);
+        wire_schema_done(&schema);
+        table_done(&t);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_delimiter),
+                                       cmocka_unit_test(test_types),
                                        cmocka_unit_test(test_zero_and_one_are_numbers),
                                        cmocka_unit_test(test_falls_keep_what_was_written),
                                        cmocka_unit_test(test_a_header_that_comes_again),
