@@ -153,38 +153,42 @@ dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double 
     size_t rank = 0;
     dn_status status =
         dn_run_alloc(run, d, sizeof *q.order, "the order of the columns", &order, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, d, sizeof(double), "a column of the triangle", &work, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dn_run_alloc(run, d, sizeof(double), "a column of the triangle", &work, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
     q.order = order;
-    for (size_t j = 0; status == DN_OK && j < d; j++) {
+    for (size_t j = 0; j < d; j++) {
         q.order[j] = j;
     }
-    if (status == DN_OK) {
-        status = factor(run, &q, tolerance, &rank, err);
-    }
+    status = factor(run, &q, tolerance, &rank, err);
     if (status == DN_OK && rank < d) {
         status = dn_run_alloc(run, (d - rank) * d, sizeof(double), "the combinations of columns",
                               &null, err);
     }
-    for (size_t j = rank; status == DN_OK && j < d; j++) {
-        status = dn_run_stop(run, err);
-        if (status == DN_OK) {
-            spread(&q, rank, j, -1, work, (double *)null + (j - rank) * d);
-        }
-    }
-    for (size_t i = 0; status == DN_OK && i < k; i++) {
-        spread(&q, rank, d + i, 1, work, x + i * d);
-    }
-    dn_run_free(run, work);
-    dn_run_free(run, order);
     if (status != DN_OK) {
-        dn_run_free(run, null);
-        return status;
+        goto cleanup;
+    }
+    for (size_t j = rank; j < d; j++) {
+        status = dn_run_stop(run, err);
+        if (status != DN_OK) {
+            dn_run_free(run, null);
+            goto cleanup;
+        }
+        spread(&q, rank, j, -1, work, (double *)null + (j - rank) * d);
+    }
+    for (size_t i = 0; i < k; i++) {
+        spread(&q, rank, d + i, 1, work, x + i * d);
     }
     *out_n_null = d - rank;
     *out_null = null;
-    return DN_OK;
+cleanup:
+    dn_run_free(run, work);
+    dn_run_free(run, order);
+    return status;
 }
 
 /* Gram-Schmidt, twice because of rounding. */

@@ -107,7 +107,7 @@ static void add(struct long_sum *sum, double term, double sign) {
     sum->lead = total;
 }
 
-void dni_bayes_settle(dni_naive_bayes *b, size_t K, size_t d) {
+void dni_bayes_precompute(dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
         struct long_sum sum = {.lead = log(b->prior[k])};
         for (size_t j = 0; j < d; j++) {
@@ -221,8 +221,8 @@ static void bayes_intercept(const dn_machine *machine, double *out, double *work
 
 static void bayes_finish(dn_machine *const *machines, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        dni_bayes_settle(dni_bayes_of(machines[i]), machines[i]->n_classes,
-                         machines[i]->n_features);
+        dni_bayes_precompute(dni_bayes_of(machines[i]), machines[i]->n_classes,
+                             machines[i]->n_features);
     }
 }
 
@@ -261,7 +261,7 @@ static void factors_to_raw(const dni_naive_bayes *from, size_t K, size_t d, cons
             to->b[j * K + k] = scale[j] * scale[j] * from->b[j * K + k];
         }
     }
-    dni_bayes_settle(to, K, d);
+    dni_bayes_precompute(to, K, d);
 }
 
 static dn_status bayes_to_raw(const dn_machine *machine, const double *mean, const double *scale,

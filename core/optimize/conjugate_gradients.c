@@ -102,14 +102,12 @@ static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_o
                          dn_error *err) {
     const dni_systems *s = t->systems;
     dn_status status = s->residual(s->ctx, run, t->x, t->r, err);
-    for (size_t k = 0; status == DN_OK && k < s->n_systems; k++) {
-        t->length[k] = length(s, t->r + k * s->n);
-    }
     if (status != DN_OK) {
         return status;
     }
-    for (size_t k = 0; out->residuals == 0 && k < s->n_systems; k++) {
-        t->right[k] = t->length[k];
+    for (size_t k = 0; k < s->n_systems; k++) {
+        t->length[k] = length(s, t->r + k * s->n);
+        t->right[k] = out->residuals == 0 ? t->length[k] : t->right[k];
     }
     out->residuals++;
     out->measure = measure(t);
@@ -125,8 +123,11 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
     const dni_systems *s = t->systems;
     dni_pace pace = {.run = run};
     dn_status status = s->product(s->ctx, run, t->p, t->q, err);
+    if (status != DN_OK) {
+        return status;
+    }
     *going = 0;
-    for (size_t k = 0; status == DN_OK && k < s->n_systems; k++) {
+    for (size_t k = 0; k < s->n_systems; k++) {
         double *p = t->p + k * s->n, *q = t->q + k * s->n;
         if (t->rho[k] == 0) {
             continue;
@@ -149,7 +150,7 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
         turn(t, k);
         *going += t->rho[k] > 0;
     }
-    return status;
+    return DN_OK;
 }
 
 /* Iterates from exact residuals until the recurrences have solved all systems. */
@@ -185,12 +186,19 @@ static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_ite
 static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iterations,
                        dni_systems_outcome *out, dn_error *err) {
     dn_status status = refresh(t, run, out, err);
-    while (status == DN_OK && out->reason == DN_STOP_NONE) {
+    if (status != DN_OK) {
+        return status;
+    }
+    while (out->reason == DN_STOP_NONE) {
         double before = out->measure;
         if (before > t->tolerance && out->iterations < max_iterations) {
             status = follow(t, run, max_iterations, out, err);
-            if (status == DN_OK) {
-                status = refresh(t, run, out, err);
+            if (status != DN_OK) {
+                return status;
+            }
+            status = refresh(t, run, out, err);
+            if (status != DN_OK) {
+                return status;
             }
         }
         if (out->measure <= t->tolerance) {
@@ -201,7 +209,7 @@ static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iter
             out->reason = DN_STOP_NO_PROGRESS;
         }
     }
-    return status;
+    return DN_OK;
 }
 
 dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run, double tolerance,

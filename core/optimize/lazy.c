@@ -5,15 +5,15 @@
 
 /* x ← factor·z after the penalty; scales the counts in the same way. */
 static void restart(dni_lazy *lazy, double factor) {
-    double of_x = lazy->scale * factor, of_debts = lazy->scale * fmax(factor, 0);
-    for (size_t i = 0; i < lazy->n_held; i++) {
+    double of_x = lazy->scale * factor, of_counts = lazy->scale * fmax(factor, 0);
+    for (size_t i = 0; i < lazy->n_penalised; i++) {
         if (lazy->paid != NULL) {
             dni_lazy_apply(lazy, i);
-            lazy->paid[i] *= of_debts;
+            lazy->paid[i] *= of_counts;
         }
         lazy->x[i] *= of_x;
     }
-    lazy->due *= of_debts;
+    lazy->due *= of_counts;
     lazy->scale = 1;
 }
 

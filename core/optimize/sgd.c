@@ -59,8 +59,8 @@ static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
 }
 
 /* Decays `paid` (q) like the weights, and applies the penalty. `due` is u. */
-static void collect(const double *l1, double due, double decayed, double *paid, double *x,
-                    size_t n) {
+static void apply_penalty(const double *l1, double due, double decayed, double *paid, double *x,
+                          size_t n) {
     for (size_t i = 0; i < n; i++) {
         double before = x[i];
         paid[i] *= decayed;
@@ -83,7 +83,7 @@ static dn_status visit_batch(struct sgd *t, const dn_block *block, const size_t 
     }
     double decayed = fmax(0, 1 - t->rate * s->decay * weight);
     t->due = t->due * decayed + t->rate * weight;
-    collect(o->l1, t->due, decayed, t->paid, t->base.x, o->n);
+    apply_penalty(o->l1, t->due, decayed, t->paid, t->base.x, o->n);
     return DN_OK;
 }
 
@@ -136,10 +136,10 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
     if (s->step == NULL) {
         t->lazy = (dni_lazy){.x = d->gradient, /* free between evaluations */
                              .paid = t->paid,
-                             .n_held = s->n_held,
+                             .n_penalised = s->n_penalised,
                              .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, d->n),
                              .scale = 1};
-        s->lay_out(o->ctx, d->x, t->lazy.x);
+        s->to_ordered(o->ctx, d->x, t->lazy.x);
     }
     dn_status status = visit_rows(t, err);
     if (status != DN_OK) {
@@ -147,7 +147,7 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
     }
     if (s->step == NULL) {
         dni_lazy_apply_all(&t->lazy);
-        s->read_back(o->ctx, t->lazy.x, d->x);
+        s->from_ordered(o->ctx, t->lazy.x, d->x);
     }
     for (size_t i = 0; i < d->n; i++) {
         d->step[i] = d->x[i] - d->step[i];

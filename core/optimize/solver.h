@@ -31,10 +31,10 @@ typedef struct dni_sgd_settings {
      * `due`. */
     dn_status (*step_lazily)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                              double rate, dni_lazy *point, dn_error *err);
-    size_t n_held; /* number of variables with a penalty */
-    void (*lay_out)(void *ctx, const double *x,
-                    double *ordered); /* x in the order of step_lazily … */
-    void (*read_back)(void *ctx, const double *ordered, double *x); /* … and back */
+    size_t n_penalised; /* number of variables with a penalty */
+    void (*to_ordered)(void *ctx, const double *x,
+                       double *ordered); /* x in the order of step_lazily … */
+    void (*from_ordered)(void *ctx, const double *ordered, double *x); /* … and back */
 } dni_sgd_settings;
 
 typedef struct dni_solver_options {

@@ -193,7 +193,7 @@ static void scale_means(const struct problem *p) {
     }
 }
 
-/* Sets n_components: the dimension of the space of the means, or fewer if the parameter says so. */
+/* Sets n_components: the dimension of the space of the means, or the parameter `components` if it is less. */
 static dn_status count_components(const struct problem *p, dn_error *err) {
     struct fisher *f = p->fisher;
     const size_t K = f->scatter.n_classes;

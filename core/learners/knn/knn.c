@@ -64,25 +64,22 @@ static dn_kernel kernel_of(const dn_params *p, size_t n_features) {
 }
 
 /* ---- fit ---- */
-typedef dn_status visit_fn(void *arg, const dn_block *block, dn_error *err);
+typedef void visit_fn(void *arg, const dn_block *block);
 
 /* Calls `visit` with every block of rows, in order, and polls the stop before each. */
 static dn_status visit_blocks(const dn_rows *rows, const dn_run *run, visit_fn *visit, void *arg,
                               dn_error *err) {
     for (size_t b = 0; b < rows->n_blocks; b++) {
-        dn_status status = DN_OK;
-        for (size_t k = 0; k < dn_rows_n_pieces(rows, b) && status == DN_OK; k++) {
+        for (size_t k = 0; k < dn_rows_n_pieces(rows, b); k++) {
             dn_block block;
-            status = dn_run_stop(run, err);
+            dn_status status = dn_run_stop(run, err);
             if (status == DN_OK) {
                 status = dn_rows_piece(rows, b, k, 0, &block, err);
             }
-            if (status == DN_OK) {
-                status = visit(arg, &block, err);
+            if (status != DN_OK) {
+                return status;
             }
-        }
-        if (status != DN_OK) {
-            return status;
+            visit(arg, &block);
         }
     }
     return DN_OK;
@@ -100,10 +97,9 @@ static double weight_of(const dn_block *block, size_t i) {
     return block->weight == NULL ? 1 : block->weight[i];
 }
 
-static dn_status count_rows(void *arg, const dn_block *block, dn_error *err) {
+static void count_rows(void *arg, const dn_block *block) {
     struct fit *fit = arg;
     const dn_matrix x = block->x;
-    (void)err;
     fit->sparse = x.kind == DN_CSR;
     for (size_t i = 0; i < x.n_rows; i++) {
         if (weight_of(block, i) > 0) {
@@ -111,30 +107,25 @@ static dn_status count_rows(void *arg, const dn_block *block, dn_error *err) {
             fit->n_entries += fit->sparse ? x.row_start[i + 1] - x.row_start[i] : 0;
         }
     }
-    return DN_OK;
 }
 
-static dn_status store_rows(void *arg, const dn_block *block, dn_error *err) {
+static void store_rows(void *arg, const dn_block *block) {
     struct fit *fit = arg;
-    (void)err;
     for (size_t i = 0; i < block->x.n_rows; i++) {
         if (weight_of(block, i) > 0) {
             dni_support_add(fit->support, dn_matrix_rows(block->x, i, 1));
         }
     }
-    return DN_OK;
 }
 
-static dn_status store_votes(void *arg, const dn_block *block, dn_error *err) {
+static void store_votes(void *arg, const dn_block *block) {
     struct fit *fit = arg;
-    (void)err;
     for (size_t i = 0; i < block->x.n_rows; i++) {
         if (weight_of(block, i) > 0) {
             fit->machine->class_of[fit->stored] = (uint32_t)block->target[i];
             fit->machine->weight[fit->stored++] = weight_of(block, i);
         }
     }
-    return DN_OK;
 }
 
 static void report_fit(const struct fit *fit, size_t wanted, dn_report *report) {

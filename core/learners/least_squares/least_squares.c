@@ -142,8 +142,8 @@ static size_t iterations_of(const dn_params *p, const struct method *method, siz
     return (size_t)fmax(method->least, fmin(method->most, passes));
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
     (void)n_classes;
     const struct method *method = choose_method(p, n_rows, n_features);
     dn_status status = dn_params_set_word(p, "solver", method->name, err);
@@ -223,7 +223,7 @@ const dn_algorithm dni_algorithm_least_squares = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .applies = dni_calibrate_applies,
-    .resolve = settle,
+    .resolve = resolve,
     .drops_first = dni_drops_first_without_lambda,
     .memory = memory,
     .fit = fit_least_squares,

@@ -15,6 +15,7 @@
  * Björck, Numerical Methods for Least Squares Problems, sections 7.1 and 7.4; Golub and Van Loan,
  * Matrix Computations, 4th ed., section 11.3. */
 #include "learners/least_squares/least_squares_fit.h"
+#include "learners/shared/learner.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
 #include "optimize/conjugate_gradients.h"
@@ -121,16 +122,12 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
     struct conjugate *c = ctx;
     const dni_linear_problem *q = &c->fit->problem;
     size_t d = q->width - 1;
-    double fraction = (double)iteration / (double)c->fit->max_iterations;
     (void)err;
     if (c->first_measure == 0) {
         c->first_measure = measure;
     }
-    if (measure > 0 && c->fit->tolerance > 0 && c->first_measure > c->fit->tolerance) {
-        fraction = fmax(fraction, log(c->first_measure / measure) /
-                                      log(c->first_measure / c->fit->tolerance));
-    }
-    c->fraction = fmin(fmax(c->fraction, fraction), 1);
+    c->fraction = dni_progress_fraction(iteration, c->fit->max_iterations, c->first_measure,
+                                        measure, c->fit->tolerance, c->fraction);
     if (run->progress == NULL) {
         return DN_OK;
     }

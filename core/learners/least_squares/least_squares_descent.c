@@ -7,6 +7,7 @@
  * 3.1.3. */
 #include "base/random.h"
 #include "learners/least_squares/least_squares_fit.h"
+#include "learners/shared/learner.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
 #include "optimize/solver.h"
@@ -74,12 +75,9 @@ static double measure(const struct descent *own, const double *x, const double *
 static void report_progress(struct descent *own, const dn_run *run, const dni_iterate *point) {
     const dni_linear_problem *q = &own->fit->problem;
     size_t d = q->width - 1;
-    double fraction = (double)point->iteration / (double)own->fit->max_iterations;
-    if (own->measure > 0 && own->fit->tolerance > 0 && own->first_measure > own->fit->tolerance) {
-        fraction = fmax(fraction, log(own->first_measure / own->measure) /
-                                      log(own->first_measure / own->fit->tolerance));
-    }
-    own->fraction = fmin(fmax(own->fraction, fraction), 1);
+    own->fraction =
+        dni_progress_fraction(point->iteration, own->fit->max_iterations, own->first_measure,
+                              own->measure, own->fit->tolerance, own->fraction);
     dn_progress progress = {.iteration = point->iteration,
                             .max_iterations = own->fit->max_iterations,
                             .fraction = own->fraction,

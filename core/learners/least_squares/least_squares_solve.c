@@ -162,7 +162,10 @@ static dn_status residual_step(struct closed *c, dn_error *err) {
     dni_linear_problem *q = &c->fit->problem;
     size_t d = c->scatter.n_cols;
     dn_status status = dni_linear_pass(q, c->u, err);
-    for (size_t i = 0; status == DN_OK && i < q->n_scores; i++) {
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < q->n_scores; i++) {
         double *u = c->u + i * q->width;
         const double *g = q->gradient + i * q->width;
         for (size_t j = 0; j < d; j++) {
@@ -173,7 +176,7 @@ static dn_status residual_step(struct closed *c, dn_error *err) {
         }
         u[d] -= g[d] / q->total_weight;
     }
-    return status;
+    return DN_OK;
 }
 
 static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
@@ -244,16 +247,18 @@ static dn_status append_rows(const struct closed *c, struct triangle *t, dn_erro
 /* The penalty as d rows √λ/s_j. */
 static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, p = d + c->fit->problem.n_scores;
-    dn_status status = DN_OK;
-    for (size_t first = 0, n; c->fit->lambda > 0 && status == DN_OK && first < d; first += n) {
+    for (size_t first = 0, n; c->fit->lambda > 0 && first < d; first += n) {
         n = d - first < DNI_TILE_ROWS ? d - first : DNI_TILE_ROWS;
         memset(t->columns, 0, p * n * sizeof *t->columns);
         for (size_t i = 0; i < n; i++) {
             t->columns[(first + i) * n + i] = sqrt(c->fit->lambda) / c->scale[first + i];
         }
-        status = dni_qr_append(c->fit->run, t->r, p, t->columns, n, t->work, err);
+        dn_status status = dni_qr_append(c->fit->run, t->r, p, t->columns, n, t->work, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    return status;
+    return DN_OK;
 }
 
 /* Removes the span of null/s from w = u/s. */
@@ -266,7 +271,10 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
         }
     }
     dn_status status = dni_orthonormal_rows(c->fit->run, null, n_null, d, err);
-    for (size_t i = 0; status == DN_OK && i < S; i++) {
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < S; i++) {
         double *w = u + i * d;
         for (size_t j = 0; j < d; j++) {
             w[j] /= c->scale[j];
@@ -278,7 +286,7 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
             w[j] *= c->scale[j];
         }
     }
-    return status;
+    return DN_OK;
 }
 
 static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *err) {
@@ -289,22 +297,27 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
     }
     const double tolerance = RANK * fmax(1, 1e-5 * farthest); /* rounding of rows far from 0 */
     dn_status status = append_rows(c, t, err);
-    if (status == DN_OK) {
-        status = append_penalty(c, t, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dni_qr_solve(c->fit->run, t->r, d, S, tolerance, c->step, &n_null, &null, err);
+    status = append_penalty(c, t, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && n_null > 0) {
+    status = dni_qr_solve(c->fit->run, t->r, d, S, tolerance, c->step, &n_null, &null, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    c->n_null = n_null;
+    if (n_null > 0) {
         for (size_t j = 0; j < d; j++) {
             for (size_t r = 0; r < n_null; r++) {
                 c->marked[j] = c->marked[j] || fabs(null[r * d + j]) > 1e-6;
             }
         }
         status = least_norm(c, c->step, null, n_null, err);
+        dn_run_free(c->fit->run, null);
     }
-    dn_run_free(c->fit->run, null);
-    c->n_null = n_null;
     for (size_t i = 0; status == DN_OK && i < S; i++) {
         memcpy(c->u + i * (d + 1), c->step + i * d, d * sizeof *c->u);
     }
@@ -383,14 +396,15 @@ static dn_status solve(struct closed *c, dn_error *err) {
     if (status == DN_OK && !solved) {
         status = solve_rows(c, err);
     }
-    if (status == DN_OK && !dni_all_finite(c->u, q->n)) {
-        status = dn_error_set(
+    if (status != DN_OK) {
+        return status;
+    }
+    if (!dni_all_finite(c->u, q->n)) {
+        return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights are not finite: the inputs are too large (standardise the columns)");
     }
-    if (status == DN_OK) {
-        status = dni_linear_pass(q, c->u, err);
-    }
+    status = dni_linear_pass(q, c->u, err);
     if (status != DN_OK) {
         return status;
     }
@@ -419,15 +433,17 @@ dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err) {
     }
     status =
         dni_layout_take(fit->run, closed_layout, &shape, &c, "the normal equations", &memory, err);
-    if (status == DN_OK) {
-        const dni_moments moments = {.weight = c.scatter.weight,
-                                     .mean = c.scatter.mean,
-                                     .deviation = c.scale};
-        status = dni_least_squares_init(fit, &moments, DNI_LINEAR_EXPAND, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    const dni_moments moments = {.weight = c.scatter.weight,
+                                 .mean = c.scatter.mean,
+                                 .deviation = c.scale};
+    status = dni_least_squares_init(fit, &moments, DNI_LINEAR_EXPAND, err);
     if (status == DN_OK) {
         status = solve(&c, err);
     }
+cleanup:
     dn_run_free(fit->run, memory);
     dni_scatter_done(&c.scatter, fit->run);
     return status;

@@ -155,8 +155,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
 }
 
 /* A learning rate that is "auto" depends on the data: the fit reports it. */
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
     dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);
     dn_status status = dni_logistic_check_start(p, &plan, err);
     if (status == DN_OK) {
@@ -191,7 +191,7 @@ const dn_algorithm dni_algorithm_logistic = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .resolve = settle,
+    .resolve = resolve,
     .drops_first = drops_first,
     .memory = dni_logistic_fit_bytes,
     .fit = dni_logistic_run,

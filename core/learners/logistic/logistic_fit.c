@@ -94,12 +94,12 @@ static dn_status step_batch_lazily(void *ctx, const dn_block *block, const size_
 }
 
 /* For sparse rows the variables are transposed, so that an entry reads consecutive numbers. */
-static void lay_out(void *ctx, const double *x, double *table) {
+static void to_ordered(void *ctx, const double *x, double *table) {
     const dni_logistic_fit *fit = ctx;
     dni_linear_set_table(&fit->problem, x, table);
 }
 
-static void read_back(void *ctx, const double *table, double *x) {
+static void from_ordered(void *ctx, const double *table, double *x) {
     const dni_logistic_fit *fit = ctx;
     dni_linear_read_table(&fit->problem, table, x);
 }
@@ -163,9 +163,9 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
                                   .seed = fit->run->seed,
                                   .step = problem->sparse ? NULL : step_batch,
                                   .step_lazily = step_batch_lazily,
-                                  .n_held = problem->n - problem->n_scores,
-                                  .lay_out = lay_out,
-                                  .read_back = read_back};
+                                  .n_penalised = problem->n - problem->n_scores,
+                                  .to_ordered = to_ordered,
+                                  .from_ordered = from_ordered};
     const dni_solver_options options = {.max_iterations = fit->plan.max_iterations,
                                         .step = rate * fit->moments.weight,
                                         .sgd = &sgd,
@@ -211,8 +211,8 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
     if (dni_linear_unpenalised(&fit->problem) && plan->width > DNI_LOGISTIC_MAX_RANK) {
         dn_report_warn(fit->report, DN_WARNING_NOT_UNIQUE,
                        "with lambda = 0 the weights may not be unique, nor those of least norm: "
-                       "beyond %d features nobody looks for columns "
-                       "that depend on each other; give lambda > 0",
+                       "columns that depend on each other are searched for among at most %d "
+                       "features; give lambda > 0",
                        DNI_LOGISTIC_MAX_RANK - 1);
     }
     const dni_objective objective = dni_logistic_objective(fit);

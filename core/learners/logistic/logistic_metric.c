@@ -53,9 +53,10 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
     void *gram = NULL;
     dn_status status =
         dn_run_alloc(run, width * width, sizeof(double), "the matrix of the features", &gram, err);
-    if (status == DN_OK) {
-        status = dni_linear_gram(&fit->problem, 1, gram, err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = dni_linear_gram(&fit->problem, 1, gram, err);
     if (status == DN_OK) {
         double *m = gram; /* without the intercept: d × d, rows moved together */
         for (size_t i = 1; i < d; i++) {
@@ -64,19 +65,19 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
         status = dni_symmetric_null(run, m, d, 1e-10, &fit->n_null, &fit->null_basis, err);
     }
     dn_run_free(run, gram);
-    if (status == DN_OK && fit->n_null > 0 && fit->null_basis == NULL) {
-        status = dn_error_set(err, DN_ERR_NUMERIC,
-                              "the weights are not unique, and the %zu combinations of columns "
-                              "that no row tells apart could not be "
-                              "computed: give lambda > 0",
-                              fit->n_null);
+    if (status != DN_OK || fit->n_null == 0) {
+        return status;
     }
-    if (status == DN_OK && fit->n_null > 0 && fit->null_basis != NULL) {
-        fit->problem.null_basis = fit->null_basis;
-        fit->problem.n_null = fit->n_null;
-        warn_of_rank(fit);
+    if (fit->null_basis == NULL) {
+        return dn_error_set(err, DN_ERR_NUMERIC,
+                            "the weights are not unique, and the %zu combinations of columns "
+                            "that no score depends on could not be computed: give lambda > 0",
+                            fit->n_null);
     }
-    return status;
+    fit->problem.null_basis = fit->null_basis;
+    fit->problem.n_null = fit->n_null;
+    warn_of_rank(fit);
+    return DN_OK;
 }
 
 dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err) {

@@ -16,6 +16,7 @@
  *     exists, the steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
+#include "learners/shared/learner.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
 #include "optimize/l1/l1.h"
@@ -204,12 +205,9 @@ static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
 static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
     const dn_run *run = fit->run;
     const dni_linear_problem *problem = &fit->problem;
-    double fraction = (double)point->iteration / (double)fit->plan.max_iterations;
-    if (fit->measure > 0 && fit->first_measure > fit->plan.tolerance) {
-        fraction = fmax(fraction, log(fit->first_measure / fit->measure) /
-                                      log(fit->first_measure / fit->plan.tolerance));
-    }
-    fit->fraction = fmin(fmax(fit->fraction, fraction), 1);
+    fit->fraction =
+        dni_progress_fraction(point->iteration, fit->plan.max_iterations, fit->first_measure,
+                              fit->measure, fit->plan.tolerance, fit->fraction);
     if (run->progress == NULL || point->iteration == 0) {
         return;
     }

@@ -181,7 +181,6 @@ static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_featur
     return plan;
 }
 
-/* dn_algorithm.settle: writes the resolved defaults to the parameters. */
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
     const dni_mlp_plan plan = make_plan(p, n_rows, n_features, n_classes);

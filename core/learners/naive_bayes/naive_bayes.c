@@ -528,7 +528,7 @@ static dn_status fit_factors(struct bayes *b, dn_error *err) {
     dni_scatter_done(&b->scatter, b->run);
     fit_counts(b);
     dni_priors_resolve(b->input->params, b->n_classes, b->class_weight, b->machine->prior);
-    dni_bayes_settle(b->machine, b->n_classes, b->d);
+    dni_bayes_precompute(b->machine, b->n_classes, b->d);
     return DN_OK;
 }
 

@@ -164,8 +164,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
     (void)n_rows;
     (void)n_features;
     (void)n_classes;
@@ -344,7 +344,7 @@ const dn_algorithm dni_algorithm_perceptron = {
                "wrong side, with margins and relaxation. "
                "Separates "
                "the training rows exactly when that is possible; otherwise the weights with fewest "
-               "errors are kept, and it is said.",
+               "errors are kept, with a warning.",
     .source = "Duda, Hart and Stork, Pattern Classification, sections 5.5-5.6; Alpaydin, "
               "Introduction to Machine Learning, chapter 10",
     .stopping_rule = "no training row has w'y <= 0, y = t [x, 1]: the classes are separated. The "
@@ -357,7 +357,7 @@ const dn_algorithm dni_algorithm_perceptron = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .applies = dni_calibrate_applies,
-    .resolve = settle,
+    .resolve = resolve,
     .memory = memory,
     .fit = fit_perceptron,
 };

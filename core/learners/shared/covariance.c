@@ -3,7 +3,7 @@
  *
  *   R = L Lᵀ,   A = L⁻¹ D⁻¹,   ln|Σ| = 2 Σ_j (ln L_jj + ln D_jj)
  *
- * The eigenvectors of the vanishing eigenvalues of R tell which columns depend on each other. They
+ * The eigenvectors of the vanishing eigenvalues of R show which columns depend on each other. They
  * are computed only if a pivot L_jj² is small: no pivot is below the smallest eigenvalue. A column
  * that is constant in all rows has no density: R has a unit vector there, A has zeros. */
 #include "learners/shared/covariance.h"

@@ -54,6 +54,15 @@ dn_status dni_linear_machine_of_table(const double *table, size_t n_classes, siz
     return DN_OK;
 }
 
+double dni_progress_fraction(size_t iteration, size_t max_iterations, double first_measure,
+                             double measure, double tolerance, double before) {
+    double fraction = (double)iteration / (double)max_iterations;
+    if (measure > 0 && tolerance > 0 && first_measure > tolerance) {
+        fraction = fmax(fraction, log(first_measure / measure) / log(first_measure / tolerance));
+    }
+    return fmin(fmax(before, fraction), 1);
+}
+
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...) {
     char message[sizeof err->message];
     va_list args;

@@ -20,6 +20,11 @@ DN_MUST_USE dn_status dni_linear_machine_of_table(const double *table, size_t n_
 /* The error for weights that are not finite. */
 dn_status dni_weights_not_finite(dn_error *err);
 
+/* The fraction of progress: iteration/max_iterations, or the share of the way of ln(measure) from
+ * the first measure to the tolerance if that is more; at least `before`, at most 1. */
+double dni_progress_fraction(size_t iteration, size_t max_iterations, double first_measure,
+                             double measure, double tolerance, double before);
+
 /* Records DN_ERR_ARGUMENT for a parameter, with its name as the field, and returns it. */
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...)
     DN_PRINTF(3, 4);

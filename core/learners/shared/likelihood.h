@@ -13,7 +13,7 @@
  *                    training rows
  *
  *   machine    of the encoded features: Gaussian, linear with densities, or naive Bayes (after
- *              dni_bayes_settle)
+ *              dni_bayes_precompute)
  *   gaussians  the machine's Gaussian densities; NULL: it is naive Bayes
  *
  * Errors: those of dn_run_alloc, dn_run_each and dn_run_stop. */

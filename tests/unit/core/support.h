@@ -447,8 +447,8 @@ static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
 }
 
 /* The estimated memory of a fit to dense rows. */
-static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n_features,
-                                     size_t n_classes, size_t n_slots) {
+static inline double estimated_memory(const dn_params *p, size_t n_rows, size_t n_features,
+                                      size_t n_classes, size_t n_slots) {
     return p->algorithm->memory(p, &(dn_fit_shape){.n_rows = n_rows,
                                                    .n_features = n_features,
                                                    .n_classes = n_classes,

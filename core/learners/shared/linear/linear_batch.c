@@ -74,7 +74,7 @@ dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, c
 static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_lazy *point,
                       double *scores) {
     size_t K = p->n_scores;
-    const double *intercept = point->x + point->n_held;
+    const double *intercept = point->x + point->n_penalised;
     memset(scores, 0, K * sizeof *scores);
     for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         size_t first = x.cols[e] * K;
@@ -94,7 +94,7 @@ static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_la
 static void step_row(const dni_linear_problem *p, dn_matrix x, size_t t, const double *residual,
                      double rate, dni_lazy *point) {
     size_t K = p->n_scores;
-    double step = rate / point->scale, *intercept = point->x + point->n_held;
+    double step = rate / point->scale, *intercept = point->x + point->n_penalised;
     for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         dni_axpy(-step * x.values[e], residual, point->x + x.cols[e] * K, K);
     }

@@ -2,7 +2,7 @@
 #include "optimize/lazy.h"
 #include "unit/core/support.h"
 
-enum { N = 40, HELD = 36 };
+enum { N = 40, N_PENALISED = 36 };
 
 static double draw(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -11,12 +11,12 @@ static double draw(uint64_t *state) {
 
 /* The plain way: z, what each has paid, and the total, all in units of z. */
 struct plain {
-    double z[N], paid[HELD], due;
+    double z[N], paid[N_PENALISED], due;
 };
 
 static void plain_decay(struct plain *p, double factor) {
     p->due *= fmax(factor, 0);
-    for (size_t i = 0; i < HELD; i++) {
+    for (size_t i = 0; i < N_PENALISED; i++) {
         p->z[i] *= factor;
         p->paid[i] *= fmax(factor, 0);
     }
@@ -24,7 +24,7 @@ static void plain_decay(struct plain *p, double factor) {
 
 /* Tsuruoka, Tsujii and Ananiadou's rule, for every variable. */
 static void plain_pay(struct plain *p, double l1) {
-    for (size_t i = 0; i < HELD; i++) {
+    for (size_t i = 0; i < N_PENALISED; i++) {
         double before = p->z[i];
         if (before > 0) {
             p->z[i] = fmax(0, before - (l1 * p->due + p->paid[i]));
@@ -38,16 +38,17 @@ static void plain_pay(struct plain *p, double l1) {
 /* `decay`: how much is lost in a step at most; above 1 some factors are negative. */
 static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     struct plain plain = {0};
-    double x[N], paid[HELD] = {0};
+    double x[N], paid[N_PENALISED] = {0};
     size_t zeros = 0;
-    dni_lazy lazy = {.x = x, .paid = l1 > 0 ? paid : NULL, .n_held = HELD, .l1 = l1, .scale = 1};
+    dni_lazy lazy = {
+        .x = x, .paid = l1 > 0 ? paid : NULL, .n_penalised = N_PENALISED, .l1 = l1, .scale = 1};
     for (size_t i = 0; i < N; i++) {
         x[i] = plain.z[i] = draw(&seed) - 0.5;
     }
     for (size_t s = 0; s < steps; s++) {
         size_t seen[3];
         for (size_t k = 0; k < 3; k++) { /* those that are looked at must be up to date */
-            seen[k] = (size_t)(draw(&seed) * HELD);
+            seen[k] = (size_t)(draw(&seed) * N_PENALISED);
             if (l1 > 0) {
                 dni_lazy_apply(&lazy, seen[k]);
             }
@@ -61,8 +62,8 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
             x[seen[k]] += step / lazy.scale;
             plain.z[seen[k]] += step;
         }
-        x[HELD] += 1; /* not held back: neither scaled nor asked to pay */
-        plain.z[HELD] += 1;
+        x[N_PENALISED] += 1; /* not held back: neither scaled nor asked to pay */
+        plain.z[N_PENALISED] += 1;
         lazy.due += cost / lazy.scale;
         plain.due += cost;
         if (l1 > 0) {
@@ -99,7 +100,7 @@ static void same_as_paying_at_once(void **state) {
 static void far_decay(void **state) {
     (void)state;
     double x[] = {1, -1}, paid[] = {0, 0};
-    dni_lazy lazy = {.x = x, .paid = paid, .n_held = 1, .l1 = 1, .scale = 1};
+    dni_lazy lazy = {.x = x, .paid = paid, .n_penalised = 1, .l1 = 1, .scale = 1};
     for (size_t s = 0; s < 5000; s++) {
         dni_lazy_decay(&lazy, 0.5);
         dni_lazy_apply(&lazy, 0);

@@ -237,7 +237,7 @@ static void failures_and_stops(void **state) {
         fit_done(&fit);
     }
     assert_true(stops >= 3);
-    const double estimate = foretold_memory(p, N, D, 2, 1);
+    const double estimate = estimated_memory(p, N, D, 2, 1);
     for (size_t part = 1; part <= 3; part++) { /* a budget below, and above the estimate */
         struct memory memory = {.fail_at = SIZE_MAX, .left = (size_t)(estimate * (double)part / 2)};
         const dn_allocator allocator = memory_allocator(&memory, true);

@@ -249,7 +249,7 @@ static void many_columns(void **state) {
     const char *const solvers[] = {"auto", "gradient_descent", "closed_form"};
     for (size_t s = 0; s < 3; s++) {
         dn_params *p = squares_params(solvers[s], 1e-2);
-        double foretold = foretold_memory(p, N, D, 3, 1);
+        double estimated = estimated_memory(p, N, D, 3, 1);
         struct meter meter = {0};
         dn_allocator allocator = {.allocate = meter_allocate,
                                   .release = meter_release,
@@ -265,10 +265,10 @@ static void many_columns(void **state) {
         dn_status status = fit_rows(t.rows, 3, p, &run, &fit, &err);
         assert_int_equal(status, s == 2 ? DN_ERR_BUDGET : DN_OK);
         if (s == 2) {
-            assert_true(meter.most == 0 && foretold > 8.0 * D * D);
+            assert_true(meter.most == 0 && estimated > 8.0 * D * D);
             assert_non_null(strstr(err.message, "conjugate_gradient"));
         } else {
-            assert_true((double)meter.most <= foretold && foretold < 40 * 8.0 * 3 * D &&
+            assert_true((double)meter.most <= estimated && estimated < 40 * 8.0 * 3 * D &&
                         meter.now == 0);
             assert_true(s == 1 || fit.report.converged);
             fit_done(&fit);
@@ -299,7 +299,7 @@ static void chosen_by_shape(void **state) {
     }
     /* An overflowing estimate is large, never below the true value. */
     dn_params *p = squares_params("closed_form", 1e-3);
-    assert_true(foretold_memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
+    assert_true(estimated_memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
     dn_params_free(p);
 }
 

@@ -221,7 +221,7 @@ static void second_look_behaves(void **state) {
         run.allocator = &allocator;
         struct fit fit;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-        assert_true((double)meter.most <= foretold_memory(p, t.n, t.d, 3, 1));
+        assert_true((double)meter.most <= estimated_memory(p, t.n, t.d, 3, 1));
         fit_done(&fit);
         assert_int_equal(meter.now, 0);
         size_t all = polls.n;

@@ -296,7 +296,7 @@ static void memory_runs_out(void **state) {
 }
 
 /* The estimated memory of a fit is sufficient, and at most a few times too large. */
-static void memory_is_foretold(void **state) {
+static void memory_is_estimated(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     for (size_t d = 3; d <= 60; d += 57) {
@@ -318,10 +318,10 @@ static void memory_is_foretold(void **state) {
                 run.allocator = &allocator;
                 struct fit fit;
                 OK(fit_rows(rows, K, p, &run, &fit, NULL));
-                double foretold = foretold_memory(p, t->n, d, K, 1);
-                if ((double)meter.most > foretold || foretold > 5 * (double)meter.most) {
-                    fail_msg("%s with %zu features: foretold %g, used %zu", solvers[s % 4], d,
-                             foretold, meter.most);
+                double estimated = estimated_memory(p, t->n, d, K, 1);
+                if ((double)meter.most > estimated || estimated > 5 * (double)meter.most) {
+                    fail_msg("%s with %zu features: estimated %g, used %zu", solvers[s % 4], d,
+                             estimated, meter.most);
                 }
                 assert_int_equal(meter.now, 0);
                 fit_done(&fit);
@@ -419,7 +419,7 @@ int main(void) {
         cmocka_unit_test(seed_decides),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(newton_beyond_the_budget),
-        cmocka_unit_test(memory_is_foretold),
+        cmocka_unit_test(memory_is_estimated),
         cmocka_unit_test(stops_when_told),
         cmocka_unit_test(stops_within_a_block),
     };

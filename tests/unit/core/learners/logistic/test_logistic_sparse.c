@@ -160,7 +160,7 @@ static void memory_is_that_of_the_columns(void **state) {
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(solvers[s], penalties[i], 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
-            double foretold = foretold_memory(p, N, D, 3, 1);
+            double estimated = estimated_memory(p, N, D, 3, 1);
             struct meter meter = {0};
             dn_allocator allocator = {.allocate = meter_allocate,
                                       .release = meter_release,
@@ -170,8 +170,8 @@ static void memory_is_that_of_the_columns(void **state) {
             run.allocator = &allocator;
             struct fit fit;
             OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-            assert_true((double)meter.most <= foretold && meter.now == 0);
-            assert_true(foretold < 70 * 8.0 * 3 * D);
+            assert_true((double)meter.most <= estimated && meter.now == 0);
+            assert_true(estimated < 70 * 8.0 * 3 * D);
             fit_done(&fit);
             dn_params_free(p);
         }
@@ -187,8 +187,8 @@ static void pairs_have_a_limit(void **state) {
     for (size_t s = 0; s < 4; s++) {
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(own[s], penalties[i], 1e-3);
-            double foretold = foretold_memory(p, 50000, 100000, 20, 2);
-            assert_true(foretold < 800.0 * (1 << 20) && foretold > 100.0 * (1 << 20));
+            double estimated = estimated_memory(p, 50000, 100000, 20, 2);
+            assert_true(estimated < 800.0 * (1 << 20) && estimated > 100.0 * (1 << 20));
             dn_params_free(p);
         }
     }

@@ -109,7 +109,7 @@ static void no_matrix_is_made(void **state) {
     struct problem t = problem_sparse(60, 20000, 2, WORDS);
     for (size_t i = 0; i < 3; i++) {
         dn_params *p = params_with("newton", penalties[i], 1e-2);
-        double foretold = foretold_memory(p, t.n, t.d, 2, 1);
+        double estimated = estimated_memory(p, t.n, t.d, 2, 1);
         struct meter meter = {0};
         dn_allocator allocator = {.allocate = meter_allocate,
                                   .release = meter_release,
@@ -119,8 +119,8 @@ static void no_matrix_is_made(void **state) {
         run.allocator = &allocator;
         struct fit fit;
         OK(fit_rows(t.rows, 2, p, &run, &fit, NULL));
-        assert_true((double)meter.most <= foretold && foretold <= 5 * (double)meter.most);
-        assert_true(foretold < 100 * 8.0 * 20000);
+        assert_true((double)meter.most <= estimated && estimated <= 5 * (double)meter.most);
+        assert_true(estimated < 100 * 8.0 * 20000);
         assert_int_equal(meter.now, 0);
         /* 60 rows are always separable by 20,000 features. */
         assert_true(i == 2 ? warned(&fit.report, "separable") : fit.report.converged);

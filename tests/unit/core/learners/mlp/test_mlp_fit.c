@@ -447,7 +447,7 @@ static void stops_and_memory(void **state) {
                                       .budgeted = true};
         run.allocator = &metered;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-        assert_true((double)meter.most <= foretold_memory(p, 200, 4, 3, 1));
+        assert_true((double)meter.most <= estimated_memory(p, 200, 4, 3, 1));
         assert_int_equal(meter.now, 0);
         fit_done(&fit);
         dn_params_free(p);

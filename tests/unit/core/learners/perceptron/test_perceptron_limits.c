@@ -397,7 +397,7 @@ static void memory_and_stop(void **state) {
         struct fit fit = {0};
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
         assert_true(peak.live == 0 && peak.most > 0 &&
-                    (double)peak.most <= foretold_memory(p, 4, 2, 2, 1));
+                    (double)peak.most <= estimated_memory(p, 4, 2, 2, 1));
         fit_done(&fit);
         dn_rows_free(rows);
         dn_params_free(p);
