@@ -1,5 +1,6 @@
 /* The extreme eigenvalues of a kernel matrix. */
 #include "kernels/kernel_definite.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "base/run_memory.h"
 #include "linalg/eigen.h"
@@ -37,39 +38,63 @@ static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     }
 }
 
+/* The matrix of some points, and the scratch of its rows. */
+struct definite_work {
+    double *matrix; /* [n × n] */
+    double *row;    /* [work] */
+};
+
+struct definite_shape {
+    size_t n, work;
+};
+
+static void definite_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct definite_shape *s = shape;
+    struct definite_work *w = work;
+    w->matrix = dni_layout_matrix(layout, s->n, s->n);
+    w->row = dni_layout_doubles(layout, s->work);
+}
+
+double dni_definite_memory(size_t n_points, double work_bytes) {
+    const struct definite_shape shape = {n_points < DNI_DEFINITE_ROWS ? n_points
+                                                                      : DNI_DEFINITE_ROWS,
+                                         (size_t)(work_bytes / sizeof(double))};
+    struct definite_work scratch;
+    return dni_layout_bytes(definite_layout, &shape, &scratch);
+}
+
 /* matrix [n × n] ← the lower triangle. */
-static dn_status fill(const dni_points *points, const dn_run *run, double *matrix, dn_error *err) {
-    size_t n = dni_points_n(points);
-    void *work = NULL;
-    dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double),
-                                    "a row of the kernel", &work, err);
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
-        for (size_t first = 0, some; status == DN_OK && first <= i; first += some) {
-            some =
-                i + 1 - first < dni_points_step(points) ? i + 1 - first : dni_points_step(points);
-            status = dn_run_stop(run, err);
-            if (status == DN_OK) {
-                dni_points_row_exact(points, i, first, some, matrix + i * n + first, work);
+static dn_status fill(const dni_points *points, const dn_run *run, const struct definite_work *w,
+                      dn_error *err) {
+    const size_t n = dni_points_n(points), step = dni_points_step(points);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t first = 0, some; first <= i; first += some) {
+            some = i + 1 - first < step ? i + 1 - first : step;
+            dn_status status = dn_run_stop(run, err);
+            if (status != DN_OK) {
+                return status;
             }
+            dni_points_row_exact(points, i, first, some, w->matrix + i * n + first, w->row);
         }
     }
-    dn_run_free(run, work);
-    return status;
+    return DN_OK;
 }
 
 static dn_status extremes(const dni_points *points, const dn_run *run, double *least,
                           double *greatest, dn_error *err) {
-    void *matrix = NULL;
-    size_t n = dni_points_n(points);
-    dn_status status =
-        dni_run_alloc_raw(run, n * n, sizeof(double), "the kernel's matrix", &matrix, err);
-    if (status == DN_OK) {
-        status = fill(points, run, matrix, err);
+    const struct definite_shape shape = {dni_points_n(points), dni_points_work(points)};
+    struct definite_work work;
+    void *memory;
+    dn_status status = dni_layout_take_raw(run, definite_layout, &shape, &work,
+                                           "the kernel's matrix", &memory, err);
+    if (status != DN_OK) {
+        return status;
     }
+    status = fill(points, run, &work, err);
     if (status == DN_OK) {
-        status = dni_symmetric_extremes(run, matrix, n, least, greatest, err);
+        status = dni_symmetric_extremes(run, work.matrix, shape.n, least, greatest, err);
     }
-    dn_run_free(run, matrix);
+    dn_run_free(run, memory);
     return status;
 }
 
@@ -97,17 +122,18 @@ dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_r
 
 dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run, double *least,
                                       double *greatest, size_t *rows, dn_error *err) {
-    size_t n = dni_points_n(points);
+    const size_t n = dni_points_n(points);
     uint32_t list[DNI_DEFINITE_ROWS];
     dni_points *some = NULL;
-    dn_status status = DN_OK;
+    dn_status status;
     if (n > DNI_DEFINITE_ROWS) {
         draw(run == NULL ? 1 : run->seed, n, DNI_DEFINITE_ROWS, list);
         status = dni_points_select(points, list, DNI_DEFINITE_ROWS, run, &some, err);
+        if (status != DN_OK) {
+            return status;
+        }
     }
-    if (status == DN_OK) {
-        status = extremes(some == NULL ? points : some, run, least, greatest, err);
-    }
+    status = extremes(some == NULL ? points : some, run, least, greatest, err);
     if (status == DN_OK) {
         *rows = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
     }

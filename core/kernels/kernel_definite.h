@@ -25,5 +25,7 @@ DN_MUST_USE dn_status dni_kernel_least_eigenvalue(const dni_points *points, cons
 /* The same for a given matrix [n × n]. */
 DN_MUST_USE dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run,
                                                   double *least, double *greatest, dn_error *err);
+/* Bytes of the matrix, for points with so many bytes of scratch for a row; 0: a given matrix. */
+double dni_definite_memory(size_t n_points, double work_bytes);
 
 #endif

@@ -267,8 +267,8 @@ static double definite_memory(const dn_kernel *kernel, const dn_fit_shape *shape
     if (dni_kernel_is_definite(kernel, shape->n_features)) {
         return 0;
     }
-    return sizeof(double) * rows * rows +
-           (points == NULL ? 0 : points->work + points->kept * rows / (double)shape->n_rows);
+    return dni_definite_memory(shape->n_rows, points == NULL ? 0 : points->work) +
+           (points == NULL ? 0 : points->kept * rows / (double)shape->n_rows);
 }
 
 /* The points, their Gram matrix or the cached rows, and the duals. */

@@ -5,6 +5,7 @@
  * massive support vector machines, SIAM J. Optimization 13, 2002; Nocedal and Wright, section
  * 16.6. */
 #include "learners/svm/linear/svm_interior_step.h"
+#include "base/cpu.h"
 #include "base/layout.h"
 #include "linalg/cholesky.h"
 #include "linalg/tile.h"
@@ -234,34 +235,40 @@ static double longest_step(const dni_interior *ip) {
     return maximum > 0 ? 1 / maximum : (double)INFINITY;
 }
 
-/* The affine step of each row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
-static dn_status predict_block(void *arg, const dn_block *block, size_t slot_number,
-                               dn_error *err) {
-    dni_interior *ip = arg;
-    const dni_svm_problem *svm = ip->svm;
-    dni_svm_slot *slot = &svm->slots[slot_number];
+/* Calls `step` for every row with weight, with the change of its margin along d_v. */
+DNI_ALWAYS_INLINE dn_status step_block(dni_interior *ip, const dn_block *block, dni_svm_slot *slot,
+                                       void (*step)(dni_interior *ip, size_t i, double d_margin,
+                                                    dni_svm_slot *slot),
+                                       dn_error *err) {
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
-        dn_status status = dn_run_stop(svm->run, err);
+        dn_status status = dn_run_stop(ip->svm->run, err);
         if (status != DN_OK) {
             return status;
         }
         dni_tile_scores(dn_matrix_rows(block->x, first, n), ip->d_v, 1, slot->scores);
         for (size_t k = 0; k < n; k++) {
-            const size_t i = base + k;
-            if (!has_weight(ip, i)) {
-                continue;
+            if (has_weight(ip, base + k)) {
+                step(ip, base + k, ip->svm->sign[base + k] * slot->scores[k], slot);
             }
-            const double t = svm->sign[i], a = svm->alpha[i], r = ip->rest[i], z = ip->z[i],
-                         s = ip->s[i];
-            const double d_alpha = ip->omega[i] * (1 - ip->margin[i] - t * slot->scores[k]);
-            const double d_z = -z - z * d_alpha / a, d_s = -s + s * d_alpha / r;
-            slot->maximum = inverse_step(slot->maximum, a, r, z, s, d_alpha, d_z, d_s);
-            ip->d_z[i] = d_alpha * d_z;
-            ip->d_s[i] = d_alpha * d_s;
         }
     }
     return DN_OK;
+}
+
+/* The affine step of a row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
+static inline void predict_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
+    const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
+    const double d_alpha = ip->omega[i] * (1 - ip->margin[i] - d_margin);
+    const double d_z = -z - z * d_alpha / a, d_s = -s + s * d_alpha / r;
+    slot->maximum = inverse_step(slot->maximum, a, r, z, s, d_alpha, d_z, d_s);
+    ip->d_z[i] = d_alpha * d_z;
+    ip->d_s[i] = d_alpha * d_s;
+}
+
+static dn_status predict_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
+    dni_interior *ip = arg;
+    return step_block(ip, block, &ip->svm->slots[slot], predict_row, err);
 }
 
 /* Two residuals: what σμ = 1 and what the products add to the right-hand side. */
@@ -323,38 +330,22 @@ static dn_status predict(dni_interior *ip, double *out_step, double *out_second,
     return DN_OK;
 }
 
-static dn_status correct_block(void *arg, const dn_block *block, size_t slot_number,
-                               dn_error *err) {
+/* The step of a row with the corrector. */
+static inline void correct_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
+    const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
+    const double centre = ip->target * ip->svm->upper[i], up = centre - ip->second * ip->d_z[i],
+                 down = centre + ip->second * ip->d_s[i];
+    const double d_alpha = ip->omega[i] * (1 - ip->margin[i] + up / a - down / r - d_margin);
+    ip->d_margin[i] = d_margin;
+    ip->d_alpha[i] = d_alpha;
+    ip->d_z[i] = (up - z * d_alpha) / a - z;
+    ip->d_s[i] = (down + s * d_alpha) / r - s;
+    slot->maximum = inverse_step(slot->maximum, a, r, z, s, d_alpha, ip->d_z[i], ip->d_s[i]);
+}
+
+static dn_status correct_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
     dni_interior *ip = arg;
-    const dni_svm_problem *svm = ip->svm;
-    dni_svm_slot *slot = &svm->slots[slot_number];
-    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
-        const size_t n = tile_rows(block, first), base = block->first_row + first;
-        dn_status status = dn_run_stop(svm->run, err);
-        if (status != DN_OK) {
-            return status;
-        }
-        dni_tile_scores(dn_matrix_rows(block->x, first, n), ip->d_v, 1, slot->scores);
-        for (size_t k = 0; k < n; k++) {
-            const size_t i = base + k;
-            if (!has_weight(ip, i)) {
-                continue;
-            }
-            const double a = svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i],
-                         d_margin = svm->sign[i] * slot->scores[k];
-            const double centre = ip->target * svm->upper[i], up = centre - ip->second * ip->d_z[i],
-                         down = centre + ip->second * ip->d_s[i];
-            const double d_alpha =
-                ip->omega[i] * (1 - ip->margin[i] + up / a - down / r - d_margin);
-            ip->d_margin[i] = d_margin;
-            ip->d_alpha[i] = d_alpha;
-            ip->d_z[i] = (up - z * d_alpha) / a - z;
-            ip->d_s[i] = (down + s * d_alpha) / r - s;
-            slot->maximum =
-                inverse_step(slot->maximum, a, r, z, s, d_alpha, ip->d_z[i], ip->d_s[i]);
-        }
-    }
-    return DN_OK;
+    return step_block(ip, block, &ip->svm->slots[slot], correct_row, err);
 }
 
 /* The step along d_v, in d_alpha, d_z, d_s and d_margin. */
