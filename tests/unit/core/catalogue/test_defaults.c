@@ -218,6 +218,25 @@ static void lengths_are_exact(void **state) {
     dn_params_free(p);
 }
 
+/* A boolean is what was set; a name that is no parameter is false, NaN and NULL. */
+static void booleans(void **state) {
+    (void)state;
+    dn_params *p;
+    size_t n = 1;
+    OK(dn_params_new(dn_algorithm_find("svm"), &p, NULL));
+    assert_false(dn_params_boolean(p, "kernel.normalize"));
+    OK(dn_params_set_boolean(p, "kernel.normalize", true, NULL));
+    assert_true(dn_params_boolean(p, "kernel.normalize"));
+    OK(dn_params_set_boolean(p, "kernel.normalize", false, NULL));
+    assert_false(dn_params_boolean(p, "kernel.normalize"));
+    assert_false(dn_params_boolean(p, "none"));
+    assert_true(isnan(dn_params_number(p, "none")) && dn_params_word(p, "none") == NULL);
+    assert_true(dn_params_list(p, "none", &n) == NULL && n == 0);
+    assert_false(dn_params_has(p, "none"));
+    assert_null(dn_algorithm_param(p->algorithm, "none"));
+    dn_params_free(p);
+}
+
 /* Ranges are printed as plain numbers. */
 static void ranges_are_plain(void **state) {
     (void)state;
@@ -233,9 +252,8 @@ static void ranges_are_plain(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_are_those),
-        cmocka_unit_test(limits_are_exact),
-        cmocka_unit_test(lengths_are_exact),
+        cmocka_unit_test(parameters_are_those), cmocka_unit_test(limits_are_exact),
+        cmocka_unit_test(lengths_are_exact),    cmocka_unit_test(booleans),
         cmocka_unit_test(ranges_are_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* ROC and precision-recall curves: exact when they are short, close when they are thinned, and the sort beneath them. */
+/* ROC and precision-recall curves: exact if short, close if thinned; and the sort. */
 #include "unit/core/support.h"
 
 #include "evaluate/descending.h"
@@ -126,7 +126,8 @@ static void assert_curve(const dn_curve *c, size_t most, bool roc) {
     }
 }
 
-/* Thousands of scores, with weights: at most 200 points, each a point of the whole curve, the area close; for many classes fewer points. */
+/* Thousands of weighted scores: at most 200 points, each a point of the full curve, and a close
+ * area. Fewer points for many classes. */
 static void thinned_curves(void **state) {
     (void)state;
     enum { N = 20000 };
@@ -177,7 +178,30 @@ static void thinned_curves(void **state) {
     }
 }
 
-/* All scores the same: one step from corner to corner. */
+/* A ROC curve of up to DN_CURVE_POINTS points has all of them; a longer one is thinned. Rows of
+ * alternating classes: each row is a corner. */
+static void number_of_points(void **state) {
+    (void)state;
+    enum { MOST = DN_CURVE_POINTS + 10 };
+    static double s[2 * MOST];
+    static size_t truth[MOST];
+    for (size_t n = DN_CURVE_POINTS - 10; n <= MOST; n++) {
+        for (size_t i = 0; i < n; i++) {
+            s[2 * i + 1] = (double)(n - i);
+            truth[i] = i % 2;
+        }
+        dn_metrics *m = curves_of(truth, s, n, 2, NULL);
+        const size_t n_points = m->curves->roc[0].n_points;
+        if (n + 1 <= DN_CURVE_POINTS) {
+            assert_int_equal(n_points, n + 1);
+        } else {
+            assert_true(n_points <= DN_CURVE_POINTS && n_points < n + 1);
+        }
+        dn_metrics_free(m);
+    }
+}
+
+/* Equal scores: one step from corner to corner. */
 static void one_threshold(void **state) {
     (void)state;
     double s[20] = {0};
@@ -193,6 +217,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts),
         cmocka_unit_test(short_curves),
+        cmocka_unit_test(number_of_points),
         cmocka_unit_test(thinned_curves),
         cmocka_unit_test(one_threshold),
     };

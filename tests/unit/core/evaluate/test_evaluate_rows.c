@@ -1,4 +1,5 @@
-/* Metrics of kernel machines: encoded rows in several threads against raw rows in one, stops, memory; outliers are the positive class. */
+/* Metrics of kernel machines: encoded rows in several threads equal raw rows in one; stops,
+ * memory; outliers are the positive class. */
 #include "kernels/points.h"
 #include "unit/core/encoder/kernel_texts.h"
 #include "unit/core/model/kernel_models.h"
@@ -81,7 +82,8 @@ static void stops_and_lacks_memory(void **state) {
     km_rows_done(&r);
 }
 
-/* Where a support vector is a long text, comparing one row with all of them takes a while: a stop is heard between any two raw rows, too. */
+/* With a long text as support vector, scoring one row takes long: the stop is polled between any
+ * two raw rows. */
 static void a_stop_between_long_texts(void **state) {
     (void)state;
     enum { LONG = DN_MAX_CHARACTERS };
@@ -129,7 +131,8 @@ static void a_stop_between_long_texts(void **state) {
     free(longest);
 }
 
-/* The least scores are the outliers': ranks and margins are of −f, labels of the threshold. */
+/* Outliers have the least scores: ranks and margins are those of −f, labels those of the
+ * threshold. */
 static void outliers_are_positive(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_DENSE);

@@ -1,4 +1,5 @@
-/* Metrics against another program's, against plain recomputation on random rows, and by hand where definitions end. */
+/* Metrics compared with another program, with plain loops on random rows, and with values computed
+ * by hand for limits of definitions. */
 #include "unit/core/support.h"
 
 /* ---- rows ---- */
@@ -13,7 +14,8 @@ static double uniform(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Scores in steps of a quarter, so that many are equal; every seventh row weighs 0, every eleventh has no label when asked. */
+/* Scores in steps of 1/4, so that many are equal. Each seventh row has weight 0. If requested,
+ * each eleventh row is ambiguous. */
 static struct rows random_rows(size_t n, size_t K, uint64_t seed, bool ambiguous) {
     struct rows r = {n,
                      K,
@@ -127,7 +129,8 @@ static void two_classes_golden(void **state) {
 }
 
 /* ---- against plain loops ---- */
-/* Chance that a row of class k has a greater score than another, ties ½: over all pairs. */
+/* Probability that a row of class k has a greater score than another row, ties 1/2: over all
+ * pairs. */
 static double pairs_area(const struct rows *r, const double *score, size_t k) {
     double won = 0, all = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -143,7 +146,7 @@ static double pairs_area(const struct rows *r, const double *score, size_t k) {
     return won / all;
 }
 
-/* Σ over thresholds, each threshold by a pass of its own. */
+/* Sum over thresholds, with one pass for each threshold. */
 static double plain_precision(const struct rows *r, const double *score, size_t k) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < r->n; i++) {

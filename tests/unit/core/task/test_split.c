@@ -1,4 +1,5 @@
-/* The holdout: exact numbers by class, a training row for every class, the seed and nothing else. Folds: as even as can be, in each class and in all. */
+/* Holdout: exact numbers of each class, a training row of each class, dependence on the seed only.
+ * Folds: equal sizes in each class and in total. */
 #include "unit/core/support.h"
 
 #include "task/split.h"
@@ -60,7 +61,8 @@ static void seed_decides(void **state) {
     assert_memory_not_equal(a, c, N);
 }
 
-/* Every row is drawn about as often as any other: 400 seeds, share 0.3, five deviations of √(400·0.3·0.7) = 9.2. */
+/* Each row is held out about equally often: 400 seeds, share 0.3, at most five deviations of
+ * √(400·0.3·0.7) = 9.2. */
 static void every_row_has_its_chance(void **state) {
     (void)state;
     double target[N];

@@ -1,4 +1,5 @@
-/* Calibrated probabilities of whole trainings: from rows that no machine has seen that scores them; told, kept in bytes, within memory. */
+/* Calibrated probabilities of whole trainings: fitted to held-out rows, reported, stored in bytes,
+ * within the memory budget. */
 #include "model/calibration.h"
 #include "task/split.h"
 #include "training/calibrate.h"
@@ -43,7 +44,8 @@ static double *probabilities(const dn_model *model, const struct csv *t, double 
     return p;
 }
 
-/* The calibration recomputed: the folds dealt as documented, a model without each, its scores of the fold's rows; then the optimum's gradient. */
+/* Recomputes the calibration: folds as documented, a model without each fold, its scores of the
+ * rows of the fold. Then checks the gradient at the optimum. */
 static void rows_are_held_out(void **state) {
     (void)state;
     enum { FOLDS = 5 };
@@ -105,7 +107,8 @@ static void rows_are_held_out(void **state) {
     csv_free(t);
 }
 
-/* Labels by chance, and columns enough that a machine knows every row by heart: on rows it has seen it never errs, so calibrated on them it would be sure. Held out it knows nothing. */
+/* Random classes and so many columns that a machine separates its training rows. A calibration on
+ * training rows would give probabilities near 0 and 1; on held-out rows they are near 1/2. */
 static void nothing_is_learned_of_noise(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 130, 2);
@@ -129,7 +132,8 @@ static void nothing_is_learned_of_noise(void **state) {
     csv_free(t);
 }
 
-/* Every way to more than two classes, both methods: probabilities that add up, are better than the scores taken for log-odds, and come back from bytes. */
+/* All choices of `multiclass` and both methods: probabilities sum to 1, have a smaller log loss
+ * than the scores taken as log-odds, and are the same after a round trip through bytes. */
 static void many_classes(void **state) {
     (void)state;
     static const struct {
@@ -201,7 +205,7 @@ static bool warns(const dn_report *report, const char *words) {
     return false;
 }
 
-/* Training with these parameters, which it takes, ends with a fault of `calibrate`. */
+/* Training with valid parameters returns an error with the field `calibrate`. */
 static void assert_refused(struct csv *t, dn_params *p, dn_status code, const char *words) {
     struct table *table = table_of(t);
     dn_train_request request = table_request(t, table, p);
@@ -281,7 +285,8 @@ static void shown_only_when_asked(void **state) {
     dn_params_free(p);
 }
 
-/* Every refusal of memory and every stop ends the training without a trace; threads do not show. */
+/* Every refused allocation and every stop ends the training without leaks. The number of threads
+ * does not change the result. */
 static void memory_and_stops(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 2, 3);
@@ -342,7 +347,7 @@ static void memory_and_stops(void **state) {
     csv_free(t);
 }
 
-/* Damaged bytes of a calibration are told. */
+/* Damaged bytes of a calibration are refused. */
 static void damaged_bytes(void **state) {
     (void)state;
     dn_calibration *c = NULL, *back = NULL;

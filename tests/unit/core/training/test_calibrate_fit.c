@@ -1,9 +1,11 @@
-/* Calibration of one machine's scores: Platt's sigmoid at its optimum, isotonic regression against brute force. */
+/* Calibration of one score: the gradient of Platt's loss at the sigmoid is 0; isotonic regression
+ * equals an exhaustive computation. */
 #include "model/calibration.h"
 #include "training/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 
-/* Scores g of which P(1 | g) = σ(2g − 1), scaled by `size`, in steps when `steps` > 0; weights 0.5 … 2 or 1. */
+/* Scores g with P(1 | g) = σ(2g − 1), multiplied by `size`, rounded to steps if `steps` > 0;
+ * weights 0.5 … 2 or 1. */
 static struct sample sample_of(size_t n, double size, double shift, double steps, bool weighted) {
     struct sample s = {.n = n};
     uint64_t state = 99;
@@ -70,7 +72,8 @@ static void platt_is_optimal(void **state) {
     }
 }
 
-/* Separable, constant and one-sided scores: finite all the same, for the targets are never 0 and 1. */
+/* Separable, constant and one-sided scores: the sigmoid is finite, because the targets are never 0
+ * and 1. */
 static void platt_stays_finite(void **state) {
     (void)state;
     struct sample s = {.n = 40};
@@ -104,7 +107,7 @@ static void platt_stays_finite(void **state) {
     assert_int_equal(calibrated(&s, DN_CALIBRATION_PLATT, NULL, &run, &c, &err), DN_ERR_NUMERIC);
 }
 
-/* A row of weight 2 is two rows. */
+/* A row of weight 2 equals two rows. */
 static void weights_are_repetitions(void **state) {
     (void)state;
     struct sample once = sample_of(ROWS / 2, 1, 0, 5, false), twice = {.n = 0};
@@ -130,7 +133,7 @@ static void weights_are_repetitions(void **state) {
     free(b.score);
 }
 
-/* The weighted mean of the positive among scores from `low` to `high`. */
+/* The weighted mean of the targets of rows with scores from `low` to `high`. */
 static double mean_between(const struct sample *s, const double *weight, double low, double high) {
     double total = 0, positive = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -143,7 +146,8 @@ static double mean_between(const struct sample *s, const double *weight, double 
     return positive / total;
 }
 
-/* Barlow and Brunk's formula: the isotonic value at g is max over low <= g of min over high >= g of the mean between. */
+/* Barlow and Brunk's formula: the isotonic value at g is the maximum over low <= g of the minimum
+ * over high >= g of the mean between low and high. */
 static double isotonic_at(const struct sample *s, const double *weight, double g) {
     double best = 0;
     for (size_t i = 0; i < s->n; i++) {

@@ -1,9 +1,11 @@
-/* Columns that have nothing to tell: of one value, or of none in the training rows. Every algorithm trains, says so, and gives them no weight. */
+/* Constant columns, and columns without a value in the training rows: every algorithm trains,
+ * warns of them, and gives them weight 0. */
 #include "unit/core/learners/shared/densities.h"
 
 enum { N = 120, D = 4, UNLABELLED = 6 };
 
-/* Columns #0 and #3 tell; #1 is 0.3 everywhere, #2 has values only in rows without a class. */
+/* Columns #0 and #3 vary with the class; #1 is 0.3 in all rows, #2 has values only in rows without
+ * a class. */
 static struct csv *data_with_constant_columns(void) {
     struct csv *t = csv_clouds(N, D, 3);
     for (size_t i = 0; i < N; i++) {
@@ -84,7 +86,7 @@ static void every_algorithm(void **state) {
     csv_free(t);
 }
 
-/* A bell so narrow that no row but its centre's is under it: its feature is 0 everywhere. */
+/* A Gaussian basis function that is so narrow that it is 0 in all rows. */
 static void derived_features(void **state) {
     (void)state;
     struct csv *t = csv_clouds(N, 2, 3);

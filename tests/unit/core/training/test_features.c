@@ -1,9 +1,10 @@
-/* Feature maps in a model: sets that become linearly separable, and predictions from raw rows that are those of the encoded ones. */
+/* Basis functions in a model: classes that become linearly separable, and predictions from raw
+ * rows equal to those from encoded rows. */
 #include "unit/core/support.h"
 
 #define N_SCORES_MAX 8
 
-/* Trains logistic regression, lambda `penalty`, with bases over all columns of t. */
+/* Trains logistic regression with lambda = `penalty` and bases over all columns of t. */
 static dn_train_result train(const struct csv *t, const dn_encoder_spec *options, double penalty,
                              const dn_run *run) {
     struct table *table = table_of(t);
@@ -26,7 +27,7 @@ static dn_train_result train(const struct csv *t, const dn_encoder_spec *options
     return result;
 }
 
-/* Rows of t that the model gets right. */
+/* Number of rows of t that the model classifies correctly. */
 static size_t right(const struct csv *t, const dn_model *model) {
     double *work = xcalloc(dn_model_workspace(model), sizeof *work);
     size_t n = 0, label;
@@ -79,7 +80,7 @@ static void exclusive_or(void **unused) {
     csv_free(t);
 }
 
-/* A disc within a ring: two Gaussian functions tell them apart, a line does not. */
+/* A disc within a ring: two Gaussian functions separate them, a line does not. */
 static void ring(void **unused) {
     (void)unused;
     static const double points[] = {0, 0, 3, 0};
@@ -109,7 +110,8 @@ static void ring(void **unused) {
 }
 
 /* ---- raw rows against encoded ones ---- */
-/* Scores of raw rows are W x + w0 of the standardised x, W of the model in terms of it. */
+/* Scores of raw rows are W x + w0 of the standardised x, W the weights of the standardised
+ * features. */
 static void check_scores(const dn_model *model, const double *raw, size_t n) {
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t d = dn_encoder_n_features(encoder), p = dn_encoder_n_inputs(encoder),
@@ -196,7 +198,8 @@ static void predicts_from_raw_rows(void **unused) {
     csv_free(t);
 }
 
-/* Categories: all levels or without the first, missing and unseen ones. Leaving the first level out changes no prediction when there is no penalty. */
+/* Categories: all levels or without the first; missing and unseen levels. Without a penalty,
+ * dropping the first level does not change predictions. */
 static void predicts_from_categories(void **unused) {
     (void)unused;
     enum { N = 300 };

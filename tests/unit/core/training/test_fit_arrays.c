@@ -1,4 +1,5 @@
-/* The calls for arrays of the caller: dn_fit, dn_model_predict_rows, dn_model_save and dn_model_load. */
+/* The functions for arrays of the caller: dn_fit, dn_model_predict_rows, dn_model_save and
+ * dn_model_load. */
 #include "../support.h"
 
 enum { N = 60, D = 3 };
@@ -401,7 +402,7 @@ static void models_pass_through_streams_of_any_step(void **state) {
     dn_model_unref(model);
 }
 
-/* A size field that promises 2^60 bytes takes no memory before they arrive. */
+/* A size field of 2^60 bytes causes no allocation before the bytes arrive. */
 static void a_false_size_takes_no_memory(void **state) {
     (void)state;
     static struct stream s = {.most = SIZE_MAX, .fail_at = SIZE_MAX, .size = 1000};

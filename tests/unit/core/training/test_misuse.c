@@ -131,6 +131,19 @@ static void rows_that_break_the_options_of_metrics_are_reported(void **state) {
     dn_metrics_free(metrics);
     dn_model *model = fit("logistic");
     const size_t truth[] = {0, 9};
+    const dn_labelled_rows labelled = {.raw = dn_raw_numbers(x, 2), .truth = truth},
+                           unlabelled = {.raw = dn_raw_numbers(x, 2)};
+    static const char *const missing[] = {"model", "rows", "out", "rows->truth"};
+    for (size_t i = 0; i < 4; i++) { /* the message names the argument that is NULL */
+        dn_error err;
+        dn_error_clear(&err);
+        ARGUMENT(dn_model_evaluate_raw(i == 0 ? NULL : model,
+                                       i == 1   ? NULL
+                                       : i == 3 ? &unlabelled
+                                                : &labelled,
+                                       false, NULL, i == 2 ? NULL : &metrics, &err));
+        assert_memory_equal(err.message, missing[i], strlen(missing[i]));
+    }
     ARGUMENT(dn_model_evaluate_raw(model,
                                    &(dn_labelled_rows){.raw = dn_raw_numbers(x, 2), .truth = truth},
                                    false, NULL, &metrics, NULL));

@@ -1,4 +1,5 @@
-/* Many classes by machines of two: each machine is what its two classes alone would give, the rules between them, reports, bytes, memory. */
+/* More than two classes by machines of two classes: each machine equals a training with its two
+ * classes; decision rules, reports, bytes, memory. */
 #include "unit/core/support.h"
 
 #include "machine/machine_dispatch.h"
@@ -40,7 +41,8 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* The first `most` rows whose class is `negative` (SIZE_MAX: any other) or `positive`, as classes "0" and "1"; with positive SIZE_MAX all rows as they are. */
+/* The first `most` rows whose class is `negative` (SIZE_MAX: any other) or `positive`, as classes
+ * "0" and "1". With positive SIZE_MAX all rows, unchanged. */
 static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive, size_t most) {
     struct csv *out = xcalloc(1, sizeof *out);
     out->d = t->d;
@@ -97,7 +99,7 @@ static const dn_detail *detail(const dn_detail *details, size_t n, const char *n
 }
 
 /* ---- machines ---- */
-/* Machine i and its part of the report are those of a training that knows its two classes only. */
+/* Machine i and its part of the report equal those of a training with its two classes only. */
 static void assert_machine(const struct csv *t, const dn_params *p, bool standardize,
                            const dn_train_result *whole, size_t i) {
     const dn_report_part *part = &whole->report.parts[i];
@@ -183,7 +185,7 @@ static void each_machine_is_its_own(void **state) {
     }
 }
 
-/* The perceptron has no way of its own: one_vs_rest is what it does unasked. */
+/* The perceptron has no native model for more than two classes: its default is one_vs_rest. */
 static void machines_by_default(void **state) {
     (void)state;
     struct csv *t = set_named("iris");
@@ -218,7 +220,7 @@ static void machines_by_default(void **state) {
     csv_free(t);
 }
 
-/* With two classes every way is the method's own. */
+/* With two classes all choices of `multiclass` give the native model. */
 static void two_classes(void **state) {
     (void)state;
     struct csv *t = csv_clouds(200, 3, 2);
@@ -246,7 +248,8 @@ static void two_classes(void **state) {
 }
 
 /* ---- decisions ---- */
-/* The rules of ALGORITHMS.md, read literally. g: the score of "i against j", j = SIZE_MAX for the rest. */
+/* The rules of ALGORITHMS.md, computed directly. g: the score of "i against j"; j = SIZE_MAX: the
+ * rest. */
 static double score_of(const struct way *way, size_t K, const double *g, size_t i, size_t j) {
     if (!of_pairs(way)) {
         return g[i];
@@ -435,7 +438,8 @@ static void round_trip(void **state) {
     csv_free(t);
 }
 
-/* Threads, and a budget that has no room for the rows, change no byte: pairs stream by their own row numbers. */
+/* The number of threads, and a budget that is too small for the rows, do not change the bytes: the
+ * rows of a pair are numbered from 0 in memory and streamed. */
 static void threads_and_streams(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);
@@ -551,7 +555,7 @@ static void too_many_machines(void **state) {
     csv_free(t);
 }
 
-/* A method that converges for some of its machines. */
+/* A method that converges for some of its machines only. */
 static size_t n_fits;
 
 static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine **out,
@@ -572,7 +576,8 @@ static double no_memory(const dn_params *params, const dn_fit_shape *shape) {
     return 0;
 }
 
-/* Of very many machines the first are told of, and all that did not converge. */
+/* With more than DN_MAX_PARTS machines the report has the first ones, and unconverged ones take
+ * precedence. */
 static void reports_of_many_machines(void **state) {
     (void)state;
     enum { CLASSES = 30, MACHINES = CLASSES * (CLASSES - 1) / 2 };

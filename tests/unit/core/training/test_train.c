@@ -1,4 +1,5 @@
-/* From a table to a model: golden numbers through the encoder, streamed or in memory, held out rows, refusals, memory that runs out. */
+/* From a table to a model: golden numbers, rows in memory and streamed, holdout, refused requests,
+ * exhausted memory. */
 #include "unit/core/support.h"
 
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
@@ -10,7 +11,7 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* A detail's text, or "". */
+/* The text of a detail, or "". */
 static const char *text_of(const dn_report *report, const char *name) {
     for (size_t i = 0; i < report->n_details; i++) {
         if (strcmp(report->details[i].name, name) == 0) {
@@ -85,7 +86,8 @@ static void golden_through_the_table(void **state) {
     json_decref(golden);
 }
 
-/* A budget that has no room for the rows makes them stream: the same model to the last byte. Other slots and groups as well. */
+/* A budget that is too small for the rows makes them stream. The bytes of the model are the same,
+ * with other numbers of slots and groups of blocks too. */
 static void streamed_or_in_memory(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);
@@ -222,7 +224,8 @@ static void refusals(void **state) {
     dn_table_source_free(source);
 }
 
-/* Numeric classes ascend by value, not by text; −0 is 0; a class unknown to the model is refused with its row. */
+/* Numeric classes are in ascending order of value, not of text; −0 is 0. A class that the model
+ * does not have is refused with its row. */
 static void numeric_classes(void **state) {
     (void)state;
     enum { N = 8 };

@@ -110,7 +110,7 @@ static dn_params *params_with(const char *id, const char *words) {
 
 static void numbers(void **state) {
     (void)state;
-    enum { ROWS = 2500, COLS = 12, K = 3 };
+    enum { ROWS = 1200, COLS = 12, K = 3 };
     struct csv *t = csv_clouds(ROWS, COLS + 1, K);
     for (size_t i = 0; i < ROWS; i++) {
         t->x[i * (COLS + 1) + COLS] = 1 + (double)(i % 3);

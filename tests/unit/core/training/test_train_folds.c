@@ -1,4 +1,5 @@
-/* Cross-validation and validation by another table: folds as if made by hand, the same on any road, progress, marks on warnings and errors. */
+/* Cross-validation and validation with another table: folds equal separate trainings; progress;
+ * prefixes of warnings and errors. */
 #include "unit/core/support.h"
 
 #include "task/split.h"
@@ -12,7 +13,7 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* The rows that are (or are not) in a fold, as a table of their own. */
+/* The rows that are (or are not) in a fold, as a table. */
 static struct csv *part_of(const struct csv *t, const uint16_t *fold, size_t f, bool in) {
     struct csv *part = csv_clouds(t->n, t->d, t->K);
     size_t n = 0;
@@ -113,7 +114,7 @@ static void folds_by_hand(void **state) {
     }
 }
 
-/* Streamed or in memory, in other groups of blocks: the same metrics of every fold. */
+/* Rows streamed or in memory, in other groups of blocks: the metrics of every fold are the same. */
 static void any_road(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);
@@ -252,7 +253,7 @@ static void bad_requests(void **state) {
     csv_free(t);
 }
 
-/* A class whose rows can be told apart in all but some folds: the warnings say which. */
+/* The classes of some folds are separable: the warnings name these folds. */
 static void marked_warnings(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 2, 2);
@@ -278,7 +279,8 @@ static void marked_warnings(void **state) {
     csv_free(t);
 }
 
-/* Another table: its own metrics; a class that the model does not know is named with its row. */
+/* Another table has its own metrics. A class that the model does not have is refused with its
+ * row. */
 static void another_table(void **state) {
     (void)state;
     struct csv *t = csv_clouds(200, 3, 3), *other = csv_clouds(77, 3, 3),
@@ -322,7 +324,7 @@ static void another_table(void **state) {
     csv_free(more);
 }
 
-/* More classes than half the rows is most likely a mistake. */
+/* More classes than half of the rows cause a warning. */
 static void too_many_classes(void **state) {
     (void)state;
     struct csv *t = csv_clouds(40, 2, 39);

@@ -1,4 +1,5 @@
-/* Models of tables with text and sparse columns: what they say of raw rows against all of x, sparse columns against numbers, from memory and streamed, within a budget. */
+/* Models of tables with text and sparse columns: predictions from raw rows equal those from the
+ * full x, sparse columns equal numeric columns, in memory and streamed, within a budget. */
 #include "unit/core/encoder/raw_vectors.h"
 
 #include "encoder/encoder_apply.h"
@@ -58,7 +59,7 @@ static double distance_by_definition(const dn_linear *l, const double *scores, s
     return least;
 }
 
-/* Every answer recomputed from all of x. */
+/* Recomputes every result of a prediction from the full x. */
 static void check_predictions(const dn_model *m, const dn_raw_rows rows, bool distances) {
     enum { N = 40 };
     const size_t d = dn_encoder_n_features(dn_model_encoder(m)), S = dn_model_n_scores(m),
@@ -245,7 +246,7 @@ static void sparse_is_dense(void **unused) {
     free(t);
 }
 
-/* A place that no training row has keeps no weight of the random start. */
+/* A feature that is 0 in all training rows has weight 0, not its random initial weight. */
 static void weights_of_nothing(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
@@ -296,7 +297,8 @@ static void budget_release(void *ctx, void *memory) {
     free((char *)memory - 64);
 }
 
-/* What dn_train_memory says is enough, and gives the model that plenty gives, whoever sums and however the table is cut. */
+/* dn_train_memory is enough for a training, and the model is the same as without a budget, for all
+ * orders of summation and chunks. */
 static void within_a_budget(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
@@ -354,7 +356,8 @@ static void within_a_budget(void **unused) {
     free(t);
 }
 
-/* Words are counted before most of them are left out: the estimate has them, whoever counts. */
+/* The estimate includes the memory for counting words that are not chosen as features, with one
+ * slot and with several. */
 static void room_for_words(void **unused) {
     (void)unused;
     enum { ROWS = 6000, WORDS = 25 };
@@ -405,7 +408,7 @@ static void room_for_words(void **unused) {
     free(room);
 }
 
-/* Columns that tell nothing are named, however many features they have. */
+/* A warning names columns without information, also if they have many features. */
 static void idle(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);

@@ -1,4 +1,5 @@
-/* Trainings with weights, folds and another table that are cut short, and those that have just the memory they were promised. */
+/* Trainings with weights, folds and a validation table: stopped, without memory, and with exactly
+ * the estimated memory. */
 #include "unit/core/support.h"
 
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
@@ -10,7 +11,8 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* Every allocation fails once, in the model's fit and in the folds'; every look at the stop flag finds it set once. Nothing is lost. */
+/* Each allocation fails once, in the fit of the model and in the folds; each poll of the stop flag
+ * stops once. Nothing leaks. */
 static void cut_short(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
@@ -87,7 +89,7 @@ static void budget_release(void *ctx, void *memory) {
     free(p - HEAD);
 }
 
-/* What dn_train_memory says is enough, for every way to validate. */
+/* dn_train_memory is enough for a training with each kind of validation. */
 static void estimate(void **state) {
     (void)state;
     struct csv *t = csv_clouds(5000, 6, 4);
@@ -124,7 +126,9 @@ static void estimate(void **state) {
     csv_free(t);
 }
 
-/* From what is needed to what is wanted: rows are kept in memory and scores are ranked when there is room, and said to be missing when there is none; nothing else changes. */
+/* Budgets from the estimate to 2.5 times of it: rows are kept in memory and scores are ranked if
+ * the budget allows it. Otherwise the ranking metrics are missing and a warning says so; all other
+ * results are the same. */
 static void ranked_when_it_fits(void **state) {
     (void)state;
     struct csv *t = csv_clouds(30000, 3, 3);
@@ -183,7 +187,7 @@ static double note_shape(const dn_params *params, const dn_fit_shape *shape) {
     return dn_algorithm_find("logistic")->memory(params, shape);
 }
 
-/* Whoever asks a method for its memory says of dense rows that they are dense. */
+/* The shape passed to dn_algorithm.memory has n_entries = INFINITY if rows are dense. */
 static void dense_rows_are_said_to_be(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 3);

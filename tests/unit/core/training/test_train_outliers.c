@@ -1,4 +1,5 @@
-/* Training without a target, by a method made for it: half of the weight lies inside, whatever the rows are. What is counted is counted again by hand. */
+/* Training without a target, by a method that puts the border through the mean. The numbers of
+ * outliers are recomputed. */
 #include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 
@@ -143,7 +144,7 @@ static void rows_below_are_counted(void **state) {
     data_done(&d);
 }
 
-/* The rows held out are judged by the model of the others; folds cover all rows once. */
+/* Held-out rows are evaluated by the model of the other rows. Each row is in exactly one fold. */
 static void rows_held_out_are_counted(void **state) {
     (void)state;
     struct data d;
@@ -182,7 +183,7 @@ static void rows_held_out_are_counted(void **state) {
     data_done(&d);
 }
 
-/* With a column that has the truth there are metrics, the outlier being the positive class. */
+/* With a column of true classes there are metrics; the outlier is the positive class. */
 static void a_column_may_tell_the_truth(void **state) {
     (void)state;
     struct data d;
@@ -250,7 +251,7 @@ static void what_needs_classes_is_refused(void **state) {
     data_done(&d);
 }
 
-/* Every allocation of the run that fails, and a stop at every look. */
+/* Every allocation of the run fails once, and every poll stops once. */
 static void it_fails_cleanly(void **state) {
     (void)state;
     struct data d;

@@ -1,4 +1,5 @@
-/* Sparse rows that do not fit the memory allowed: every method that streams gives the bytes that it gives with room for all, within what was foretold. */
+/* Sparse rows that do not fit into the budget: every method that can stream gives the same bytes
+ * as without a budget, within the estimated memory. */
 #include "unit/core/support.h"
 
 enum { ROWS = 80000, WIDTH = 40, ENTRIES = 15, CLASSES = 3 };
@@ -13,7 +14,7 @@ struct data {
     size_t input;
 };
 
-/* Row i has an entry at `ENTRIES` of the places, more of them among those of its class. */
+/* Row i has an entry at `ENTRIES` of the features, more of them among those of its class. */
 static struct data *data_new(void) {
     static const uint32_t starts[] = {0, 1, 2, 3};
     struct data *t = xcalloc(1, sizeof *t);

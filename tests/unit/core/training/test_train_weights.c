@@ -1,4 +1,5 @@
-/* Weights of rows and of classes: a weight is a number of copies, a class weight is a weight of its rows for the learner and none for the metrics; bad ones are named. */
+/* Weights of rows and classes: a row of weight 2 equals two rows; class weights change the learner
+ * and not the metrics; invalid weights are refused. */
 #include "unit/core/support.h"
 
 static dn_train_result train(const dn_train_request *request) {
@@ -11,7 +12,7 @@ static dn_train_result train(const dn_train_request *request) {
     return result;
 }
 
-/* Clouds whose last number column is a weight. */
+/* Clouds whose last numeric column is a weight. */
 struct weighed {
     struct csv *t;
     struct table *table;
@@ -48,7 +49,8 @@ static dn_params *exact_params(double lambda) {
     return p;
 }
 
-/* Rows with weights 0 … 3, and the same rows as often: one model, one set of metrics, validation by a table with weights as well. */
+/* Rows with weights 0 … 3 and the same rows repeated: the same model and metrics, also with a
+ * weighted validation table. */
 static void weights_are_copies(void **state) {
     (void)state;
     const double lambda[] = {1e-3, 1e-1};
@@ -96,7 +98,7 @@ static void weights_are_copies(void **state) {
     }
 }
 
-/* Class weights against the same numbers in a column; metrics are blind to them. */
+/* Class weights equal the same factors in a weight column. Metrics ignore class weights. */
 static void class_weights_are_weights(void **state) {
     (void)state;
     const double given[] = {0.5, 3, 1};
@@ -142,7 +144,7 @@ static void class_weights_are_weights(void **state) {
     }
 }
 
-/* The share held out is judged by its weights too, and balance is that of the training rows. */
+/* Held-out rows have their weights. Balanced class weights are computed from the training rows. */
 static void held_out(void **state) {
     (void)state;
     struct csv *t = csv_clouds(500, 4, 3);
@@ -168,7 +170,7 @@ static void held_out(void **state) {
 }
 
 /* ---- evaluation ---- */
-/* A table and its raw rows give the same metrics, weights and curves included. */
+/* A table and its raw rows give the same metrics, with weights and curves. */
 static void raw_rows(void **state) {
     (void)state;
     const char *const ways[] = {"softmax", "one_vs_rest", "one_vs_rest_strict", "one_vs_one"};
@@ -272,7 +274,8 @@ static void bad_weights(void **state) {
     dn_params_free(p);
 }
 
-/* All weights times what the range allows: the same model and metrics as with weights of 1, by every solver. */
+/* All weights multiplied by numbers of the allowed range: the same model and metrics as with
+ * weights of 1, by every solver. */
 static void ends_of_the_range(void **state) {
     (void)state;
     const double sizes[] = {1, 1e-100, 1e100};
