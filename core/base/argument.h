@@ -1,6 +1,6 @@
 /* Checks of the arguments that a caller of the library passes, and the place of an error. Each
- * failed check is DN_ERR_ARGUMENT, or DN_ERR_VERSION for a struct of a newer version, with a message
- * that names the argument. */
+ * failed check is DN_ERR_ARGUMENT, or DN_ERR_VERSION for a struct of a newer version, with a
+ * message that names the argument. */
 #ifndef DNI_ARGUMENT_H
 #define DNI_ARGUMENT_H
 

@@ -17,9 +17,8 @@ struct count {
 struct counts {
     struct count *slots;
     size_t n_slots, n; /* a power of two; number of values */
-    uint64_t
-        /* random, so that no client can choose values that collide; results do not depend on it */
-        seed;
+    /* random, so that no client can choose values that collide; results do not depend on it */
+    uint64_t seed;
 };
 
 static struct count *find(const struct counts *counts, double value) {

@@ -29,20 +29,17 @@ struct dn_encoder {
     dni_index_set *index_sets; /* [n_inputs] sparse inputs: the indices that are features */
     size_t *vector_inputs;     /* [n_vector_inputs] the vector inputs, ascending */
     size_t n_vector_inputs;
-    double
-        /* mean number of entries of a training row, standardised inputs excluded */
-        vector_entries;
+    /* mean number of entries of a training row, standardised inputs excluded */
+    double vector_entries;
     bool sparse; /* encoded rows are CSR */
-    unsigned char **
-        /* [n_inputs] sparse inputs: bit k % 8 of byte k / 8 is 1 if feature k of the input is
-         * nonzero in some training row; NULL in an encoder read from bytes */
-        active;
+    /* [n_inputs] sparse inputs: bit k % 8 of byte k / 8 is 1 if feature k of the input is
+     * nonzero in some training row; NULL in an encoder read from bytes */
+    unsigned char **active;
     dni_basis *bases; /* [n_bases] */
     size_t n_bases;
     size_t n_base; /* features of the inputs; those of the bases follow */
-    size_t
-        /* largest number of nonzero features of a row, those of `vector_entries` excluded */
-        n_entries;
+    /* largest number of nonzero features of a row, those of `vector_entries` excluded */
+    size_t n_entries;
     size_t *basis_inputs; /* [n_basis_inputs] the inputs of bases, ascending */
     size_t n_basis_inputs;
     size_t n_constant,

@@ -28,9 +28,8 @@ struct dni_scan_slot {
     /* [n] by code of the open chunk: the string is already in `levels` */
     unsigned char **seen;
     size_t *seen_capacity; /* [n] */
-    size_t
-        /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
-        level_bytes;
+    /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
+    size_t level_bytes;
     double weights[DNI_CHUNK_TILE_ROWS]; /* of the rows of the tile */
     double values[DNI_CHUNK_TILE_ROWS];  /* of the rows of the tile */
 };

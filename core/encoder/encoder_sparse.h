@@ -7,10 +7,9 @@
 
 typedef struct dni_sparse_stats {
     double entries; /* mean number of nonzero entries of a row */
-    unsigned char *
-        /* [n/8 + 1] allocated by malloc, owned by the caller: bit k % 8 of byte k / 8 is 1 if
-         * feature k of the input, standardised if this is asked for, is nonzero in some row */
-        active;
+    /* [n/8 + 1] allocated by malloc, owned by the caller: bit k % 8 of byte k / 8 is 1 if
+     * feature k of the input, standardised if this is asked for, is nonzero in some row */
+    unsigned char *active;
 } dni_sparse_stats;
 
 /* The size of a fit. */

@@ -15,14 +15,12 @@ typedef struct dni_encoding_slot {
     /* [n_inputs] categorical inputs: the level of each code of the chunk; levels.n: unseen */
     uint32_t **level;
     size_t *level_capacity; /* [n_inputs] allocated elements of `level` */
-    int64_t *
-        /* [n_inputs] sparse inputs: the offset from an index of the source's column to an index
-         * of the input */
-        shift;
+    /* [n_inputs] sparse inputs: the offset from an index of the source's column to an index
+     * of the input */
+    int64_t *shift;
     dn_text_work *work; /* NULL: no text input */
-    double *
-        /* [n_base] features of standardised sparse inputs without entries; NULL: there are none */
-        empty;
+    /* [n_base] features of standardised sparse inputs without entries; NULL: there are none */
+    double *empty;
     double *raw;      /* [n_inputs] a raw row of the inputs of bases; NULL without bases */
     double *x;        /* [n_features - n_base] the features of bases of a row; NULL without bases */
     void *memory;     /* of the arrays */

@@ -1,4 +1,5 @@
-/* Numbers in an array of the caller (dn_array): checks, and copies of rows and columns as doubles. */
+/* Numbers in an array of the caller (dn_array): checks, and copies of rows and columns as
+ * doubles. */
 #ifndef DNI_ARRAY_H
 #define DNI_ARRAY_H
 

@@ -53,7 +53,8 @@ dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
 bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile); /* returns false at the end */
 
 /* Returns [tile->n] the elements of `from`, an array over the rows of the chunk, at the rows of the
- * tile: a pointer into `from` if the tile is contiguous, otherwise `room`, [DNI_CHUNK_TILE_ROWS]. */
+ * tile: a pointer into `from` if the tile is contiguous, otherwise `room`,
+ * [DNI_CHUNK_TILE_ROWS]. */
 const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room);
 
 /* ---- what a slot has open ---- */

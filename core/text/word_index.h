@@ -19,9 +19,8 @@ typedef struct dni_word_slot {
 typedef struct dni_word_index {
     dni_word_slot *slots;
     size_t n_slots; /* a power of two, at least twice the number of words; or 0 */
-    uint64_t
-        /* random, so that no client can choose words that collide; results do not depend on it */
-        seed;
+    /* random, so that no client can choose words that collide; results do not depend on it */
+    uint64_t seed;
 } dni_word_index;
 
 /* Creates the index of different words of 1 … 255 bytes. run: its stop function is polled; NULL:

@@ -13,10 +13,9 @@ typedef struct dni_basis {
     size_t n_columns, n_features;
     size_t *columns;      /* [n_columns] inputs of the encoder */
     double *mean, *scale; /* [n_columns] the functions see z = (x - mean)/scale; NULL: z = x */
-    double *
-        /* [n_features × n_columns] centres, points, frequencies or directions in terms of z;
-         * NULL: polynomial */
-        points;
+    /* [n_features × n_columns] centres, points, frequencies or directions in terms of z;
+     * NULL: polynomial */
+    double *points;
     double *phase; /* random Fourier: [n_features] b */
     uint32_t *
         /* polynomial: [n_features] the monomial of one degree less of which this one is a

@@ -133,8 +133,8 @@ DN_MUST_USE dn_status dn_params_encoding(const dn_params *params,
                                          dn_encoder_spec *spec,
                                          dn_error *err);
 
-/* Replaces each "auto" by the value that a fit to data of this shape uses. An "auto" that depends on
- * the data themselves remains.
+/* Replaces each "auto" by the value that a fit to data of this shape uses. An "auto" that depends
+ * on the data themselves remains.
  *
  *   params  checked
  *
@@ -145,12 +145,12 @@ DN_MUST_USE dn_status dn_params_resolve(
 /* The decision rule of a model with these parameters, which are checked. */
 dn_decision dn_params_decision(const dn_params *params);
 
-/* Whether `categorical: auto` leaves out the first level of a category (DN_DROP_FIRST). An algorithm
- * without a penalty needs this: otherwise many weights give the same scores. */
+/* Whether `categorical: auto` leaves out the first level of a category (DN_DROP_FIRST). An
+ * algorithm without a penalty needs this: otherwise many weights give the same scores. */
 bool dn_params_drops_first(const dn_params *params);
 
-/* The value of a parameter; NaN, false or NULL if the algorithm does not have it. A word is NULL if a
- * number or a list was given. A list is NULL, and *out_n is 0, if a word was given. */
+/* The value of a parameter; NaN, false or NULL if the algorithm does not have it. A word is NULL if
+ * a number or a list was given. A list is NULL, and *out_n is 0, if a word was given. */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
 const char *dn_params_word(const dn_params *params, const char *name);
@@ -261,8 +261,8 @@ typedef struct dn_report_receiver {
 /* A prepared problem of a method with a kernel; see dn_fit_input. */
 typedef struct dn_prepared dn_prepared;
 
-/* The data of a fit. Targets are class indexes; each class has a row with a positive weight. Rows of
- * weight 0 are ignored. Without DN_ALGORITHM_TARGET blocks have no targets (NULL). */
+/* The data of a fit. Targets are class indexes; each class has a row with a positive weight. Rows
+ * of weight 0 are ignored. Without DN_ALGORITHM_TARGET blocks have no targets (NULL). */
 typedef struct dn_fit_input {
     const dn_rows *rows; /* encoded */
     size_t n_classes;
@@ -277,9 +277,9 @@ typedef struct dn_fit_input {
 
     /* Methods with a kernel: keeps the prepared problem (kernel values, distinct rows) from one fit
      * to the next, which reuses it if rows, kernel, seed and cache are the same. The caller sets
-     * *prepared to NULL before the first fit and calls dn_prepared_free after the last. One fit at a
-     * time may use it, and the runs of all fits, as well as the rows, must outlive it. NULL: every
-     * fit prepares its own problem. */
+     * *prepared to NULL before the first fit and calls dn_prepared_free after the last. One fit at
+     * a time may use it, and the runs of all fits, as well as the rows, must outlive it. NULL:
+     * every fit prepares its own problem. */
     dn_prepared **prepared;
 } dn_fit_input;
 
@@ -340,9 +340,9 @@ struct dn_algorithm {
     /* Working memory of a fit in bytes, without the rows. */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
 
-    /* Fits a machine to input->n_classes classes; for one of several machines there are 2. The caller
-     * owns *out, which is NULL before, and *report, which is {0} before. It releases what they hold
-     * also after a failure. */
+    /* Fits a machine to input->n_classes classes; for one of several machines there are 2. The
+     * caller owns *out, which is NULL before, and *report, which is {0} before. It releases what
+     * they hold also after a failure. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,

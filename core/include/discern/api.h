@@ -1,16 +1,16 @@
 /* Rules that all public headers share.
  *
- * Linkage: DN_BEGIN_DECLS and DN_END_DECLS enclose the declarations of every header. They give C linkage
- * in C++, and default visibility, since the library is compiled with -fvisibility=hidden. A function
- * that no public header declares is not exported by libdiscern.so.
+ * Linkage: DN_BEGIN_DECLS and DN_END_DECLS enclose the declarations of every header. They give C
+ * linkage in C++, and default visibility, since the library is compiled with -fvisibility=hidden. A
+ * function that no public header declares is not exported by libdiscern.so.
  *
  * Structs that may grow: a struct that the caller fills and passes by pointer begins with
- * `size_t struct_size`. 0 is the size in version 0.1, so that `{.member = value}` is enough. A program that
- * sets members added later sets it to sizeof. A library that is older than the program's headers
- * returns DN_ERR_VERSION. Structs that the library makes (dn_metrics, dn_model, …) may grow at their end:
- * read them through the pointer, never copy them. All other structs (views, dn_train_result,
- * dn_report) keep their layout as long as the SONAME is libdiscern.so.0. Functions get new numbers
- * to report as dn_detail by name.
+ * `size_t struct_size`. 0 is the size in version 0.1, so that `{.member = value}` is enough. A
+ * program that sets members added later sets it to sizeof. A library that is older than the
+ * program's headers returns DN_ERR_VERSION. Structs that the library makes (dn_metrics, dn_model,
+ * …) may grow at their end: read them through the pointer, never copy them. All other structs
+ * (views, dn_train_result, dn_report) keep their layout as long as the SONAME is libdiscern.so.0.
+ * Functions get new numbers to report as dn_detail by name.
  *
  * Arguments: a pointer must not be NULL unless its description allows NULL. Functions that return a
  * dn_status check this and return DN_ERR_ARGUMENT. */

@@ -1,5 +1,5 @@
-/* Descriptions: a machine passes its parameters to a visitor, which turns them into JSON or any other
- * form. Parameters are members of the object that is open when the description begins. */
+/* Descriptions: a machine passes its parameters to a visitor, which turns them into JSON or any
+ * other form. Parameters are members of the object that is open when the description begins. */
 #ifndef DISCERN_DESCRIBE_H
 #define DISCERN_DESCRIBE_H
 

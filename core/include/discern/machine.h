@@ -3,8 +3,8 @@
  *   two classes  one score g; g > 0 chooses the second class
  *   K classes    K scores; the greatest chooses
  *
- * A model has one machine, or several of two classes each where K classes are separated two at a time
- * (decision.h). Kinds of machine:
+ * A model has one machine, or several of two classes each where K classes are separated two at a
+ * time (decision.h). Kinds of machine:
  *
  *   linear       g = W x + w0, with or without Gaussian class densities of one covariance
  *   gaussian     g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
@@ -13,8 +13,8 @@
  *   neighbours   g_k = ln of the share of class k in the votes of the nearest stored rows
  *   network      g = W_Lᵀ z_{L−1} + b_L over layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x
  *
- * Of K scores only the differences have a meaning: those of a linear machine with densities leave out
- * what all classes have in common. */
+ * Of K scores only the differences have a meaning: those of a linear machine with densities leave
+ * out what all classes have in common. */
 #ifndef DISCERN_MACHINE_H
 #define DISCERN_MACHINE_H
 

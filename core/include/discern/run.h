@@ -137,7 +137,9 @@ struct dn_run {
     void *ctx; /* for the caller's use */
 };
 
-/* Makes *run a run without limits: seed 1, one slot, malloc, no callbacks. struct_size: sizeof *run. */
+/* Makes *run a run without limits: seed 1, one slot, malloc, no callbacks.
+ *
+ *   struct_size  sizeof *run */
 void dn_run_init(dn_run *run, size_t struct_size);
 /* Returns such a run. Inline, since its size belongs to the caller's version of the headers. */
 static inline dn_run dn_run_default(void) {

@@ -1,4 +1,5 @@
-/* Little-endian bytes: what is written is read, nothing is read beyond the end, the first failure stays. */
+/* Little-endian bytes: the reader returns what the writer wrote, never reads beyond the end, and
+ * keeps its first failure. */
 #include "base/bytes.h"
 #include <math.h>
 #include <setjmp.h>

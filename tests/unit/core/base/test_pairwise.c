@@ -1,4 +1,5 @@
-/* The order of additions: what the tree of pairs says, and the same bytes however the blocks are shared out. */
+/* Pairwise sums: the order of additions is that of a binary tree, and the result has the same bits
+ * for every distribution of the blocks to threads. */
 #include <discern/run.h>
 #include <math.h>
 #include <setjmp.h>

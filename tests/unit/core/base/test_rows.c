@@ -1,4 +1,5 @@
-/* Rows: blocks over a matrix, and over a source encoded in memory or on the fly: the same bits, whatever the chunks. */
+/* Rows: blocks over a matrix, and over a source encoded in memory or on the fly: the same bits,
+ * whatever the chunks. */
 #include "unit/core/table/table.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -208,7 +209,8 @@ static void sparse_over_a_source(void **unused) {
     over_a_source_with(60, &(dn_encoder_spec){.columns = some, .n_columns = 5}, true);
 }
 
-/* Every option at once: what the rows hold is what dn_encoder_apply says of raw rows, and test_encoder_options.c recomputes that. */
+/* Every option at once: what the rows hold is what dn_encoder_apply says of raw rows, and
+ * test_encoder_options.c recomputes that. */
 static void with_options(void **unused) {
     (void)unused;
     for (int k = 0; k < 2; k++) {
@@ -311,7 +313,8 @@ static void order_of_the_source_does_not_matter(void **unused) {
     free(t);
 }
 
-/* A category that training never saw is named with its row, unless the row weighs nothing or nobody asked for it. */
+/* A category that training never saw is named with its row, unless the row weighs nothing or nobody
+ * asked for it. */
 static void refused_categories(void **unused) {
     (void)unused;
     table *t = table_new(200);
@@ -369,7 +372,8 @@ static void refused_categories(void **unused) {
     free(t);
 }
 
-/* Wide dense rows come in pieces, which are the block cut at fixed rows: of a matrix, from memory and streamed, of all rows or some, in any order. */
+/* Wide dense rows come in pieces, which are the block cut at fixed rows: of a matrix, from memory
+ * and streamed, of all rows or some, in any order. */
 static void pieces(void **unused) {
     (void)unused;
     enum { ROWS = DN_BLOCK_ROWS + 700, COLUMNS = 300, PIECE = 1024 };

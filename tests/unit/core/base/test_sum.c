@@ -1,4 +1,5 @@
-/* dn_run_sum, dni_each_sum and dn_run_each: serial and on the threads of a run, bit for bit alike. */
+/* dn_run_sum, dni_each_sum and dn_run_each: serial and on the threads of a run give the same
+ * bits. */
 #include "base/sum.h"
 
 #include "base/random.h"

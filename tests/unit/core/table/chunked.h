@@ -1,5 +1,6 @@
-/* For tests: a table in memory whose columns are delivered in chunks with any borders, each encoded and decoded as the store would; a run that sums
- * out of order on several slots; an allocator that refuses. */
+/* For tests: a table in memory whose columns are delivered in chunks with any borders, each encoded
+ * and decoded as the store would; a run that sums out of order on several slots; an allocator that
+ * refuses. */
 #ifndef TESTS_CHUNKED_H
 #define TESTS_CHUNKED_H
 
@@ -121,7 +122,8 @@ static inline dn_run scattered_run(void) {
     return run;
 }
 
-/* An allocator that counts what lives and refuses one call, or whatever is larger than one limit and below another. */
+/* An allocator that counts what lives and refuses one call, or whatever is larger than one limit
+ * and below another. */
 typedef struct refusing {
     dn_allocator allocator;
     size_t live, calls, refuse;   /* refuse: the call, counted from 1; 0: none */

@@ -1,4 +1,4 @@
-/* Column chunks: what goes in comes out, as numbers and as text, and damaged bytes are refused without harm. */
+/* Column chunks: decoding returns the encoded numbers and texts, and refuses damaged bytes. */
 #include "base/bytes.h"
 #include "table/column_format.h"
 #include <discern/table.h>
@@ -33,8 +33,8 @@ static struct blob encode(dn_column_builder *builder) {
     return blob;
 }
 
-/* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV does it.
- * silently: a canonical spelling is not shown. */
+/* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV
+ * does it. silently: a canonical spelling is not shown. */
 static struct blob build_how(dn_column_builder *builder, const char *const *cells, size_t n,
                              bool silently) {
     for (size_t i = 0; i < n; i++) {
@@ -68,7 +68,8 @@ static bool same_text(dn_strings strings, uint32_t code, const char *text) {
     return length == strlen(text) && memcmp(strings.bytes + strings.start[code], text, length) == 0;
 }
 
-/* The blob read as categories gives the cells; its list is distinct, in order of first appearance. */
+/* The blob read as categories gives the cells; its list is distinct, in order of first
+ * appearance. */
 static void check_texts(dn_column_chunk *chunk, struct blob blob, const char *const *cells,
                         size_t n) {
     dn_column_view view;
@@ -471,7 +472,8 @@ static void strings_as_values(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* Decodes as every type; what it calls good must be readable to the last byte (a sanitizer watches). */
+/* Decodes as every type; what it calls good must be readable to the last byte (a sanitizer
+ * watches). */
 static unsigned touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
     unsigned good = 0;
     for (int type = DN_NUMERIC; type <= DN_TEXT; type++) {

@@ -1,4 +1,5 @@
-/* Encoded chunks put one behind the other: every cell as it was written, whatever the chunks are made of; damaged ones are refused; no memory. */
+/* Encoded chunks put one behind the other: every cell as it was written, whatever the chunks are
+ * made of; damaged ones are refused; no memory. */
 #include <discern/table.h>
 #include <math.h>
 #include <setjmp.h>

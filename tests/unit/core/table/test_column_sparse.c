@@ -1,4 +1,5 @@
-/* Sparse column chunks: what goes in comes out whatever its widths and encoding, damaged bytes are refused without harm, and memory may run out anywhere. */
+/* Sparse column chunks: what goes in comes out whatever its widths and encoding, damaged bytes are
+ * refused without harm, and memory may run out anywhere. */
 #include "base/bytes.h"
 #include "table/column_format.h"
 #include "unit/base/alloc_fail.h"
@@ -46,7 +47,8 @@ static void add_row(struct rows *rows, const uint32_t *place, const double *numb
     rows->start[++rows->n_rows] = rows->n_entries;
 }
 
-/* n_rows rows of up to `most` entries, whose places are `step` apart at most; kind: which numbers. */
+/* n_rows rows of up to `most` entries, whose places are `step` apart at most; kind: which
+ * numbers. */
 static void fill(struct rows *rows, size_t n_rows, size_t most, uint32_t step, int kind) {
     static const double special[] = {0,           -0.0, DBL_MAX, -DBL_MAX,
                                      DBL_MIN / 8, 0.1,  1e-300,  12345678901.0};
@@ -104,7 +106,8 @@ static void check(dn_column_chunk *chunk, struct blob blob, const struct rows *r
                         rows->n_entries * sizeof *rows->number); /* -0 too */
 }
 
-/* Every encoding and width, decoded with one chunk object, so that what one leaves behind does not show in the next. */
+/* Every encoding and width, decoded with one chunk object, so that what one leaves behind does not
+ * show in the next. */
 static void round_trips(void **unused) {
     (void)unused;
     static const struct {
@@ -197,7 +200,8 @@ static void refusals(void **unused) {
     free(rows);
 }
 
-/* As any other type it is refused, and so are other chunks as sparse rows; in both cases not as damage. */
+/* As any other type it is refused, and so are other chunks as sparse rows; in both cases not as
+ * damage. */
 static void other_types(void **unused) {
     (void)unused;
     struct rows *rows = rows_new();

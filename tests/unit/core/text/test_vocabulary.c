@@ -42,7 +42,8 @@ static void assert_word(const dni_vocabulary *v, size_t i, const char *word) {
     assert_memory_equal(words.bytes + words.start[i], word, strlen(word));
 }
 
-/* ---- scikit-learn's numbers: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b") ---- */
+/* ---- scikit-learn's numbers: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
+ * ---- */
 static const char *const messages[] = {
     "Free entry: win a FREE prize now",
     "are you free tonight?",
