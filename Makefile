@@ -11,14 +11,14 @@ CC      ?= cc
 AR      ?= ar
 PKG_CONFIG ?= pkg-config
 
-# ---- dependencies: pkg-config name, or a header where a library has none; Debian package ------------------------------------------------------------------------------
+# ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
         lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev unistr.h:libunistring-dev
 TEST_DEPS := libcurl:libcurl4-openssl-dev cmocka:libcmocka-dev
-# The pthread flavour of OpenBLAS by its own name, whatever the alternatives system points "openblas" at.
+# The pthread flavour of OpenBLAS, also if the alternatives system selects another flavour.
 BLAS_DIR := $(firstword $(wildcard /usr/lib/*/openblas-pthread /usr/lib/openblas-pthread))
 
-# The compiler and pkg-config itself are looked for first, so that a bare machine reads one line, not a screen of them.
+# The compiler and pkg-config are checked first, so that a missing tool gives a single message.
 NO_DEPS_GOALS := clean help format
 hash := \#
 missing = $(error $(1) missing: apt-get install $(2))
@@ -62,7 +62,7 @@ TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_
 # ---- sources -------------------------------------------------------------------------------------------------------------------
 CORE_SRC := $(sort $(filter-out core/examples/%,$(wildcard core/*/*.c core/*/*/*.c core/*/*/*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
-# one archive a module of the server, so that a unit test links what its module may use and nothing else
+# One archive for each module of the server: a unit test links only what its module may use.
 MODULES  := base http auth store wire jobs serving api
 MODULE_LIBS :=
 define MODULE_template
@@ -107,7 +107,7 @@ $(LIBCORE): $(CORE_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# Every symbol must be found in a library it names, but for a sanitizer's, which are in the executable.
+# All symbols must be defined (-z defs), except with a sanitizer, whose symbols the executable has.
 $(SHARED): $(CORE_OBJ) core/libdiscern.map
 	$(CC) $(CFLAGS) $(EXTRA) -shared -Wl,-soname,libdiscern.so.$(SOVERSION) -Wl,--version-script=core/libdiscern.map \
 	  -Wl,-z,relro,-z,now $(if $(findstring -fsanitize,$(EXTRA)),,-Wl,-z,defs) -o $@ $(CORE_OBJ) $(CORE_LIBS)
@@ -120,7 +120,7 @@ MAIN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard server/*.c)))
 $(BUILD)/discernd: $(MAIN_OBJ) $(LINK_ALL)
 	$(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^ $(SERVER_LIBS)
 
-# Files that are part of the binary: each becomes a byte array <name>_data[] with <name>_size in $(BUILD)/gen (no tool but od and sed is needed).
+# Files that are part of the binary become lists of bytes in $(BUILD)/gen, made by od and sed.
 MIGRATIONS := $(sort $(wildcard migrations/sqlite/*.sql))
 $(BUILD)/gen/migrations.inc: $(MIGRATIONS) Makefile
 	@mkdir -p $(@D)
@@ -139,7 +139,8 @@ $(BUILD)/obj/tests/%.o: tests/%.c
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
 TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
 
-# unit: tests/unit/<module>/test_x.c links its module and what that may use; the core's mirror its folders in tests/unit/core/
+# unit: tests/unit/<module>/test_x.c links its module and the modules below it. The tests of the
+# core are in tests/unit/core/, in folders of the same names.
 UNIT_SRC := $(sort $(wildcard $(addprefix tests/unit/,*/test_*.c core/*/test_*.c core/*/*/test_*.c core/*/*/*/test_*.c)))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 define UNIT_template
@@ -157,7 +158,8 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/o
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
-# readers: programs that print what a reader makes of a body, for tests/readers/test_* to compare with what others make of it
+# readers: programs that print how a reader parses a body. tests/readers/test_* compare this with
+# other parsers.
 READER_SRC := $(sort $(wildcard tests/readers/*.c))
 READER_BIN := $(READER_SRC:tests/%.c=$(BUILD)/%)
 $(READER_BIN): $(BUILD)/readers/%: $(BUILD)/obj/tests/readers/%.o $(LINK_wire)
@@ -171,7 +173,8 @@ $(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/core/examples/%.o $(LIBCORE)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(CORE_LIBS)
 
-# fuzz: tests/fuzz/fuzz_x.c has an LLVMFuzzerTestOneInput. `make test` replays corpus and kept crashers, `make fuzz` looks for more
+# fuzz: tests/fuzz/fuzz_x.c has an LLVMFuzzerTestOneInput. `make test` replays the corpus and the
+# crashing inputs that were kept; `make fuzz` searches for more.
 FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
 $(REPLAY_BIN): $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o $(LINK_ALL)
@@ -191,7 +194,7 @@ test: programs ## build and run the whole test suite
 lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
 
-# The sanitizers replace _FORTIFY_SOURCE, whose wrappers would hide from them what they check.
+# Sanitizer builds do without _FORTIFY_SOURCE, whose wrappers hide calls from the sanitizers.
 comma := ,
 SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
 SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12
@@ -240,7 +243,7 @@ install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, libr
 	install -m 644 $(BUILD)/discern.pc $(DESTDIR)$(libdir)/pkgconfig/discern.pc
 	sed 's|/usr/local/bin/|$(bindir)/|' deploy/discernd.service > $(BUILD)/discernd.service
 	install -m 644 $(BUILD)/discernd.service $(DESTDIR)$(unitdir)/discernd.service
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc \
 	  $(addprefix $(DESTDIR)$(libdir)/libdiscern.so,.$(VERSION) .$(SOVERSION)) $(DESTDIR)$(libdir)/libdiscern.so $(DESTDIR)$(unitdir)/discernd.service
 	rm -rf $(DESTDIR)$(includedir)/discern
