@@ -501,7 +501,7 @@ static void outliers_have_no_target(void **state) {
     const struct response *r =
         problem_check(call_post("/v1/jobs?dry_run=true", share, "9e-10"), 422, "invalid");
     assert_non_null(strstr(string_at(r, "/errors/0/detail"),
-                           "must be a finite number >= 1e-09 and <= 1 (got 9e-10)"));
+                           "must be a finite number >= 1e-9 and <= 1 (got 9e-10)"));
     r = status_check(call_post("/v1/jobs?dry_run=true", share, "1e-9"), 200);
     assert_json(r, "/target", "null");
     assert_json(status_check(call_get("/v1/algorithms/one_class_svm"), 200), "/needs_target",
