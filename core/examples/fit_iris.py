@@ -144,7 +144,7 @@ def main():
     try:
         Model.fit(rows, labels, "svm", "kernel=rfb")
     except RuntimeError as failure:
-        print(f"a wrong parameter: {failure}")
+        print(f"the message for the wrong parameter kernel=rfb: {failure}")
 
 
 if __name__ == "__main__":
