@@ -5,8 +5,6 @@
 #include "base/run_memory.h"
 #include "linalg/eigen.h"
 
-enum { STREAM = 10 }; /* of the random numbers */
-
 bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     switch (kernel->type) {
     case DN_KERNEL_SIGMOID:
@@ -30,7 +28,7 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
 /* list [m] ← m of the numbers 0 … n − 1, drawn without replacement, ascending. */
 static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     dni_random random;
-    dni_random_init(&random, seed, STREAM);
+    dni_random_init(&random, seed, DNI_STREAM_DEFINITE);
     for (size_t i = 0, k = 0; k < m; i++) {
         if (dni_random_draws(&random, m - k, n - i)) {
             list[k++] = (uint32_t)i;

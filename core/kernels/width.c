@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STREAM = 9, MOST_ROWS = 1000 };
+enum { MOST_ROWS = 1000 };
 
 /* A sample of the rows. If there are more than MOST_ROWS rows of different weight, MOST_ROWS
  * positions of their cumulative weight are drawn, one in each of MOST_ROWS equal parts. A row is
@@ -103,7 +103,7 @@ static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
     struct draw draw = {.among = counted->seen,
                         .mean = counted->mean,
                         .weighted = counted->weighted};
-    dni_random_init(&draw.random, run == NULL ? 1 : run->seed, STREAM);
+    dni_random_init(&draw.random, run == NULL ? 1 : run->seed, DNI_STREAM_WIDTH);
     draw.left = draw.among < MOST_ROWS ? draw.among : MOST_ROWS;
     if (by_weight(&draw)) {
         next_position(&draw);

@@ -188,7 +188,7 @@ static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
                     .rows = options->rows,
                     .rate = settings->rate,
                     .best = (double)INFINITY};
-    dni_random_init(&t.random, settings->seed, 2);
+    dni_random_init(&t.random, settings->seed, DNI_STREAM_ORDER);
     return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 

@@ -23,7 +23,7 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     size_t *left = memory, *wanted = left + n_classes;
     dni_split split = {0};
     dni_random random;
-    dni_random_init(&random, run->seed, 4);
+    dni_random_init(&random, run->seed, DNI_STREAM_HOLDOUT);
     for (size_t i = 0; i < n_rows; i++) {
         if (!isnan(target[i])) {
             left[(size_t)target[i]]++;
@@ -85,7 +85,7 @@ dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
     }
     size_t *ends = memory, *row = ends + n_classes;
     dni_random random;
-    dni_random_init(&random, run->seed, 8);
+    dni_random_init(&random, run->seed, DNI_STREAM_FOLDS);
     sort_rows(target, n_rows, n_classes, ends, row);
     for (size_t k = 0, first = 0; k < n_classes; first = ends[k++]) {
         dni_random_shuffle(&random, row + first, ends[k] - first);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each basis has four streams of random numbers. */
-enum { STREAMS = 1024, CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
+/* Streams of a basis, counted from the first of its four. */
+enum { CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
 
 bool dni_basis_needs_moments(const dni_basis *basis) {
     return basis->standardize || basis->kind == DN_BASIS_FISHER;
@@ -421,7 +421,7 @@ static dn_status standardize(dn_encoder *encoder, const dni_basis *basis,
 static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *spec,
                            const dni_bases_data *data, const dn_run *run, dn_error *err) {
     dni_basis *basis = &encoder->bases[b];
-    const uint64_t stream = STREAMS + EACH * (uint64_t)b;
+    const uint64_t stream = DNI_STREAM_BASES + EACH * (uint64_t)b;
     bool points = basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_DISTANCE,
          centres = points && spec->points == NULL;
     bool width = (basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) &&

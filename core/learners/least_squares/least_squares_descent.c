@@ -145,7 +145,7 @@ static dn_status learning_rate(struct descent *own, double *out, dn_error *err) 
 /* x ← the start: uniform in (−0.01, 0.01), or 0. */
 static void start_at(const struct descent *own, double *x) {
     dni_random random;
-    dni_random_init(&random, own->fit->run->seed, 1);
+    dni_random_init(&random, own->fit->run->seed, DNI_STREAM_START);
     for (size_t i = 0; strcmp(dn_params_word(own->fit->input->params, "init"), "zero") != 0 &&
                        i < own->fit->problem.n;
          i++) {

@@ -70,7 +70,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
         return status;
     }
     dni_random random;
-    dni_random_init(&random, fit->run->seed, 1);
+    dni_random_init(&random, fit->run->seed, DNI_STREAM_START);
     if (fit->plan.method->descends && strcmp(dn_params_word(params, "init"), "random") == 0) {
         for (size_t i = 0; i < problem->n; i++) {
             x[i] = dni_random_uniform(&random, -0.01, 0.01);

@@ -158,7 +158,7 @@ dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_classes, doubl
     if (status != DN_OK) {
         goto cleanup;
     }
-    dni_random_init(&random, run->seed, DNI_MLP_STREAM_VALIDATION);
+    dni_random_init(&random, run->seed, DNI_STREAM_VALIDATION);
     for (size_t k = 0; k < n_classes; k++) {
         size_t *row = classes.row + classes.start[k], n = classes.start[k + 1] - classes.start[k],
                chosen = (size_t)round(share * (double)n);
@@ -179,7 +179,7 @@ cleanup:
 static void initialise(struct mlp_fit *fit, size_t start) {
     const dni_layers layers = dni_mlp_layers(fit->plan);
     dni_random random;
-    dni_random_init(&random, fit->run->seed, DNI_MLP_STREAM_STARTS + 2 * start);
+    dni_random_init(&random, fit->run->seed, DNI_STREAM_NETWORK + 2 * start);
     double *x = fit->x;
     for (size_t l = 0; l < layers.n_layers; l++) {
         const size_t inputs = dni_layers_inputs(&layers, l), units = layers.units[l];
@@ -273,7 +273,7 @@ static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni
                                         .rate = plan->rate,
                                         .fades = plan->linear_schedule,
                                         .seed = run->seed,
-                                        .stream = DNI_MLP_STREAM_STARTS + 2 * start + 1,
+                                        .stream = DNI_STREAM_NETWORK + 2 * start + 1,
                                         .batch = batch_gradient};
     return dni_adam(&objective, run, &settings, fit->x, outcome, err);
 }

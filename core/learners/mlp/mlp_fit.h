@@ -30,10 +30,6 @@ static inline dni_layers dni_mlp_layers(const dni_mlp_plan *plan) {
     return (dni_layers){plan->activation, plan->n_features, plan->n_layers, plan->units};
 }
 
-/* Streams of random numbers: validation rows; start i uses STARTS + 2i for its weights and STARTS +
- * 2i + 1 for the order of the rows. */
-enum { DNI_MLP_STREAM_VALIDATION = 40, DNI_MLP_STREAM_STARTS = 41 };
-
 /* Chooses the validation rows at random: `share` of each class, of the rows with a weight above 0.
  * At least one such row of every class remains for training.
  *

@@ -17,8 +17,8 @@
 
 static void start(dni_perceptron *p) {
     dni_random random;
-    dni_random_init(&random, p->run->seed, 1);
-    dni_random_init(&p->random, p->run->seed, 2);
+    dni_random_init(&random, p->run->seed, DNI_STREAM_START);
+    dni_random_init(&p->random, p->run->seed, DNI_STREAM_ORDER);
     for (size_t j = 0; p->random_start && j < p->width; j++) {
         p->a.w[j] = dni_random_uniform(&random, -0.01, 0.01);
     }

@@ -287,7 +287,7 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
     const size_t width = problem->width;
     double *u = problem->table, *product = problem->block_sums, value = 0;
     dni_random random;
-    dni_random_init(&random, problem->run->seed, 3);
+    dni_random_init(&random, problem->run->seed, DNI_STREAM_EIGENVECTOR);
     for (size_t j = 0; j < width;
          j++) { /* all positive: likely far from orthogonal to the answer */
         u[j] = dni_random_uniform(&random, 0.5, 1);

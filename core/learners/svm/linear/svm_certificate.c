@@ -53,8 +53,7 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
     size_t first = 0, last = n;
     double before = 0, pivot = 0;
     dni_random random;
-    dni_random_init(&random, 1,
-                    0); /* The result does not depend on the pivots, only the time does. */
+    dni_random_init(&random, 1, DNI_STREAM_PIVOTS);
     while (first < last) {
         size_t from, to;
         pivot = pairs[2 * (first + dni_random_below(&random, last - first))];

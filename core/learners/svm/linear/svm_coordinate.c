@@ -28,7 +28,6 @@
 
 #include <string.h>
 
-enum { RANDOM_STREAM = 31 };
 static const double FIRST_EPSILON = 0.1, LAST_EPSILON = 1e-12;
 
 struct coordinate {
@@ -88,7 +87,7 @@ static void prepare(struct coordinate *c) {
         c->index[n++] = i;
         c->q[i] = square_of(svm, i) + (svm->options->squared ? 1 / (2 * svm->upper[i]) : 0);
     }
-    dni_random_init(&c->random, svm->run->seed, RANDOM_STREAM);
+    dni_random_init(&c->random, svm->run->seed, DNI_STREAM_COORDINATES);
     c->pace.run = svm->run;
     c->gap = c->primal = (double)NAN;
 }
