@@ -34,8 +34,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SAME_MEANS 1e-24 /* of ρ: the means differ by at most 1e-12 deviations */
-#define RANK 1e-20       /* of ρ_k/ρ_1: the means of the classes do not vary in this direction */
+#define SAME_MEANS 1e-24 /* at a smaller largest ρ the classes count as having equal means */
+#define RANK 1e-20       /* at a smaller ρ_k/ρ_1 the class means count as equal in direction k */
 
 static const char *const thresholds[] = {"midpoint", "min_error", NULL};
 static const char *const threshold_meanings[] = {
@@ -94,8 +94,8 @@ struct fisher {
     const dn_run *run;
     dn_report *report;
     dni_scatter scatter; /* pooled: S_W */
-    double *direction; /* [K × d] w with wᵀS_W w = 1, S_W shrunk; the first n_components count */
-    double *value;     /* [K] their ρ = J, descending */
+    double *direction; /* [K × d] rows w with wᵀS_W w = 1 (shrunk S_W); n_components are valid */
+    double *value;     /* [K] ρ = J of each direction, descending */
     double *prior;     /* [K] */
     size_t n_components; /* >= 1 */
 };
@@ -118,7 +118,7 @@ struct problem {
     double *r;      /* [d × d] Cholesky factor of the shrunk correlations */
     double *scale;  /* [d] √(S_W)_jj; 1 for constant columns */
     bool *constant; /* [d] */
-    bool *marked;   /* [d] columns to name in a message */
+    bool *marked;   /* [d] columns to name in an error message */
     double shrinkage;
 };
 
@@ -131,7 +131,8 @@ static void problem_layout(dni_layout *layout, const void *shape, void *work) {
     p->marked = dni_layout_array(layout, s->d, sizeof *p->marked);
 }
 
-/* The scatter, the eigenproblem and the threshold take their working memory one after the other. */
+/* The working memory of the scatter, of the eigenproblem and of the threshold is allocated and
+ * freed in turn: only the largest of the three counts. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct fisher_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.K;
@@ -151,7 +152,8 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the eigenproblem ---- */
-/* Finds the constant columns. Refuses columns that are constant within every class only. */
+/* Sets scale and the constant columns. Fails if a column is constant within every class but differs
+ * between classes. */
 static dn_status find_constants(struct problem *p, dn_error *err) {
     const dni_scatter *s = &p->fisher->scatter;
     const size_t d = s->n_cols, constant = dni_scatter_constants(s, p->constant);
@@ -180,7 +182,7 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
     return constant == d ? dni_error_all_constant(err) : DN_OK;
 }
 
-/* direction ← the rows √n_k (m_k − m), scaled. */
+/* direction ← the rows √n_k (m_k − m), each column divided by its scale. */
 static void scale_means(const struct problem *p) {
     const dni_scatter *s = &p->fisher->scatter;
     const size_t d = s->n_cols;
@@ -193,7 +195,8 @@ static void scale_means(const struct problem *p) {
     }
 }
 
-/* Sets n_components: the dimension of the space of the means, or the parameter `components` if it is less. */
+/* Sets n_components: the dimension of the space that the differences of the class means span, or
+ * the parameter `components` if it is less. */
 static dn_status count_components(const struct problem *p, dn_error *err) {
     struct fisher *f = p->fisher;
     const size_t K = f->scatter.n_classes;
@@ -288,8 +291,8 @@ static dn_status find_directions(struct fisher *f, const struct fisher_shape *sh
 }
 
 /* ---- the machine ---- */
-/* out [d] ← the direction for encoded features, with length 1 in the raw features. Sign: towards
- * the second of two classes; otherwise the largest component is positive. */
+/* out [d] ← the direction for encoded features, with length 1 in the raw features. With two classes
+ * it points from the first class to the second; otherwise its largest component is positive. */
 static void unit_direction(const struct fisher *f, const double *direction, double *out) {
     size_t d = f->scatter.n_cols;
     const double *scale = f->input->scale;
@@ -359,7 +362,7 @@ static dn_status fit_two(const struct fisher *f, dni_linear_machine *machine, dn
 }
 
 /* ---- K classes ---- */
-/* W_k = A Aᵀ(m_k − m), b_k = −½‖Aᵀ(m_k − m)‖² − W_kᵀm + ln P(C_k). The terms of the centre m are
+/* W_k = A Aᵀ(m_k − m), b_k = −½‖Aᵀ(m_k − m)‖² − W_kᵀm + ln P(C_k). Terms that depend on m only are
  * the same for every class and are left out. */
 static dn_status fit_many(const struct fisher *f, dni_linear_machine *machine, dn_error *err) {
     const dni_scatter *s = &f->scatter;

@@ -1,5 +1,7 @@
-/* The threshold of least error. The projections are sorted; moving a row from above the threshold
- * to below makes an error if it is of the second class, and removes one if it is of the first. */
+/* The threshold with the least training error. The threshold moves up through the sorted
+ * projections. Each row that it passes is then assigned to the first class: the misclassified
+ * weight grows by the row's weight if the row belongs to the second class, and shrinks by it
+ * otherwise. */
 #include "learners/fisher/fisher_threshold.h"
 #include "base/sum.h"
 #include "linalg/tiles.h"
@@ -9,7 +11,7 @@
 
 struct projection {
     double at;     /* wᵀx */
-    double weight; /* v for a row of the second class, −v for the first */
+    double weight; /* row weight v in the second class, −v in the first */
 };
 
 struct projection_pass {
@@ -34,7 +36,8 @@ static double project_row(dn_matrix x, size_t t, const double *w) {
     return at;
 }
 
-/* Stores the projections of the block's rows. out: Σv, Σv of the first class. */
+/* Stores the projections of the block's rows. Adds Σv to out[0], and Σv of the first class to
+ * out[1]. */
 static dn_status project_block(void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     (void)slot;
@@ -58,8 +61,8 @@ static dn_status project_block(void *arg, const dn_block *block, size_t slot, do
     return tiles.status;
 }
 
-/* Rows of weight 0 last, the others by projection. Equal projections by weight, so that their sum
- * does not depend on the order of the rows. */
+/* Comparison for qsort: rows of weight 0 come last, the others are ordered by projection, then by
+ * weight. Sums over equal projections therefore do not depend on the order of the rows. */
 static int compare_projections(const void *a, const void *b) {
     const struct projection *x = a, *y = b;
     if ((x->weight == 0) != (y->weight == 0)) {
@@ -71,7 +74,7 @@ static int compare_projections(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* The middle of two adjacent projections, below `high` after rounding. */
+/* The midpoint of low < high, or `low` if the midpoint is rounded up to `high`. */
 static double middle_of(double low, double high) {
     double middle = low + (high - low) / 2;
     return middle < high ? middle : low;

@@ -1,14 +1,15 @@
-/* The threshold of least training error on a direction. */
+/* The threshold on one direction that has the least training error. */
 #ifndef DNI_FISHER_THRESHOLD_H
 #define DNI_FISHER_THRESHOLD_H
 
 #include <discern/algorithm.h>
 
 /* Finds the threshold on the projections wᵀx of the rows of two classes that misclassifies the
- * least weight. Thresholds are halfway between adjacent projections; above it is the second class.
+ * least weight. Candidates are the midpoints of adjacent projections. A row above the threshold is
+ * assigned to the second class.
  *
  *   w              [n_cols]
- *   midpoint       of thresholds of equal error the one nearest to it is taken
+ *   midpoint       among thresholds of equal error the one nearest to `midpoint` is chosen
  *   out_threshold  the threshold
  *   out_error      misclassified weight, as a share of the weight of all rows
  *

@@ -85,9 +85,9 @@ struct gaussian {
     dn_report *report;
     size_t n_classes, d;
     dni_scatter scatter;
-    double *shrinkage; /* [n_covariances] used */
-    double *work;      /* [n_scores × d] shared covariance */
-    bool *constant;    /* [d] columns of one value: they are left out of the densities */
+    double *shrinkage; /* [n_covariances] shrinkage of each covariance matrix */
+    double *work;      /* [n_scores × d] for a shared covariance; otherwise empty */
+    bool *constant;    /* [d] constant columns, which are left out of the densities */
 };
 
 /* ---- memory ---- */
@@ -105,7 +105,8 @@ static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
 }
 
-/* The scatter, the covariances and the likelihood take their working memory one after the other. */
+/* The working memory of the scatter, of the covariances and of the likelihood is allocated and
+ * freed in turn: only the largest of the three counts. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct gaussian_shape s = {covariance_of(p), shape->n_classes, shape->n_features};
     const dni_scatter_kind kind = kind_of(s.covariance);
@@ -126,7 +127,7 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- covariances ---- */
-/* The divisor of class k; SIZE_MAX: of the pooled covariance. */
+/* *out ← the divisor of the covariance of class k; k = SIZE_MAX: of the pooled covariance. */
 static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, dn_error *err) {
     bool pooled = k == SIZE_MAX;
     double weight = pooled ? fit->scatter.weight : fit->scatter.class_weight[k],
@@ -153,7 +154,7 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
                         name, weight);
 }
 
-/* Fits covariance i of the machine: that of all classes, or of class i. */
+/* Fits covariance i of the machine: the shared covariance, or the covariance of class i. */
 static dn_status fit_covariance(struct gaussian *fit, size_t i, dni_gaussians *out, dn_error *err) {
     const dni_scatter *s = &fit->scatter;
     size_t k = out->covariance == DNI_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
@@ -229,7 +230,7 @@ static void report_fit(const struct gaussian *fit, const dni_gaussians *g) {
     }
 }
 
-/* The densities of a machine that fit_gaussian made. */
+/* The densities inside a machine that fit_gaussian created. */
 static dni_gaussians *densities_of(const struct gaussian *fit, const dn_machine *machine) {
     return covariance_of(fit->input->params) == DNI_COVARIANCE_SHARED
                ? dni_linear_machine_of(machine)->gaussians

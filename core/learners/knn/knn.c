@@ -66,7 +66,7 @@ static dn_kernel kernel_of(const dn_params *p, size_t n_features) {
 /* ---- fit ---- */
 typedef void visit_fn(void *arg, const dn_block *block);
 
-/* Calls `visit` with every block of rows, in order, and polls the stop before each. */
+/* Calls `visit` with every block of rows, in order, and polls the stop flag before each block. */
 static dn_status visit_blocks(const dn_rows *rows, const dn_run *run, visit_fn *visit, void *arg,
                               dn_error *err) {
     for (size_t b = 0; b < rows->n_blocks; b++) {
@@ -86,11 +86,11 @@ static dn_status visit_blocks(const dn_rows *rows, const dn_run *run, visit_fn *
 }
 
 struct fit {
-    size_t n, n_entries; /* rows with a weight above 0, and their entries */
+    size_t n, n_entries; /* rows with a weight above 0, and their nonzero entries (sparse rows) */
     bool sparse;
     dni_support *support;
     dni_neighbours *machine;
-    size_t stored; /* rows whose class and weight are stored */
+    size_t stored; /* number of rows whose class and weight are stored so far */
 };
 
 static double weight_of(const dn_block *block, size_t i) {
@@ -179,7 +179,8 @@ cleanup:
     return status;
 }
 
-/* The stored rows; they grow with the data, so that this is an estimate and no layout. */
+/* Bytes of the stored rows. Their arrays grow while rows are added, so this is an estimate and not
+ * the size of a layout. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dn_kernel kernel = kernel_of(p, shape->n_features);
     return dni_support_estimate(&kernel, shape->n_rows, shape->n_entries) +

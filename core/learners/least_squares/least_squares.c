@@ -86,11 +86,11 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-/* A choice of the parameter "solver". */
+/* One choice of the parameter "solver". */
 struct method {
     const char *name;
-    double tolerance;           /* of "auto"; 0: it has none, nor iterations */
-    double most, visits, least; /* iterations of "auto": visits/rows, within [least, most] */
+    double tolerance;           /* value of tolerance "auto"; 0: not an iterative solver */
+    double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
     dn_status (*solve)(dni_least_squares *fit, dn_error *err);
     double (*bytes)(const dn_fit_shape *shape);
 };
@@ -114,8 +114,8 @@ static const struct method methods[] = {
 };
 enum { CLOSED_FORM, CONJUGATE_GRADIENT, N_METHODS = sizeof methods / sizeof methods[0] };
 
-/* The rule of solver_meanings: a function of the shape only, so that the same data always get the
- * same solver. */
+/* Implements the rule of solver "auto" that solver_meanings documents. The choice depends on the
+ * parameters and on the shape only, so that the same data always get the same solver. */
 static const struct method *choose_method(const dn_params *p, size_t n_rows, size_t n_features) {
     const char *word = dn_params_word(p, "solver");
     const double d = (double)n_features;

@@ -1,16 +1,17 @@
-/* The objective of least_squares_fit.h by conjugate gradients, without a matrix of the columns.
+/* Minimises the objective of least_squares_fit.h by conjugate gradients. Does not store A.
  *
  *   A w_k = b_k,   A = Σ_t v_t x̃_t x̃_tᵀ/n + λ,   b_k = Σ_t v_t (T_tk − T̄_k) x̃_t/n
  *   x̃ = x − m,   n = Σv
  *   the intercept is T̄_k − mᵀw_k
  *
- * Neither A nor centred rows are stored. A pass gives Σ v s x and Σ v s for the scores s = xᵀp −
- * mᵀp of a direction p, and A p = (Σ v s x − m Σ v s)/n + λp. Σ v s is 0 but for rounding, so that
- * columns far from 0 lose m/σ of the precision, not its square.
+ * The rows are not centred in memory either. One pass over the rows computes Σ v s x and Σ v s for
+ * the scores s = xᵀp − mᵀp of a direction p. Then A p = (Σ v s x − m Σ v s)/n + λp. Σ v s is 0 up
+ * to rounding: for a column with mean m and deviation σ the relative rounding error grows by the
+ * factor m/σ, not by (m/σ)².
  *
- * With λ > 0 the steps are those of columns scaled by √(variance + λ). With λ = 0 they are not
- * scaled: the weights found from 0 are then the minimiser of least norm. Constant columns keep
- * weight 0.
+ * With λ > 0 the system is preconditioned by its diagonal, variance + λ. With λ = 0 there is no
+ * preconditioner: iterations that start at 0 then converge to the minimiser of least norm. The
+ * weights of constant columns stay 0.
  *
  * Björck, Numerical Methods for Least Squares Problems, sections 7.1 and 7.4; Golub and Van Loan,
  * Matrix Computations, 4th ed., section 11.3. */
@@ -29,10 +30,10 @@ struct conjugate {
     double *target;       /* [S] T̄ */
     double *scale;        /* [d] variance + λ; 1 for a constant column */
     double *w;            /* [S × d] */
-    double *variables;    /* [S × width] weights and intercepts of a pass */
-    double *raw;          /* [n] weights of a snapshot */
-    double first_measure; /* after the first iteration; 0 before */
-    double fraction;      /* of progress, never decreasing */
+    double *variables;    /* [S × width] weights and intercepts at which a pass evaluates */
+    double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
+    double first_measure; /* measure after the first iteration; 0 until then */
+    double fraction;      /* progress reported so far, 0 … 1; never decreases */
 };
 
 struct conjugate_shape {
@@ -66,7 +67,7 @@ double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
                                         shape->n_slots));
 }
 
-/* variables ← rows [p_k, base_k − mᵀp_k]; base NULL: 0. */
+/* variables ← rows [p_k, base_k − mᵀp_k]; base_k = 0 if base is NULL. */
 static void centre(const struct conjugate *c, const double *p, const double *base,
                    double *variables) {
     const dni_linear_problem *q = &c->fit->problem;
@@ -95,7 +96,7 @@ static void uncentre(const struct conjugate *c, const double *p, double sign, do
 static dn_status product(void *ctx, const dn_run *run, const double *p, double *out,
                          dn_error *err) {
     struct conjugate *c = ctx;
-    (void)run; /* the problem's */
+    (void)run; /* c->fit->problem has it */
     centre(c, p, NULL, c->variables);
     dni_linear_problem *q = &c->fit->problem;
     const dn_status status = dni_linear_pass_along(q, c->variables, q->gradient, err);
@@ -134,7 +135,7 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
     dn_progress progress = {.iteration = iteration,
                             .max_iterations = c->fit->max_iterations,
                             .fraction = c->fraction,
-                            .loss = (double)NAN, /* it would cost a pass */
+                            .loss = (double)NAN, /* not computed: needs another pass */
                             .gradient_norm = (double)NAN,
                             .train_error = (double)NAN,
                             .n_scores = q->n_scores,
@@ -167,8 +168,8 @@ static void prepare(struct conjugate *c) {
     }
 }
 
-/* stated ← the weights and intercepts; the last pass was at these weights, and gives the
- * gradient. */
+/* Sets fit->stated to the solution, and the report. The last pass was at these weights, so that its
+ * sums give the gradient. */
 static void state_answer(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;
@@ -227,7 +228,7 @@ static dn_status solve(struct conjugate *c, dn_error *err) {
         .ctx = c,
         .product = product,
         .residual = residual,
-        .rounding = 1e-15 * sqrt((double)q->width), /* correlations with a target are at most 1 */
+        .rounding = 1e-15 * sqrt((double)q->width), /* scaled right-hand sides are at most 1 */
         .scale = c->scale,
         .preconditioned = fit->lambda > 0,
         .accepted = accepted};

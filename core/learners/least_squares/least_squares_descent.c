@@ -1,10 +1,10 @@
-/* Gradient descent on the objective of least_squares_fit.h, with the update
+/* Gradient descent on the objective f of least_squares_fit.h, with the update
  *
  *   Δw = η (Σ_t v_t (T_t − g_t) x_t − λ (Σv) w) = −η n ∇(f / 2a),   n = Σv
  *
- * The curvature of f/2a is at most L = λmax(Σ v x̃x̃ᵀ/n) + λ, x̃ = [x, 1]: the rate is 1/(n L) when
- * it is "auto", and above 2/(n L) it diverges. Alpaydın, section 10.7; Bishop, PRML, section
- * 3.1.3. */
+ * The curvature of f/2a is at most L = λmax(Σ v x̃x̃ᵀ/n) + λ, x̃ = [x, 1]. The learning rate η
+ * "auto" is 1/(n L); above 2/(n L) the descent diverges. Alpaydın, section 10.7; Bishop, PRML,
+ * section 3.1.3. */
 #include "base/random.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
@@ -19,10 +19,10 @@ struct descent {
     dni_least_squares *fit;
     dni_moments moments;
     double measure; /* largest component of ∇f in standardised variables, at the last point */
-    double first_measure; /* at the start */
+    double first_measure; /* measure at the start */
     double gradient_norm; /* Euclidean, in the stated variables, at the last point */
-    double fraction;      /* of progress, never decreasing */
-    double *raw;          /* [n] weights of a snapshot */
+    double fraction;      /* progress reported so far, 0 … 1; never decreases */
+    double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
 };
 
 static void descent_layout(dni_layout *layout, const void *shape, void *work) {
@@ -46,7 +46,7 @@ double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
                                         shape->n_slots));
 }
 
-/* The objective is f/2a. */
+/* dni_objective.evaluate: the value and gradient of f/2a. */
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
     struct descent *own = ctx;
@@ -56,7 +56,7 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
 /* Largest component of ∇f with respect to standardised weights and intercepts. */
 static double measure(const struct descent *own, const double *x, const double *gradient) {
     const dni_linear_problem *q = &own->fit->problem;
-    const double twice = 2 * own->fit->share; /* f = 2a·(the objective) */
+    const double twice = 2 * own->fit->share; /* 2a: `gradient` is ∇f/2a */
     size_t d = q->width - 1;
     double largest = 0;
     for (size_t i = 0; i < q->n_scores; i++) {

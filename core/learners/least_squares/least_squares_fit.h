@@ -1,4 +1,4 @@
-/* Declarations that the files of least squares share.
+/* Declarations shared by the files of least squares.
  *
  *   S = 1 score for two classes, with target T = −1 or 1
  *   S = K scores otherwise, with T_k = 1 for the class of the row and 0 for the others
@@ -22,7 +22,7 @@ typedef struct dni_least_squares {
     double tolerance;           /* of the iterative solvers */
     size_t max_iterations;      /* of the iterative solvers */
     dni_linear_problem problem; /* set up by the solver */
-    double *stated;             /* [S × width] the answer: weights and intercepts of x */
+    double *stated;             /* [S × width] the solution: weights and intercepts for x */
 } dni_least_squares;
 
 /* Most columns of the closed form: its matrix takes 512 MiB. */
@@ -41,9 +41,10 @@ DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error
 double dni_least_squares_descend_bytes(const dn_fit_shape *shape);
 
 /* ---- least_squares_report.c ---- */
-/* The part of the report that all solvers share, after a pass at the answer. penalty: ‖W‖². */
+/* Fills in the part of the report that all solvers share. The last pass over the rows must have
+ * been at the solution. penalty: ‖W‖². */
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver);
-/* Sets up fit->problem for the given uses. */
+/* Sets up fit->problem. uses: flags of dni_linear_uses. */
 DN_MUST_USE dn_status dni_least_squares_init(dni_least_squares *fit, const dni_moments *moments,
                                              unsigned uses, dn_error *err);
 

@@ -1,4 +1,5 @@
-/* Setting up the linear problem of least squares, and the common part of its reports. */
+/* Set-up of the linear problem of least squares, and the part of the report that all solvers
+ * share. */
 #include "learners/least_squares/least_squares_fit.h"
 
 dn_status dni_least_squares_init(dni_least_squares *fit, const dni_moments *moments, unsigned uses,

@@ -1,19 +1,19 @@
 /* The closed form. Columns are centred by their means m and divided by s_j = √(σ_j² + λ). With z =
- * (x − m)/s, u = s w and T centred the intercept drops out:
+ * (x − m)/s, u = s w and centred T the intercept is 0:
  *
  *   A u = b,   A = Σ v z zᵀ / n + λ s⁻²,   b = Σ v z T / n
  *
  * The diagonal of A is 1; with λ = 0, A is the matrix of correlations.
  *
- * A and b follow from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ, and b
- * from the class means alone.
+ * A is computed from the scatter: Σ v (x − m)(x − m)ᵀ = S_W + Σ n_k (m_k − m)(m_k − m)ᵀ. b is
+ * computed from the class means alone.
  *
  *   well conditioned   Cholesky, and one step of refinement with residuals computed from the rows
- *   otherwise          the triangle of the rows √(v/n) z, with √λ/s_j appended: it is the
- *                      Cholesky factor of A to full precision. It is decomposed with column
- *                      pivoting; a pivot near 0 belongs to a column that depends on others.
- *                      Then the null space is removed from w = u/s, which gives the minimiser
- *                      of least norm, the limit λ → 0.
+ *   otherwise          the triangular factor R of the rows √(v/n) z and √λ/s_j, by QR: RᵀR = A, but
+ *                      R is computed without forming A. R is decomposed with column pivoting; a
+ *                      pivot near 0 belongs to a column that depends on others. Then the null space
+ *                      is removed from w = u/s, which gives the minimiser of least norm, the limit
+ *                      λ → 0.
  *
  * Golub and Van Loan, Matrix Computations, 4th ed., sections 5.3 and 5.5; Bishop, PRML, sections
  * 3.1.4 and 4.1.3; Björck, Numerical Methods for Least Squares Problems, sections 2.7.4 (rank) and
@@ -28,18 +28,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A smaller squared pivot of Cholesky: A may be too ill-conditioned for one refinement. */
+/* If a squared pivot of Cholesky is smaller, A may be too ill-conditioned for one step of
+ * refinement. */
 #define SMALL_PIVOT 1e-6
-/* Smaller pivots of the triangle, whose first is about 1, belong to dependent columns. */
+/* A column whose pivot in R is smaller depends on other columns. The first pivot is about 1. */
 #define RANK 1e-10
 
 struct closed {
     dni_least_squares *fit;
-    dni_scatter scatter; /* its matrix becomes A, then its Cholesky factor */
+    dni_scatter scatter; /* scatter.scatter becomes A, then the Cholesky factor of A */
     double *scale;       /* [d] s */
     double *target;      /* [S] weighted means of T */
-    double *u;           /* [S × width] variables, the intercepts of z last */
-    double *step;        /* [S × d] right hand sides */
+    double *u;           /* [S × width] rows: the weights of z, then the intercept */
+    double *step;        /* [S × d] right-hand sides */
     bool *constant;      /* [d] constant columns: their weight is 0 */
     bool *marked;        /* [d] columns named in the warning */
     size_t n_null;       /* dimension of the null space, without the constant columns */
@@ -61,12 +62,12 @@ static void closed_layout(dni_layout *layout, const void *shape, void *work) {
     c->marked = dni_layout_array(layout, s->n_cols, sizeof *c->marked);
 }
 
-/* The triangle of the rows. */
+/* Working memory of the triangular factor R. */
 struct triangle {
     double *r;       /* [p × p], p = d + S */
     double *z;       /* [DNI_TILE_ROWS × width] */
-    double *columns; /* [p × DNI_TILE_ROWS] the tile column by column, with its targets */
-    double *work;    /* of dni_qr_append */
+    double *columns; /* [p × DNI_TILE_ROWS] the columns of a tile, then its targets */
+    double *work;    /* working memory of dni_qr_append */
 };
 
 static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
@@ -79,8 +80,8 @@ static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
     t->work = dni_layout_doubles(layout, dni_qr_work(p));
 }
 
-/* The triangle is needed for some data only, and so is the null space, a matrix of [d × d] at
- * most. */
+/* An upper bound: R and the null space, at most [d × d], are needed for ill-conditioned data
+ * only. */
 double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
     const size_t K = shape->n_classes, d = shape->n_features;
     const struct closed_shape own = {K == 2 ? 1 : K, d};
@@ -99,8 +100,8 @@ double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
 }
 
 /* ---- the normal equations ---- */
-/* scatter ← that of all rows, lower triangle. Sets scale, constant columns, means of the targets,
- * right-hand sides. */
+/* Turns the scatter within the classes into the scatter of all rows about their mean (lower
+ * triangle). Sets scale, constant, target and the right-hand sides in step. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
     size_t d = s->n_cols, K = s->n_classes, S = c->fit->problem.n_scores;
@@ -147,7 +148,7 @@ static void normalise(struct closed *c) {
     }
 }
 
-/* u += A⁻¹ step, with the factor of A. */
+/* u += A⁻¹ step; needs the Cholesky factor of A in scatter. Overwrites step. */
 static void take_step(struct closed *c) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
     dni_cholesky_solve(c->scatter.scatter, d, c->step, S);
@@ -156,8 +157,8 @@ static void take_step(struct closed *c) {
     }
 }
 
-/* step ← −∇ of half the objective, per row. Also steps the intercepts: z is centred, so that they
- * do not depend on the weights. */
+/* step ← −½ of the gradient of the objective, one row for each score. Also updates the intercepts:
+ * because z is centred, they do not depend on the weights. */
 static dn_status residual_step(struct closed *c, dn_error *err) {
     dni_linear_problem *q = &c->fit->problem;
     size_t d = c->scatter.n_cols;
@@ -199,8 +200,8 @@ static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
     return status;
 }
 
-/* ---- the triangle of the rows ---- */
-/* Appends the rows of a tile, weighted by √(v/n), to the triangle. */
+/* ---- the triangular factor R ---- */
+/* Appends the rows of a tile, multiplied by √(v/n), to R. */
 static dn_status append_tile(const struct closed *c, struct triangle *t, const dni_tile *tile,
                              dn_error *err) {
     const size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores, width = d + 1,
@@ -219,7 +220,7 @@ static dn_status append_tile(const struct closed *c, struct triangle *t, const d
     return dni_qr_append(c->fit->run, t->r, d + S, t->columns, n, t->work, err);
 }
 
-/* Appends all rows in their order on this thread: triangles cannot be added up. */
+/* Appends all rows to R in their order, on the calling thread. */
 static dn_status append_rows(const struct closed *c, struct triangle *t, dn_error *err) {
     const dn_rows *rows = c->fit->input->rows;
     for (size_t b = 0; b < rows->n_blocks; b++) {
@@ -244,7 +245,7 @@ static dn_status append_rows(const struct closed *c, struct triangle *t, dn_erro
     return DN_OK;
 }
 
-/* The penalty as d rows √λ/s_j. */
+/* Appends the penalty to R: d rows, row j with √λ/s_j in column j and 0 elsewhere. */
 static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, p = d + c->fit->problem.n_scores;
     for (size_t first = 0, n; c->fit->lambda > 0 && first < d; first += n) {
@@ -261,7 +262,7 @@ static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *
     return DN_OK;
 }
 
-/* Removes the span of null/s from w = u/s. */
+/* u [S × d]: makes the rows of w = u/s orthogonal to the rows of null/s. Overwrites `null`. */
 static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null,
                             dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores;
@@ -295,7 +296,7 @@ static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *
     for (size_t j = 0; j < d; j++) {
         farthest = fmax(farthest, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    const double tolerance = RANK * fmax(1, 1e-5 * farthest); /* rounding of rows far from 0 */
+    const double tolerance = RANK * fmax(1, 1e-5 * farthest); /* rounding of large means */
     dn_status status = append_rows(c, t, err);
     if (status != DN_OK) {
         return status;
@@ -357,8 +358,8 @@ static void warn(const struct closed *c) {
                    c->fit->lambda, dependent, names);
 }
 
-/* stated ← the weights of x, and their gradient: that of w_j is s_j times that of u_j, plus m_j
- * times that of the intercept. */
+/* Sets fit->stated to the weights and intercepts for x, and the report. With g the gradient for u
+ * and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept. */
 static void state_answer(struct closed *c) {
     dni_least_squares *fit = c->fit;
     dni_linear_problem *q = &fit->problem;

@@ -154,7 +154,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-/* A learning rate that is "auto" depends on the data: the fit reports it. */
+/* Leaves the learning rate "auto" unresolved: it depends on the data, and the fit reports its
+ * value. */
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
                          dn_error *err) {
     dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);

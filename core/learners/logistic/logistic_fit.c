@@ -21,14 +21,14 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
     const size_t n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1;
-    double phase = plan.solver->bytes(plan.n, n_blocks); /* the phases follow each other */
+    double phase = plan.solver->bytes(plan.n, n_blocks); /* bytes of the largest phase */
     if (plan.polishes) {
         phase = fmax(phase, dni_solver_newton.bytes(plan.n, n_blocks));
     }
     if (plan.second_uses != 0) {
         phase = fmax(phase, dni_logistic_second_bytes(&plan, shape));
     }
-    if (dni_logistic_decomposes(&plan)) { /* half of it may stay, as the null basis */
+    if (dni_logistic_decomposes(&plan)) { /* the null basis remains: up to half */
         const double rank = dni_logistic_rank_bytes(plan.width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -40,8 +40,9 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
 }
 
 /* ---- the start ---- */
-/* Subtracts the common part of all classes, which changes no probability. With l1 the penalty
- * depends on that of the weights; then only the intercepts are changed. */
+/* Subtracts from the weights and intercepts their mean over the classes, which changes no
+ * probability. With l1 only the intercepts are changed, because the mean of the weights changes the
+ * penalty. */
 static void symmetrise(const dni_linear_problem *problem, double *table) {
     const size_t K = problem->n_scores, width = problem->width;
     for (size_t j = problem->l1 > 0 ? width - 1 : 0; K > 1 && j < width; j++) {
@@ -56,7 +57,7 @@ static void symmetrise(const dni_linear_problem *problem, double *table) {
     }
 }
 
-/* x [n], which is 0, becomes the start. */
+/* Sets x [n], which is 0 on entry, to the starting point. */
 static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err) {
     const dni_linear_problem *problem = &fit->problem;
     const dn_params *params = fit->input->params;
@@ -93,7 +94,8 @@ static dn_status step_batch_lazily(void *ctx, const dn_block *block, const size_
     return dni_linear_batch_lazily(&fit->problem, block, order, n_rows, rate, point, err);
 }
 
-/* For sparse rows the variables are transposed, so that an entry reads consecutive numbers. */
+/* dni_sgd_settings.to_ordered. For sparse rows the variables are transposed: the weights of one
+ * column for all scores are then consecutive in memory. */
 static void to_ordered(void *ctx, const double *x, double *table) {
     const dni_logistic_fit *fit = ctx;
     dni_linear_set_table(&fit->problem, x, table);
@@ -125,7 +127,8 @@ static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, d
     }
     const double bound = problem->loss->largest_curvature(problem->n_scores);
     double curvature = bound * largest + 2 * problem->lambda;
-    if (batch > 0) { /* add the variance of a batch: its eigenvalue is at most its mean ‖[x, 1]‖² */
+    if (batch >
+        0) { /* add a bound for the variance of a batch: the mean of ‖[x, 1]‖² over its rows */
         double square = 1;
         for (size_t j = 0; j + 1 < problem->width; j++) {
             square += fit->moments.deviation[j] * fit->moments.deviation[j] +
@@ -173,7 +176,7 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
     return fit->plan.solver->minimise(objective, fit->run, &options, x, outcome, err);
 }
 
-/* Newton steps from where L-BFGS ended. */
+/* Runs Newton steps from the point x where L-BFGS ended. */
 static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, double *x,
                         dni_outcome *outcome, dn_error *err) {
     const dni_solver_options options = {.max_iterations = 40};
@@ -189,7 +192,8 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     outcome->evaluations += last.evaluations;
     outcome->hessians += last.hessians;
     outcome->value = last.value;
-    /* No progress only means that L-BFGS had reached the precision of the arithmetic. */
+    /* If Newton's method makes no progress, L-BFGS had already reached the precision of the
+     * arithmetic: its stop reason is kept. */
     if (last.reason != DN_STOP_NO_PROGRESS || dni_logistic_found_separable(fit, &last)) {
         outcome->reason = last.reason;
     }
@@ -228,9 +232,8 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
 }
 
 /* ---- the end ---- */
-/* Centres the intercepts that are reported, which belong to the raw features: with l1 the stated
- * ones differ from them by other amounts for each class. Raw weight w/scale, raw intercept w0 − Σ w
- * mean/scale. */
+/* With l1: subtracts a number from all intercepts w0 so that the intercepts of the raw features, w0
+ * − Σ w mean/scale, have the mean 0 over the classes. */
 static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *machine) {
     size_t K = input->n_classes == 2 ? 1 : input->n_classes, d = input->rows->n_cols;
     double mean = 0;
@@ -299,8 +302,8 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
     }
 }
 
-/* The weight of a constant column has no effect on scores: what rounding left of it becomes 0. The
- * descents report their own arithmetic. */
+/* Sets the weights of constant columns to 0. They have no effect on scores; without this, rounding
+ * errors would remain in them. Descents keep their weights unchanged. */
 static void clear_constants(const dni_logistic_fit *fit, double *x) {
     const dni_linear_problem *problem = &fit->problem;
     if (fit->plan.method->descends) {
@@ -328,7 +331,7 @@ static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
         return status;
     }
     if ((fit->plan.solver->needs & DNI_NEEDS_BATCHES) || fit->n_null > 0 || changed) {
-        /* The answer is not the point of the last evaluation. */
+        /* x changes, or was not evaluated last: evaluate the objective at x. */
         status = dni_logistic_least_norm(fit, x, err);
         if (status == DN_OK) {
             status = dni_linear_evaluate(&fit->problem, fit->run, x, &outcome.value,

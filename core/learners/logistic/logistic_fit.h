@@ -1,4 +1,4 @@
-/* One fit of logistic regression: what its files share. */
+/* Declarations shared by the files of logistic regression. */
 #ifndef DNI_LOGISTIC_FIT_H
 #define DNI_LOGISTIC_FIT_H
 
@@ -8,10 +8,10 @@
 typedef struct dni_logistic_arrays {
     double *x;        /* [n] the point */
     double *spare;    /* [n] */
-    double *raw;      /* [n_scores × n_cols] and [n_scores]: weights of a snapshot */
+    double *raw;      /* [n_scores × n_cols], then [n_scores]: weights, intercepts of a snapshot */
     bool *growing;    /* [n_cols] columns whose weight grew most in the last step */
-    double *diagonal; /* [width] of the metric of L-BFGS; otherwise NULL */
-    double *metric;   /* [width × width] its Cholesky factor; NULL: only the diagonal is used */
+    double *diagonal; /* [width] diagonal of the metric of L-BFGS; NULL: no metric */
+    double *metric;   /* [width × width] Cholesky factor of the metric; NULL: use `diagonal` */
 } dni_logistic_arrays;
 
 typedef struct dni_logistic_fit {
@@ -23,64 +23,67 @@ typedef struct dni_logistic_fit {
     dni_linear_problem problem;
     dni_logistic_arrays arrays;
     void *memory; /* owns the arrays */
-    /* Combinations of columns that no score depends on, [n_null × n_cols]; owned. */
+    /* [n_null × n_cols] basis of the combinations of columns that no score depends on; owned. */
     double *null_basis;
     size_t n_null;
     /* the last accepted point */
     double measure;       /* largest component of the (sub)gradient in standardised variables */
-    double gradient_norm; /* its Euclidean norm in the stated variables */
-    double first_measure; /* both at the start; 0 before */
+    double gradient_norm; /* Euclidean norm of the (sub)gradient in the stated variables */
+    double first_measure; /* `measure` at the start; 0 until then */
     double first_norm;
-    double fraction;  /* of progress, never decreasing */
-    double last_step; /* size of the step before; 0: there was none */
+    double fraction;  /* progress reported so far, 0 … 1; never decreases */
+    double last_step; /* largest component of the previous step; 0: none */
     /* without a penalty */
-    double norm_bound; /* weights of a larger norm grow without bound, unless `certified` */
-    size_t slow;       /* Newton steps that did not shrink although the gradient had vanished */
-    bool separated;    /* at some point every row was on its right side: there is no minimum */
-    bool certified;    /* a point proved that a finite minimum exists */
-    bool norm_checked; /* the proof was tried when the norm passed its bound */
-    bool polishing;    /* Newton steps after L-BFGS; their iterations are counted from … */
-    size_t base_iteration;
+    double norm_bound;     /* if the norm is larger: separable, unless `certified` */
+    size_t slow;           /* Newton steps that did not shrink although the gradient had vanished */
+    bool separated;        /* at some point every row had a positive margin: there is no minimum */
+    bool certified;        /* a point proved that a finite minimum exists */
+    bool norm_checked;     /* the norm exceeded norm_bound and `certified` was computed */
+    bool polishing;        /* Newton steps after L-BFGS are running */
+    size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */
 } dni_logistic_fit;
 
 /* ---- logistic_fit.c ---- */
-/* dn_algorithm's fit. */
+/* Implements dn_algorithm.fit. */
 dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                            dn_report *report, dn_error *err);
-/* dn_algorithm's memory. */
+/* Implements dn_algorithm.memory. */
 double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape);
 
 /* ---- logistic_progress.c: stopping, progress, and the search for separable classes ---- */
 /* Layout of dni_logistic_arrays for a dni_logistic_plan. */
 void dni_logistic_layout(dni_layout *layout, const void *plan, void *arrays);
-/* The fit as the objective of a solver. The fit must stay at its address. */
+/* Returns the objective for a solver. It keeps a pointer to `fit`. */
 dni_objective dni_logistic_objective(dni_logistic_fit *fit);
 /* Sets measure and gradient_norm from the last evaluation. */
 void dni_logistic_take_measure(dni_logistic_fit *fit);
-/* Without a penalty: true if the points showed that there is no minimum. */
+/* True if there is no penalty and the iterates proved that there is no minimum. */
 bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome);
-/* Sets converged and stop_reason of the report, and warns. */
+/* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
 
-/* ---- logistic_second.c: the second look after a descent without a penalty ---- */
-/* Warns of dependent columns and gives x the weights of least norm (*changed), and notes that the
- * classes are separable (fit->separated). Does nothing if plan.second_uses is 0. */
+/* ---- logistic_second.c: the check that follows a descent without a penalty ---- */
+/* Looks for dependent columns; if there are any, adds a warning, sets x to the weights of least
+ * norm, and *changed to true. Sets fit->separated if the classes are separable. Does nothing if
+ * plan.second_uses is 0. */
 DN_MUST_USE dn_status dni_logistic_second_look(dni_logistic_fit *fit, double *x, bool *changed,
                                                dn_error *err);
-/* Bytes that it allocates. */
+/* Bytes that dni_logistic_second_look allocates. */
 double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape);
 
 /* ---- logistic_metric.c: uses of the correlation matrix of the features ---- */
 /* True if a fit with this plan looks for dependent columns before the solver. */
 bool dni_logistic_decomposes(const dni_logistic_plan *plan);
-/* Bytes that dni_logistic_find_rank allocates at most, the null basis that it leaves included. An
- * estimate: the null basis depends on the data. */
+/* Upper bound of the bytes that dni_logistic_find_rank allocates, including fit->null_basis, whose
+ * size depends on the data. */
 double dni_logistic_rank_bytes(size_t width);
-/* Finds null_basis, warns of its columns, and makes the Hessian definite along it. */
+/* Computes null_basis, adds a warning that names its columns, and makes the Hessian definite in its
+ * directions. */
 DN_MUST_USE dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err);
-/* x ← the minimiser of least norm (stated weights, free intercepts). Changes null_basis. */
+/* x ← the minimiser whose stated weights have the least norm; intercepts are not in the norm.
+ * Overwrites null_basis. */
 DN_MUST_USE dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err);
-/* Computes the metric of L-BFGS. */
+/* Computes the metric of L-BFGS: arrays.diagonal and arrays.metric. */
 DN_MUST_USE dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err);
 /* v ← M⁻¹v; ctx is the fit. */
 void dni_logistic_precondition(void *ctx, double *v);

@@ -5,8 +5,9 @@
  * of 1 along z makes Newton's system definite and keeps its steps orthogonal to z; removing the
  * span of z/s from the weights gives the minimiser of least norm.
  *
- * Metric (L-BFGS): M = a·R̃ + 2λ/s², with R̃ the matrix of [(x − m)/s, 1] and a a typical p(1 − p).
- * It halves the number of passes or better. R̃ is computed from at most eight blocks of rows. */
+ * Metric (L-BFGS): M = a·R̃ + 2λ/s², with R̃ the matrix of [(x − m)/s, 1] and a typical value a of
+ * p(1 − p). The metric reduces the number of passes to half or less. R̃ is computed from at most
+ * eight blocks of rows. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "linalg/cholesky.h"
@@ -42,7 +43,7 @@ bool dni_logistic_decomposes(const dni_logistic_plan *plan) {
            plan->width <= DNI_LOGISTIC_MAX_RANK;
 }
 
-/* Two matrices, and the work of the eigenvalue solver. */
+/* Two [width × width] matrices, and the working memory of the eigenvalue solver. */
 double dni_logistic_rank_bytes(size_t width) {
     return 8 * (2 * (double)width + 80) * (double)width;
 }
@@ -58,7 +59,7 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
     }
     status = dni_linear_gram(&fit->problem, 1, gram, err);
     if (status == DN_OK) {
-        double *m = gram; /* without the intercept: d × d, rows moved together */
+        double *m = gram; /* [d × d]: the intercept is removed, rows become contiguous */
         for (size_t i = 1; i < d; i++) {
             memmove(m + i * d, m + i * width, (i + 1) * sizeof *m);
         }
@@ -86,7 +87,7 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     if (fit->n_null == 0) {
         return DN_OK;
     }
-    problem->null_basis = NULL; /* from here on the basis is in the stated weights */
+    problem->null_basis = NULL; /* fit->null_basis is changed to stated weights */
     problem->n_null = 0;
     for (size_t r = 0; r < fit->n_null; r++) {
         for (size_t j = 0; j < d; j++) {

@@ -43,7 +43,8 @@ static const dni_logistic_method methods[] = {
 };
 enum { NEWTON, LBFGS, N_METHODS = sizeof methods / sizeof methods[0] };
 
-/* The rule of solver "auto": ten Hessians cost at most four times a hundred gradients. */
+/* The rule of solver "auto". Newton's method is used if 10 Hessians cost at most 4 times as much as
+ * 100 gradients. */
 static bool newton_pays(double n_rows, double n_features, double n_classes) {
     double k = n_classes == 2 ? 1 : n_classes, width = n_features + 1, n = k * width;
     if (n <= 200) {
@@ -75,7 +76,7 @@ static const dni_solver *choose_solver(const dni_logistic_method *method, double
     return l1 > 0 ? method->l1 : method->smooth;
 }
 
-/* Uses of the linear problem by the solver, and by the search for dependent columns. */
+/* Flags of dni_linear_uses that the solver and the search for dependent columns need. */
 static unsigned uses_of(const dni_logistic_plan *plan) {
     const unsigned needs = plan->solver->needs;
     unsigned uses = plan->method->centres ? DNI_LINEAR_CHANGE : 0u;
@@ -92,8 +93,9 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
     return uses;
 }
 
-/* Uses of the second look that follows a descent without a penalty: at the columns, and, where
- * Newton's steps cost little and the loss is convex, for a minimum. */
+/* Flags of dni_linear_uses for the check that follows a descent without a penalty. It looks for
+ * dependent columns. If the loss is convex and Newton steps are cheap, it also checks that a
+ * minimum exists. */
 static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
                                double n_classes) {
     unsigned uses = 0;
@@ -110,7 +112,7 @@ static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, dou
     return uses == 0 ? 0 : uses | DNI_LINEAR_CHANGE;
 }
 
-/* "auto": fewer passes over many rows, since a pass over all rows takes longer. */
+/* max_iterations "auto": fewer passes if there are more rows. */
 static size_t iterations_of(const dni_logistic_method *method, size_t n_rows) {
     const double passes = method->visits / fmax(1, (double)n_rows);
     return (size_t)fmax(method->least, fmin(method->most, passes));

@@ -1,4 +1,4 @@
-/* What a fit of logistic regression will do: solver, uses of the linear problem, limits.
+/* The plan of a fit of logistic regression: solver, uses of the linear problem, limits.
  *
  * A plan depends on the parameters and on the shape of the rows only, so that the same data always
  * get the same solver. */
@@ -9,40 +9,40 @@
 #include "optimize/solver.h"
 #include <discern/algorithm.h>
 
-/* Largest width (features and intercept) of a matrix that is decomposed: of L-BFGS's metric, and to
- * find dependent columns. */
+/* Largest width (features and intercept) of a matrix that is decomposed: the metric of L-BFGS, and
+ * the matrix in which dependent columns are searched. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
-/* Most variables of a Hessian matrix; beyond, Newton's systems are solved by conjugate
- * gradients. */
+/* Most variables for which a Hessian matrix is stored. With more, Newton's systems are solved by
+ * conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
 /* Most variables for which Newton steps follow another solver without a penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000
 
-/* A choice of the parameter "solver": its limits, and the solvers it stands for. */
+/* One choice of the parameter "solver": its limits and its implementations. */
 typedef struct dni_logistic_method {
     const char *name;
-    bool centres;               /* works on centred and scaled columns */
-    bool descends;              /* a descent at a learning rate; starts at random */
+    bool centres;               /* uses centred and scaled columns */
+    bool descends;              /* a descent with a learning rate; may start at random */
     bool needs_convexity;       /* refused for losses that are not convex */
-    double tolerance;           /* of "auto" */
-    double most, visits, least; /* iterations of "auto": visits/rows, within [least, most] */
-    const dni_solver *smooth;   /* without l1 */
+    double tolerance;           /* value of tolerance "auto" */
+    double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
+    const dni_solver *smooth;   /* solver without an l1 penalty */
     const dni_solver *l1;       /* with l1 */
-    const dni_solver *large;    /* beyond DNI_LOGISTIC_MAX_HESSIAN variables; NULL: as above */
+    const dni_solver *large;    /* with > DNI_LOGISTIC_MAX_HESSIAN variables; NULL: as with fewer */
 } dni_logistic_method;
 
 typedef struct dni_logistic_plan {
     const dni_logistic_method *method;
     const dni_solver *solver;
     const dni_loss *loss;
-    double l1, l2;        /* l1·‖w‖₁ + l2·‖w‖² */
-    size_t n_scores;      /* 1 for two classes */
-    size_t width;         /* features and the intercept */
-    size_t n;             /* n_scores · width */
-    bool polishes;        /* Newton steps follow L-BFGS: they show if the weights still grow */
-    unsigned uses;        /* dni_linear_uses */
-    unsigned second_uses; /* of dni_logistic_second_look; 0: it is not needed */
+    double l1, l2;   /* l1·‖w‖₁ + l2·‖w‖² */
+    size_t n_scores; /* 1 for two classes */
+    size_t width;    /* features and the intercept */
+    size_t n;        /* n_scores · width */
+    bool polishes;   /* Newton steps follow L-BFGS, to detect weights that grow without bound */
+    unsigned uses;   /* flags of dni_linear_uses for the fit */
+    unsigned second_uses; /* flags for dni_logistic_second_look; 0: it does nothing */
     double tolerance;     /* "auto" resolved */
     size_t max_iterations;
 } dni_logistic_plan;

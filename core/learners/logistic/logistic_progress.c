@@ -1,5 +1,5 @@
-/* What a fit does at each point that the solver accepts: stopping, progress, and the search for
- * separable classes.
+/* The actions at each point that the solver accepts: the stopping rule, the progress report, and
+ * the search for separable classes.
  *
  * Stopping rule: the largest component of the gradient (with l1: of the subgradient of least norm)
  * with respect to standardised weights and intercepts is at most `tolerance`.
@@ -11,9 +11,9 @@
  *     minimum exists: no separating direction allows such multipliers.
  *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
  *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
- *     the gradient has vanished. Towards infinity a Newton step divides e^−g by e and is as long as
- *     the step before, so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000. If a minimum
- *     exists, the steps become shorter. */
+ *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and is as
+ *     long as the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum exists,
+ *     the steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"
@@ -63,7 +63,7 @@ static double measure(const dni_logistic_fit *fit) {
     return largest;
 }
 
-/* Euclidean norm of the gradient, with l1 of the subgradient, in the stated variables. */
+/* Euclidean norm of the gradient (with l1: of the subgradient) in the stated variables. */
 static double stated_length(const dni_logistic_fit *fit) {
     const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
@@ -112,7 +112,8 @@ void dni_logistic_take_measure(dni_logistic_fit *fit) {
     fit->gradient_norm = stated_length(fit);
 }
 
-/* Checks in a pass over the rows whether the point proves that a finite minimum exists. */
+/* Sets fit->certified to whether the last point proves that a finite minimum exists. Takes one pass
+ * over the rows. */
 static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
     double below, length = gradient_length(fit) * fit->moments.weight;
     dn_status status = dni_linear_count_below(&fit->problem, 1e6 * length, &below, err);
@@ -143,9 +144,8 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
     }
 }
 
-/* Without a penalty: notes that the classes are separable. Sets *reason when more iterations would
- * not change that result; a descent continues to its number of passes, so that its weights can be
- * seen to grow. */
+/* For fits without a penalty: sets fit->separated if the classes are separable. Sets *reason to
+ * DN_STOP_SEPARABLE when more iterations would not change that result. */
 static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point,
                                  dn_stop_reason *reason, dn_error *err) {
     if (fit->problem.sums.unseparated == 0) {
@@ -159,7 +159,7 @@ static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point
         return DN_OK;
     }
     if (fit->plan.loss->convex && !fit->norm_checked &&
-        weight_norm(fit) > fit->norm_bound) { /* the proof is for convex losses */
+        weight_norm(fit) > fit->norm_bound) { /* certify needs a convex loss */
         fit->norm_checked = true;
         dn_status status = certify(fit, err);
         if (status != DN_OK) {
@@ -173,8 +173,8 @@ static dn_status check_separable(dni_logistic_fit *fit, const dni_iterate *point
     return DN_OK;
 }
 
-/* Newton's method without a penalty: the gradient may vanish because e^−g does. Then the steps stay
- * large. */
+/* For Newton's method without a penalty: true if the steps are still large. If the weights grow
+ * without bound, the gradient vanishes with e^−g but the steps do not. */
 static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     bool newton =
         fit->plan.solver->needs & (DNI_NEEDS_HESSIAN | DNI_NEEDS_PRODUCT) || fit->polishing;
@@ -183,15 +183,14 @@ static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     }
     if (point->step == NULL) {
         return fit->polishing ||
-               fit->norm_bound >
-                   1e3; /* where L-BFGS ended, or a start far out: one step at least */
+               fit->norm_bound > 1e3; /* no step yet: take one after L-BFGS or from a large start */
     }
     double size = dni_max_abs(point->x, fit->problem.n),
            step = dni_max_abs(point->step, fit->problem.n);
     return step > 1e-4 * fmax(1, size);
 }
 
-/* Returns how many steps were about as long as the one before. */
+/* Counts the step if it is longer than 0.9 times the previous step. Returns the count. */
 static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
     double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->problem.n);
     fit->slow += step > 0.9 * fit->last_step;
@@ -247,7 +246,7 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
         fit->first_norm = fit->gradient_norm;
         fit->norm_bound = fmax(1e3, 2 * dni_norm(point->x, fit->problem.n));
     }
-    if (!(fit->polishing && point->step == NULL)) { /* reported already */
+    if (!(fit->polishing && point->step == NULL)) { /* L-BFGS has reported this point */
         report_progress(fit, point);
     }
     if (dni_linear_unpenalised(&fit->problem)) {

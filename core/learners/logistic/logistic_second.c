@@ -1,10 +1,10 @@
-/* A second look at the result of a descent without a penalty.
+/* Checks the result of a descent without a penalty.
  *
  * The gradient of a descent does not show whether columns depend on each other, nor whether there
  * is a minimum: it vanishes also where weights grow without bound. A second fit in centred and
- * scaled variables examines the same rows. The correlation matrix names the combinations of columns
- * that no score depends on; they are removed from the weights. Newton steps from a copy of the
- * weights end at a minimum or find that there is none. */
+ * scaled variables examines the same rows. The null space of the correlation matrix consists of the
+ * combinations of columns that no score depends on; it is removed from the weights. Newton steps
+ * from a copy of the weights converge to a minimum or show that there is none. */
 #include "learners/logistic/logistic_fit.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_sha
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
     double phase = plan->second_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
-    if (plan->second_uses & DNI_LINEAR_GRAM) { /* half of it may stay, as the null basis */
+    if (plan->second_uses & DNI_LINEAR_GRAM) { /* the null basis remains: up to half */
         const double rank = dni_logistic_rank_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -37,7 +37,8 @@ double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_sha
            dni_linear_bytes(&problem, shape->n_rows) + phase;
 }
 
-/* Newton steps from x, which they change. A numeric failure of them is not one of the descent. */
+/* Runs Newton steps of `other` from x, and overwrites x. Sets fit->separated if they find no
+ * minimum. A numeric failure of the steps is ignored: the result of the descent remains valid. */
 static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, dn_error *err) {
     dni_objective objective = dni_logistic_objective(other);
     dni_outcome outcome;
@@ -69,7 +70,7 @@ static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x,
     const unsigned uses = fit->plan.second_uses;
     double *own = other->arrays.x, *start = other->arrays.spare;
     dn_status status = uses & DNI_LINEAR_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
-    dni_linear_unstate(&other->problem, x, own); /* x has the stated variables */
+    dni_linear_unstate(&other->problem, x, own); /* x holds stated variables */
     memcpy(start, own, n * sizeof *own);
     if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) && !fit->separated) {
         status = step_on(fit, other, start, err);

@@ -111,7 +111,8 @@ static const dn_param params[] = {
 };
 
 /* ---- checks and defaults ---- */
-/* The first parameter given that only adam uses; NULL: none is given. */
+/* Name of the first parameter that the caller gave and that only adam uses; NULL if there is
+ * none. */
 static const char *adam_parameter(const dn_params *p) {
     if (!dni_params_is(p, "learning_rate", "auto")) {
         return "learning_rate";

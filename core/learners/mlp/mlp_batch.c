@@ -2,10 +2,11 @@
  *
  *   ∇f ≈ (n/Σv) · mean over the batch of v ∇ℓ + 2λW
  *
- * with n training rows of weight Σv, so that the mean over the batches of a pass is ∇f. Two rounds
- * of tasks: first tiles of the batch's rows, forward and backward; then panels of the gradient,
- * each for some inputs of a layer and all tiles. The shape alone decides where tiles and panels
- * end, so that the result does not depend on the number of threads. Does not allocate. */
+ * with n training rows of weight Σv, so that the mean over the batches of a pass is ∇f. There are
+ * two rounds of tasks. In the first, each task runs the forward and the backward pass for one tile
+ * of the batch's rows. In the second, each task sums one panel of the gradient, some inputs of one
+ * layer, over all tiles. The sizes of tiles and panels depend on the shape only, so that the result
+ * does not depend on the number of threads. Does not allocate. */
 #include "learners/mlp/mlp_batch.h"
 #include "base/layout.h"
 #include "base/tasks.h"
@@ -16,8 +17,8 @@
 #include <string.h>
 
 enum { TILE = 128, MIN_PANEL = 32, SPARSE_PANELS = 8 };
-#define PANEL_FLOPS 8e6 /* operations of a panel: about 0.3 ms */
-#define TASK_FLOPS 4e6  /* operations of a batch from which waking the threads pays */
+#define PANEL_FLOPS 8e6 /* floating-point operations per panel: about 0.3 ms */
+#define TASK_FLOPS 4e6  /* with fewer operations per batch, one thread is faster */
 
 /* ---- memory ---- */
 struct batch_shape {
@@ -62,7 +63,7 @@ double dni_mlp_batch_memory(const dni_layers *layers, size_t n_rows, size_t batc
 }
 
 /* ---- setup ---- */
-/* Fills target, weight and row. */
+/* Fills in b->target, b->weight and b->row. */
 static dn_status index_rows(dni_mlp_batch *b, dn_error *err) {
     const dni_mlp_loss *loss = b->loss;
     for (size_t i = 0; i < loss->rows->n_blocks; i++) {
@@ -123,7 +124,8 @@ static dn_matrix batch_row(const dni_mlp_batch *b, size_t t) {
     return dn_matrix_rows(b->blocks[row / DN_BLOCK_ROWS], row % DN_BLOCK_ROWS, 1);
 }
 
-/* Sparse rows are not gathered: the first layer takes them one by one. */
+/* The forward pass for rows first … first + n − 1 of the batch. Sparse rows are not copied: the
+ * first layer is computed row by row. */
 static dn_status forward_sparse(const dni_mlp_batch *b, size_t first, size_t n, double *outputs,
                                 dn_error *err) {
     const dni_layers *layers = &b->loss->layers;
@@ -137,7 +139,7 @@ static dn_status forward_sparse(const dni_mlp_batch *b, size_t first, size_t n, 
                               b->loss->run, outputs + n * units, err);
 }
 
-/* Task: forward and backward for tile i. */
+/* Task: the forward and the backward pass for tile i. */
 static dn_status process_tile(void *arg, size_t i, size_t slot, dn_error *err) {
     const dni_mlp_batch *b = arg;
     const dni_mlp_loss *loss = b->loss;
@@ -170,7 +172,7 @@ static dn_status process_tile(void *arg, size_t i, size_t slot, dn_error *err) {
 }
 
 /* ---- panels of the gradient ---- */
-/* Inputs of layer l in a panel. */
+/* Number of inputs of layer l that one panel covers. */
 static size_t panel_inputs(const dni_mlp_batch *b, size_t l) {
     const size_t part = b->loss->rows->n_cols / SPARSE_PANELS + 1;
     if (l == 0 && b->loss->sparse) {
@@ -186,10 +188,10 @@ static size_t n_panels(const dni_mlp_batch *b, size_t l) {
     return (dni_layers_inputs(&b->loss->layers, l) + each - 1) / each;
 }
 
-/* Where a layer begins. */
+/* The offsets of a layer. */
 struct layer_start {
-    size_t units; /* units of the layers before it: its offset in the outputs of one row */
-    size_t table; /* offset of its weights */
+    size_t units; /* number of units in the previous layers: offset in the outputs of a row */
+    size_t table; /* offset of the layer's weights in the network's weights */
 };
 
 static struct layer_start layer_start_of(const dni_layers *layers, size_t l) {
@@ -216,7 +218,7 @@ static void sum_biases(const dni_mlp_batch *b, size_t l) {
     }
 }
 
-/* The first entry of a row whose column is at least `col`. The columns ascend. */
+/* Index of the first entry of a sparse row whose column is at least `col`. */
 static size_t first_entry(dn_matrix x, size_t col) {
     size_t low = x.row_start[0], high = x.row_start[1];
     while (low < high) {
@@ -230,7 +232,8 @@ static size_t first_entry(dn_matrix x, size_t col) {
     return low;
 }
 
-/* Adds the entries of sparse rows to the inputs first … first + n - 1 of the first layer. */
+/* Sparse rows: adds the gradient of all rows for inputs first … first + n − 1 of the first
+ * layer. */
 static dn_status sum_sparse_panel(const dni_mlp_batch *b, size_t first, size_t n, dn_error *err) {
     const size_t units = b->loss->layers.units[0];
     dni_pace pace = {.run = b->loss->run};
@@ -250,7 +253,7 @@ static dn_status sum_sparse_panel(const dni_mlp_batch *b, size_t first, size_t n
     return DN_OK;
 }
 
-/* Adds all tiles to the inputs first … first + n - 1 of layer l. */
+/* Adds the gradient of all tiles for inputs first … first + n − 1 of layer l. */
 static void sum_panel(const dni_mlp_batch *b, size_t l, size_t first, size_t n) {
     const dni_mlp_loss *loss = b->loss;
     const struct layer_start start = layer_start_of(&loss->layers, l);
@@ -265,7 +268,7 @@ static void sum_panel(const dni_mlp_batch *b, size_t l, size_t first, size_t n) 
     }
 }
 
-/* Task: panel i of the gradient, counted over all layers. */
+/* Task: computes panel i of the gradient. Panels are numbered through all layers. */
 static dn_status process_panel(void *arg, size_t i, size_t slot, dn_error *err) {
     const dni_mlp_batch *b = arg;
     const dni_mlp_loss *loss = b->loss;

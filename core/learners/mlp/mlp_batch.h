@@ -1,4 +1,4 @@
-/* The gradient of a mini-batch: training rows gathered from anywhere in the table. */
+/* The gradient of a mini-batch, whose rows may be any training rows. */
 #ifndef DNI_MLP_BATCH_H
 #define DNI_MLP_BATCH_H
 
@@ -17,17 +17,17 @@ typedef struct dni_mlp_batch {
     size_t n_rows, n_tiles;  /* of this batch */
     const size_t *order;     /* [n_rows] indices into `row` */
     double *w;               /* [n] network weights */
-    double *gradient;        /* [n] the caller's output */
-    double *x;               /* [max_rows × n_cols] the rows gathered; NULL if they are sparse */
-    double *outputs, *delta; /* [max_rows × n_units] tile after tile, as in dni_mlp_loss */
+    double *gradient;        /* [n] output array of the caller */
+    double *x;               /* [max_rows × n_cols] copy of the rows; NULL if they are sparse */
+    double *outputs, *delta; /* [max_rows × n_units] one tile after another, as in dni_mlp_loss */
     void *batch_memory, *row_memory;
 } dni_mlp_batch;
 
-/* Prepares batches of at most batch_rows rows. The rows must be in memory: their blocks are looked
- * up once and used until dni_mlp_batch_done.
+/* Prepares batches of at most batch_rows rows. The rows must be in memory: pointers to their blocks
+ * are kept until dni_mlp_batch_done.
  *
  *   batch       the caller's structure; to be released with dni_mlp_batch_done, after a failure too
- *   loss        after dni_mlp_loss_init; borrowed. Batches use its `w`
+ *   loss        initialised by dni_mlp_loss_init; borrowed. Batches overwrite loss->w
  *   batch_rows  >= 1
  *
  * Errors: those of dn_run_alloc, dn_run_stop and dn_rows_block. */
@@ -41,9 +41,10 @@ double dni_mlp_batch_memory(const dni_layers *layers, size_t n_rows, size_t batc
 /* Computes the gradient of one batch: dni_adam_settings.batch.
  *
  *   ctx       the dni_mlp_batch
- *   order     [n_rows] indices into its `row`, n_rows <= max_rows
+ *   order     [n_rows] indices into the batch's `row`, n_rows <= max_rows
  *   x         [n] standardised weights
- *   gradient  [n] by the standardised weights; its mean over the batches of a pass is ∇f(x) */
+ *   gradient  [n] derivatives by the standardised weights; the mean over the batches of a pass is
+ *             ∇f(x) */
 dn_status dni_mlp_batch_gradient(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
                                  const double *x, double *gradient, dn_error *err);
 

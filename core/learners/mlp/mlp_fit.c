@@ -1,9 +1,9 @@
-/* The fit of a network. Starts are made one after the other; of each start the best iterate is
- * kept, and of all starts the best one: by the loss of the validation rows if there are any,
- * otherwise by the objective.
+/* The fit of a network. The starts run one after another. The result is the best iterate of all
+ * starts: the iterate with the least loss of the validation rows if there are any, otherwise with
+ * the least objective.
  *
- * A start has biases 0 and weights uniform in ±√(6/(inputs + units)) (Glorot and Bengio, AISTATS
- * 2010, equation 16) or ±√(6/inputs) (He et al., ICCV 2015), for standardised columns. */
+ * Initial biases are 0. Initial weights are uniform in ±√(6/(inputs + units)) (Glorot and Bengio,
+ * AISTATS 2010, equation 16) or ±√(6/inputs) (He et al., ICCV 2015), for standardised columns. */
 #include "learners/mlp/mlp_fit.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -26,22 +26,22 @@ struct mlp_fit {
     dni_mlp_batch batch; /* adam */
     bool *validation;    /* [n_rows]; NULL: there are no validation rows */
     size_t n_validation;
-    double *x, *best, *kept; /* [n] the solver's point, the best of this start, the best of all */
+    double *x, *best, *kept; /* [n] solver's point, best of this start, best of all starts */
     double *values;          /* [restarts] best value of each start */
     void *memory, *validation_memory;
     /* of this start */
     double best_value; /* the value by which `best` was chosen */
     size_t best_iteration;
-    double reference_value; /* the last objective that was lower by the tolerance */
+    double reference_value; /* last objective that decreased by more than the tolerance */
     size_t reference_iteration;
     double gradient_max; /* largest component of the gradient by the standardised weights */
     /* of all starts */
     size_t iterations, evaluations;
-    /* of the start kept */
+    /* of the best start */
     dni_outcome outcome;
     double kept_value, kept_gradient_max;
     size_t kept_start, kept_iteration;
-    /* at the point kept */
+    /* at `kept` */
     double objective, gradient_norm;
 };
 
@@ -74,7 +74,8 @@ static void class_layout(dni_layout *layout, const void *shape, void *work) {
     rows->start = dni_layout_array(layout, s->n_classes + 1, sizeof *rows->start);
 }
 
-/* The validation rows are chosen before the loss takes its memory, after the moments. */
+/* The working memory of the choice of validation rows is freed before that of the fit is allocated:
+ * only the larger of the two counts. */
 double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
     const dni_layers layers = dni_mlp_layers(plan);
     const struct class_shape classes = {shape->n_rows, shape->n_classes};
@@ -99,8 +100,8 @@ double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
 }
 
 /* ---- validation rows ---- */
-/* Visits the rows with a weight above 0: counts those of class k in start[k + 1], or with `add`
- * stores them from row[start[k + 1]] on. */
+/* Visits the rows with a weight above 0. Adds 1 to start[k + 1] for each row of class k. With
+ * `add`, first stores the row's index in row[start[k + 1]]. */
 static dn_status visit_classes(const dn_rows *rows, const dn_run *run, bool add,
                                const struct class_rows *classes, dn_error *err) {
     for (size_t i = 0; i < rows->n_blocks; i++) {
@@ -133,12 +134,12 @@ static dn_status group_by_class(const dn_rows *rows, size_t K, const dn_run *run
         return status;
     }
     size_t before = 0;
-    for (size_t k = 0; k < K; k++) { /* start[k + 1]: from the count to the start of class k */
+    for (size_t k = 0; k < K; k++) { /* start[k + 1] ← start of class k */
         const size_t n = classes->start[k + 1];
         classes->start[k + 1] = before;
         before += n;
     }
-    return visit_classes(rows, run, true, classes, err); /* … and to its end */
+    return visit_classes(rows, run, true, classes, err); /* start[k + 1] ← end */
 }
 
 dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_classes, double share,
@@ -307,7 +308,7 @@ static dn_status run_starts(struct mlp_fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* Evaluates the point kept once more: it need not be the last one evaluated. */
+/* Evaluates the objective at `kept`: another point may have been evaluated last. */
 static dn_status evaluate_kept(struct mlp_fit *fit, dn_error *err) {
     dn_status status =
         dni_mlp_loss_evaluate(&fit->loss, fit->run, fit->kept, &fit->objective, fit->x, err);
@@ -335,7 +336,7 @@ static dn_status make_machine(const struct mlp_fit *fit, dn_machine **out, dn_er
     return DN_OK;
 }
 
-/* Whether the initial weights of the start kept were better than all its iterates. */
+/* True if the initial weights of the best start were better than all iterates of that start. */
 static bool start_is_best(const struct mlp_fit *fit) {
     return fit->kept_iteration == 0 && fit->outcome.iterations > 0;
 }

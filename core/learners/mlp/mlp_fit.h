@@ -12,9 +12,9 @@ typedef struct dni_mlp_plan {
     size_t units[DNI_MAX_LAYERS]; /* [n_layers] */
     size_t n_features, n_scores;
     double n;             /* weights and biases of the network */
-    bool adam;            /* adam; otherwise lbfgs */
+    bool adam;            /* solver: adam if true, lbfgs if false */
     bool linear_schedule; /* adam: the learning rate falls linearly to 0 */
-    bool he;              /* initial weights by He et al.; otherwise by Glorot and Bengio */
+    bool he;              /* initial weights: He et al. if true, Glorot and Bengio if false */
     double lambda;
     double rate; /* adam */
     double tolerance;
@@ -25,13 +25,13 @@ typedef struct dni_mlp_plan {
     size_t restarts; /* number of starts, >= 1 */
 } dni_mlp_plan;
 
-/* The plan's layers; borrows plan->units. */
+/* Returns the layers of the plan; they borrow plan->units. */
 static inline dni_layers dni_mlp_layers(const dni_mlp_plan *plan) {
     return (dni_layers){plan->activation, plan->n_features, plan->n_layers, plan->units};
 }
 
-/* Chooses the validation rows at random: `share` of each class, of the rows with a weight above 0.
- * At least one such row of every class remains for training.
+/* Chooses the validation rows at random: from each class the fraction `share` of the rows with a
+ * weight above 0. At least one such row of every class remains for training.
  *
  *   rows        with targets
  *   n_classes   K
@@ -45,8 +45,8 @@ DN_MUST_USE dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_cl
                                                 const dn_run *run, bool *validation, size_t *out_n,
                                                 dn_error *err);
 
-/* Fits a network: makes the starts one after the other and keeps the best iterate of all. The
- * arguments are those of dn_algorithm.fit, and the plan of input->params. */
+/* Fits a network: runs the starts one after another and returns the best iterate of all starts.
+ * plan: the resolved input->params. The other arguments are those of dn_algorithm.fit. */
 DN_MUST_USE dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input,
                                   const dn_run *run, dn_machine **out, dn_report *report,
                                   dn_error *err);
