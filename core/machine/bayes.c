@@ -458,7 +458,7 @@ static dn_status bayes_describe(const dn_machine *machine, const dn_encoder *enc
 }
 
 const dni_machine_kind dni_bayes_kind = {
-    .id = 2,
+    .id = DNI_KIND_BAYES,
     .name = "naive_bayes",
     .matrices = "covariances",
     .flags = DNI_MACHINE_SUMS,

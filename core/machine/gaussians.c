@@ -524,7 +524,7 @@ static dn_status gaussian_describe(const dn_machine *machine, const dn_encoder *
 }
 
 const dni_machine_kind dni_gaussian_kind = {
-    .id = 1,
+    .id = DNI_KIND_GAUSSIAN,
     .name = "gaussian",
     .matrices = "covariances",
     .flags = DNI_MACHINE_SUMS,

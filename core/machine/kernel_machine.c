@@ -382,7 +382,7 @@ static dn_status kernel_describe_shared(const dn_machine *machine, const dn_enco
 }
 
 const dni_machine_kind dni_kernel_kind = {
-    .id = 3,
+    .id = DNI_KIND_KERNEL,
     .name = "kernel",
     .matrices = "support vectors",
     .flags = DNI_MACHINE_FINITE | DNI_MACHINE_TWO,

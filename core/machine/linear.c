@@ -280,7 +280,7 @@ static dn_status linear_describe(const dn_machine *machine, const dn_encoder *en
 }
 
 const dni_machine_kind dni_linear_kind = {
-    .id = 0,
+    .id = DNI_KIND_LINEAR,
     .name = "linear",
     .matrices = "covariances",
     .flags = DNI_MACHINE_FINITE | DNI_MACHINE_SUMS,

@@ -3,13 +3,22 @@
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
 
-/* All kinds. The id of a kind appears in model bytes and is never reused for another kind. */
-static const dni_machine_kind *const kinds[] = {&dni_linear_kind,  &dni_gaussian_kind,
-                                                &dni_bayes_kind,   &dni_kernel_kind,
-                                                &dni_network_kind, &dni_neighbours_kind};
+#include <assert.h>
+
+/* All kinds by id. The compiler warns of an id that is used twice (-Woverride-init). */
+static const dni_machine_kind *const kinds[] = {
+    [DNI_KIND_LINEAR] = &dni_linear_kind,   [DNI_KIND_GAUSSIAN] = &dni_gaussian_kind,
+    [DNI_KIND_BAYES] = &dni_bayes_kind,     [DNI_KIND_KERNEL] = &dni_kernel_kind,
+    [DNI_KIND_NETWORK] = &dni_network_kind, [DNI_KIND_NEIGHBOURS] = &dni_neighbours_kind,
+};
+
+static const dni_machine_kind *find_kind(uint8_t id) {
+    return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL;
+}
 
 /* ---- writing ---- */
 void dni_machine_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
+    assert(find_kind(machine->kind->id) == machine->kind);
     dni_write_u8(writer, machine->kind->id);
     dni_write_u64(writer, machine->n_classes);
     machine->kind->write(machine, first, writer);
@@ -37,15 +46,6 @@ static dn_status read_projection(dni_reader *r, dn_machine *m, dn_error *err) {
         return dni_machine_corrupt("its projection is cut short or not finite", err);
     }
     return DN_OK;
-}
-
-static const dni_machine_kind *find_kind(uint8_t id) {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (kinds[i]->id == id) {
-            return kinds[i];
-        }
-    }
-    return NULL;
 }
 
 dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features,

@@ -1,6 +1,6 @@
 /* Reads and writes machines as bytes.
  *
- *   u8    the kind: 0 linear, 1 gaussian, 2 naive Bayes, 3 kernel, 4 network, 5 neighbours
+ *   u8    dni_kind_id (machine_kind.h)
  *   u64   number of classes
  *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 if class densities follow in
  *                 the format of `gaussian` (with one shared covariance), otherwise 0

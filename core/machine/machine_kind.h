@@ -1,8 +1,9 @@
 /* Machine kinds as tables of functions.
  *
- * A kind is one file with a structure whose first member is `dn_machine base`, and one entry in the
- * table of machine_bytes.c. Code outside the kind's file calls the functions of machine_dispatch.h,
- * which call the functions of the table. Learners include the header of the kind that they create.
+ * A kind is one file with a structure whose first member is `dn_machine base`, an id in
+ * dni_kind_id, and one entry in the table of machine_bytes.c. Code outside the kind's file calls the
+ * functions of machine_dispatch.h, which call the functions of the table. Learners include the
+ * header of the kind that they create.
  *
  * All machines of a model have the same kind. Functions with the parameters `machines` and `n`
  * receive all machines of a model, because machines may share results (kernel machines share kernel
@@ -17,6 +18,17 @@
 
 #include "machine/machine_dispatch.h"
 
+/* Ids of kinds. The bytes of models contain them: an id is never changed, and never given to another
+ * kind. A new kind takes the next number. */
+enum dni_kind_id {
+    DNI_KIND_LINEAR = 0,
+    DNI_KIND_GAUSSIAN = 1,
+    DNI_KIND_BAYES = 2,
+    DNI_KIND_KERNEL = 3,
+    DNI_KIND_NETWORK = 4,
+    DNI_KIND_NEIGHBOURS = 5,
+};
+
 enum {
     DNI_MACHINE_FINITE = 1, /* valid scores are finite; without it −∞ and +∞ are valid */
     DNI_MACHINE_SUMS = 2,   /* a score is a sum of one contribution per feature */
@@ -24,7 +36,7 @@ enum {
 };
 
 struct dni_machine_kind {
-    uint8_t id;       /* in model bytes */
+    uint8_t id;       /* a dni_kind_id */
     const char *name; /* in descriptions, for example "naive_bayes" */
     /* Name of the arrays that `describe` omits if visitor->matrices is false, for example
      * "layers". */
@@ -40,8 +52,9 @@ struct dni_machine_kind {
     double (*shared_memory)(const dn_machine *machine);
     /* Discharges the shared memory from the run that trained the machine. NULL: none. */
     void (*leave_run)(dn_machine *machine);
-    /* Precomputes data for prediction that the model's bytes do not contain. Called when all
-     * machines are complete. NULL: nothing. */
+    /* Precomputes data for prediction that the model's bytes do not contain. Called once when the
+     * machines become part of a model, before `to_raw`; not for the machines that `to_raw` creates.
+     * Until then the machines are scored without these data. NULL: nothing. */
     void (*finish)(dn_machine *const *machines, size_t n);
 
     /* ---- bytes ---- */
@@ -57,8 +70,8 @@ struct dni_machine_kind {
      * DN_ERR_MEMORY. NULL: prediction uses encoded rows. */
     dn_status (*to_raw)(const dn_machine *machine, const double *mean, const double *scale,
                         dn_machine **out, dn_error *err);
-    /* Returns whether the machine can score raw features without conversion if the features are not
-     * standardised. NULL: no. */
+    /* Only for kinds with `to_raw`: returns whether to_raw would copy the machine unchanged if the
+     * features are not standardised. The model then keeps one machine instead of two. NULL: no. */
     bool (*is_raw)(const dn_machine *machine);
 
     /* ---- one row ---- */

@@ -334,7 +334,7 @@ static dn_status neighbours_describe(const dn_machine *machine, const dn_encoder
 }
 
 const dni_machine_kind dni_neighbours_kind = {
-    .id = 5,
+    .id = DNI_KIND_NEIGHBOURS,
     .name = "neighbours",
     .matrices = "rows",
     .flags = DNI_MACHINE_FINITE,

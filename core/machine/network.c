@@ -411,7 +411,7 @@ static dn_status network_describe(const dn_machine *machine, const dn_encoder *e
 }
 
 const dni_machine_kind dni_network_kind = {
-    .id = 4,
+    .id = DNI_KIND_NETWORK,
     .name = "network",
     .matrices = "layers",
     .flags = DNI_MACHINE_FINITE,
