@@ -304,6 +304,7 @@ static void check_applies(struct job_request *r, const struct given *g) {
     const dn_algorithm *a = g->params->algorithm;
     for (size_t i = 0; i < a->n_params; i++) {
         const dn_param *owner = jobs_param_owner(a, i);
+        const char *hint = a->params[i].hint;
         struct buf place = {0};
         if (!g->values[i] || dn_params_applies(g->params, i)) {
             continue;
@@ -315,8 +316,8 @@ static void check_applies(struct job_request *r, const struct given *g) {
             refuse_member(r, g, i, owner, buf_cstr(&place));
         } else {
             json_fault(r->problem, buf_cstr(&place), NULL,
-                       "parameter \"%s\" has no effect beside the others as they are: leave it out",
-                       a->params[i].name);
+                       "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
+                       a->params[i].name, hint != NULL ? "; " : "", hint != NULL ? hint : "");
         }
         buf_done(&place);
     }
