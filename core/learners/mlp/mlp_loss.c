@@ -1,5 +1,5 @@
-/* The objective of a network over all rows: forward and backward, tile by tile, summed over the
- * blocks.
+/* The objective of a network over all rows: a forward and a backward pass for each tile of rows,
+ * summed over the blocks.
  *
  *   two classes  ℓ = ln(1 + e^g) − r g,        ∂ℓ/∂g = σ(g) − r
  *   K classes    ℓ = ln Σ_k e^{g_k} − g_r,     ∂ℓ/∂g_k = p_k − [k = r]
@@ -23,7 +23,8 @@ struct loss_shape {
     size_t n_slots;
 };
 
-/* DNI_TILE_ROWS rows, fewer if their products exceed DNI_STEP_FLOPS. Depends on the shape only. */
+/* Rows of a tile: DNI_TILE_ROWS, fewer if the matrix products of a tile would take more than
+ * DNI_STEP_FLOPS operations. Depends on the shape only. */
 static size_t loss_tile_rows(const dni_layers *layers) {
     return dni_step_rows(DNI_TILE_ROWS, 6 * (double)dni_layers_numbers(layers), 16);
 }
@@ -135,7 +136,7 @@ void dni_mlp_standardise_gradient(const dni_mlp_loss *loss, size_t first, size_t
     }
 }
 
-/* Returns λ Σ w² and adds its gradient. Biases are not penalised. */
+/* Returns λ Σ w² and adds its gradient to `gradient`. Biases are not penalised. */
 static double add_penalty(const dni_mlp_loss *loss, const double *w, double *gradient) {
     double sum = 0;
     for (size_t l = 0, at = 0; l < loss->layers.n_layers; l++) {
@@ -149,7 +150,7 @@ static double add_penalty(const dni_mlp_loss *loss, const double *w, double *gra
 }
 
 /* ---- a tile of rows ---- */
-/* Returns ∂ℓ/∂g of the one score of two classes. */
+/* Two classes: returns ∂ℓ/∂g for the score g. Sets *wrong and *loss. */
 static double sigmoid_residual(double g, double target, bool *wrong, double *loss) {
     const double e = exp(-fabs(g)), p = g >= 0 ? 1 / (1 + e) : e / (1 + e);
     *wrong = (g > 0) != (target == 1);
@@ -192,7 +193,7 @@ void dni_mlp_residuals(const dni_mlp_loss *loss, const double *scores, const dou
         totals->loss += v > 0 ? v * own : 0;
         totals->misclassified += wrong ? v : 0;
         for (size_t k = 0; k < S; k++) {
-            r[k] = v > 0 ? v * r[k] : 0; /* the scores of a row of weight 0 may be infinite */
+            r[k] = v > 0 ? v * r[k] : 0; /* with v = 0 r[k] may be NaN */
         }
     }
 }
@@ -219,8 +220,8 @@ dn_status dni_mlp_backward(const dni_mlp_loss *loss, const double *w, size_t n,
 }
 
 /* ---- a pass ---- */
-/* v [n] ← the weights of the validation rows or of the training rows of a tile, 0 for the
- * others. */
+/* v [n] ← the row weights of a tile, with 0 for rows that are not in the set: the validation rows
+ * or the training rows. */
 static void tile_weights(const dni_mlp_loss *loss, const dn_block *block, size_t first, size_t n,
                          bool validation, double *v) {
     for (size_t t = 0; t < n; t++) {
@@ -230,7 +231,7 @@ static void tile_weights(const dni_mlp_loss *loss, const dn_block *block, size_t
     }
 }
 
-/* Adds the gradient of a tile to table [n], layer by layer. */
+/* Adds the gradient of a tile to table [n], one layer after another. */
 static dn_status add_gradient(const dni_mlp_loss *loss, dn_matrix x, const double *outputs,
                               const double *delta, double *table, dn_error *err) {
     const size_t n = x.n_rows;

@@ -7,8 +7,8 @@
  *
  * m_j and s_j are the mean and the standard deviation of column j. The solver works on standardised
  * weights: this standardises the columns without writing a standardised copy of the rows, so that
- * columns in different units take steps of the same size. The deviation of a constant column is set
- * to infinity: its weights stay 0. */
+ * the units of the columns do not change the steps. The deviation of a constant column is set to
+ * infinity: its weights stay 0. */
 #ifndef DNI_MLP_LOSS_H
 #define DNI_MLP_LOSS_H
 
@@ -18,33 +18,33 @@
 #include <discern/run.h>
 
 typedef struct dni_mlp_loss {
-    const dn_run *run; /* of the fit; its stop is polled within blocks too */
+    const dn_run *run; /* run of the fit; its stop flag is also polled within blocks */
     const dn_rows *rows;
     dni_layers layers;
     size_t n_classes, n_scores;
     size_t n;                 /* weights and biases of the network */
     size_t n_first;           /* weights of the first layer, without its biases */
-    size_t n_units;           /* of all layers */
+    size_t n_units;           /* sum over all layers */
     size_t tile_rows;         /* rows of a tile in a pass over all rows */
     bool sparse;              /* the rows are CSR */
     double lambda;            /* λ of λ Σ w² */
     double training_weight;   /* Σv of the training rows */
     double validation_weight; /* Σv of the validation rows */
-    const double *mean;       /* [n_cols] m, of the moments */
+    const double *mean;       /* [n_cols] m; belongs to the moments */
     const bool *validation;   /* [n_rows] true for validation rows; NULL: there are none */
     double *deviation;        /* [n_cols] s */
     double *w;                /* [n] network weights of the last evaluation */
-    double *gradient;         /* [n] of the objective by the network weights */
-    double *sums;             /* [DNI_MLP_SUMS + n] result of a pass */
-    double *outputs;        /* [n_slots × tile_rows × n_units] activations of a tile, by layer */
-    double *delta;          /* likewise: derivatives of the loss by the units' weighted sums */
+    double *gradient;         /* [n] derivatives of the objective by the network weights */
+    double *sums;             /* [DNI_MLP_SUMS + n] sums of a pass over all rows */
+    double *outputs; /* [n_slots × tile_rows × n_units] activations of a tile, layer by layer */
+    double *delta;   /* same shape: derivatives of vℓ by the weighted sums of the units */
     double misclassified;   /* weight of the training rows that were misclassified */
-    double validation_loss; /* mean cross-entropy of the validation rows; NaN without any */
+    double validation_loss; /* mean cross-entropy of the validation rows; NaN if there are none */
     void *memory;
 } dni_mlp_loss;
 
-/* Sums of a pass before the gradient: Σvℓ and the misclassified weight of the training rows, Σvℓ of
- * the validation rows. */
+/* Sums of a pass that precede the gradient in `sums`: Σvℓ and the misclassified weight of the
+ * training rows, then Σvℓ of the validation rows. */
 #define DNI_MLP_SUMS 3
 
 /* Prepares the objective.
@@ -67,18 +67,19 @@ void dni_mlp_loss_done(dni_mlp_loss *loss);
 /* Bytes of working memory that dni_mlp_loss_init and dni_mlp_loss_evaluate need. */
 double dni_mlp_loss_memory(const dni_layers *layers, size_t n_rows, size_t n_slots);
 
-/* Computes objective and gradient in one pass over all rows: dni_objective.evaluate.
+/* Implements dni_objective.evaluate: computes objective and gradient in one pass over all rows.
  *
  *   ctx       the dni_mlp_loss; its w, gradient, misclassified and validation_loss are set
  *   x         [n] standardised weights
- *   gradient  [n] by the standardised weights */
+ *   gradient  [n] derivatives by the standardised weights */
 dn_status dni_mlp_loss_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                                 double *gradient, dn_error *err);
 
-/* w [n] ← the network weights of the standardised weights x [n]. */
+/* w [n] ← the network weights that correspond to the standardised weights x [n]. */
 void dni_mlp_network_weights(const dni_mlp_loss *loss, const double *x, double *w);
-/* Turns a gradient by the network weights into one by the standardised weights, for the inputs
- * first … first + n - 1 of the first layer. Reads the biases' part, which is the same in both. */
+/* Converts a gradient, in place, from derivatives by the network weights to derivatives by the
+ * standardised weights, for inputs first … first + n − 1 of the first layer. Reads the derivatives
+ * by the biases, which are the same for both. */
 void dni_mlp_standardise_gradient(const dni_mlp_loss *loss, size_t first, size_t n,
                                   double *gradient);
 
@@ -102,7 +103,7 @@ void dni_mlp_residuals(const dni_mlp_loss *loss, const double *scores, const dou
  *   outputs  [n × n_units] of dni_layers_forward
  *   delta    [n × n_units]
  *
- * Polls the run's stop before each layer; its code is the only failure. */
+ * Polls the run's stop flag before each layer. Errors: those of dn_run_stop. */
 DN_MUST_USE dn_status dni_mlp_backward(const dni_mlp_loss *loss, const double *w, size_t n,
                                        const double *outputs, double *delta, dn_error *err);
 

@@ -11,8 +11,8 @@
  *   words, counts  x_j ln θ_jk,  θ_jk = (N_jk + α)/(Σ_i N_ik + αV), where i runs over the V
  *                  features of the text column, or over all numeric columns that are counts
  *
- * N_k = Σv and N_jk = Σv x_j over the rows of class k; a number of which only the presence matters
- * counts as 1 where it is above 0.
+ * N_k = Σv and N_jk = Σv x_j over the rows of class k. If only the presence of a number is used,
+ * x_j is 1 if the number is above 0, and 0 otherwise.
  *
  * Alpaydın, Introduction to Machine Learning, sections 5.7 and 4.5; Bishop, PRML, section 4.2.3;
  * Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 13.2; McCallum and
@@ -75,12 +75,12 @@ struct bayes {
     dni_naive_bayes *machine;
     size_t n_classes, d;  /* K and d */
     double smoothing;     /* α */
-    dni_factor numeric;   /* of numeric columns */
-    dni_scatter scatter;  /* diagonal; empty if no feature is Gaussian */
-    double floor;         /* of variances */
-    bool *raised;         /* [d] features with a variance below the floor */
-    bool *count;          /* [d] numeric columns that are counts of one distribution */
-    double *class_weight; /* [K] N_k, followed by sum */
+    dni_factor numeric;   /* distribution of numeric columns */
+    dni_scatter scatter;  /* diagonal scatter; empty if no feature is Gaussian */
+    double floor;         /* least variance of a Gaussian feature */
+    bool *raised;         /* [d] features whose variance was raised to `floor` */
+    bool *count;          /* [d] numeric columns that share one multinomial */
+    double *class_weight; /* [K] N_k; `sum` follows in memory */
     double *sum;          /* [K × d] N_jk */
 };
 
@@ -98,7 +98,7 @@ static void bayes_layout(dni_layout *layout, const void *shape, void *work) {
     b->sum = b->class_weight == NULL ? NULL : b->class_weight + s->n_classes;
 }
 
-/* Gaussian features need the scatter, the others sums of K (d + 1) numbers. */
+/* With a Gaussian feature the scatter is computed, otherwise sums of K (d + 1) numbers. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct bayes_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.n_classes;
@@ -122,7 +122,7 @@ static dn_status refuse_missing_level(const dn_input *input, dn_error *err) {
                                input->name);
 }
 
-/* Numeric features first … first + n - 1. */
+/* Sets the distribution of the numeric features first … first + n − 1. */
 static dn_status set_numbers(struct bayes *b, size_t first, size_t n, dn_error *err) {
     const dn_fit_input *input = b->input;
     for (size_t j = first; j < first + n; j++) {
@@ -175,7 +175,7 @@ static dn_status set_input(struct bayes *b, const dn_input *input, dn_error *err
     return DN_OK;
 }
 
-/* Sets machine->factor and count. Features of bases are Gaussian. */
+/* Sets machine->factor and count. The features of basis functions are Gaussian. */
 static dn_status set_factors(struct bayes *b, dn_error *err) {
     const dn_encoder *encoder = b->input->encoder;
     memset(b->machine->factor, DNI_FACTOR_GAUSSIAN, b->d);
@@ -213,7 +213,7 @@ static inline dn_status add_value(const struct bayes *b, size_t j, double x, dou
     return DN_OK;
 }
 
-/* Adds row t of weight v to the sums of its class. */
+/* Adds row t with weight v to the sums [d] of its class. */
 static dn_status add_row(const struct bayes *b, dn_matrix x, size_t t, double v, double *sum,
                          dn_error *err) {
     dn_status status = DN_OK;
@@ -229,7 +229,7 @@ static dn_status add_row(const struct bayes *b, dn_matrix x, size_t t, double v,
     return status;
 }
 
-/* out: N_k by class, then N_jk by class and feature. */
+/* out: [K] N_k, then [K × d] N_jk. */
 static dn_status count_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
@@ -279,7 +279,7 @@ static dn_status count_rows(struct bayes *b, dn_error *err) {
     return DN_OK;
 }
 
-/* Takes the sums from the scatter. Counts that rounding made negative become 0. */
+/* Computes N_k and N_jk from the scatter. Counts that rounding made negative become 0. */
 static void counts_of_scatter(struct bayes *b) {
     const dni_scatter *s = &b->scatter;
     memcpy(b->class_weight, s->class_weight, b->n_classes * sizeof *b->class_weight);
@@ -290,7 +290,8 @@ static void counts_of_scatter(struct bayes *b) {
     }
 }
 
-/* Computes the scatter if a feature is Gaussian, and the sums: from the scatter if it suffices. */
+/* Computes the scatter if a feature is Gaussian. Computes N_k and N_jk from the scatter where
+ * possible, otherwise in another pass over the rows. */
 static dn_status sum_rows(struct bayes *b, dn_error *err) {
     bool gaussian = false, other = false;
     for (size_t j = 0; j < b->d; j++) {
@@ -399,11 +400,11 @@ static void fit_bernoulli(const struct bayes *b, size_t j) {
     }
 }
 
-/* θ of the features first … first + n - 1 with a mark (marked NULL: of all), which are values of
- * one distribution.
+/* Sets ln θ of the features first … first + n − 1 that are marked (marked NULL: of all of them).
+ * Together they are the values of one distribution.
  *
  *   k         the class
- *   total     Σ_i N_ik, or N_k
+ *   total denominator without smoothing: Σ_i N_ik, or N_k
  *   n_values  number of values of the distribution */
 static void fit_shares(const struct bayes *b, size_t k, double total, double n_values, size_t first,
                        size_t n, const bool *marked) {
@@ -416,7 +417,7 @@ static void fit_shares(const struct bayes *b, size_t k, double total, double n_v
     }
 }
 
-/* Like fit_shares, with the total and the number of values of these features. */
+/* Calls fit_shares with the total and the number of the marked features. */
 static void fit_multinomial(const struct bayes *b, size_t k, size_t first, size_t n,
                             const bool *marked) {
     double total = 0, n_values = 0;
@@ -442,7 +443,7 @@ static void fit_counts(const struct bayes *b) {
         for (size_t i = 0; encoder != NULL && i < dn_encoder_n_inputs(encoder); i++) {
             const dn_input *input = dn_encoder_input(encoder, i);
             const size_t first = input->first_feature, n = input->n_features;
-            if (input->type == DN_CATEGORICAL) { /* a row has one level, or one without a feature */
+            if (input->type == DN_CATEGORICAL) { /* at most one level per row */
                 fit_shares(b, k, b->class_weight[k], (double)n, first, n, NULL);
             } else if (input->type == DN_TEXT) {
                 fit_multinomial(b, k, first, n, NULL);
@@ -509,7 +510,7 @@ static dni_factor numeric_factor(const dn_params *p) {
                                             : DNI_FACTOR_GAUSSIAN;
 }
 
-/* Fills b->machine. The scatter is released before the likelihood takes its memory. */
+/* Sets b->machine. Releases the scatter, so that the likelihood can use its memory. */
 static dn_status fit_factors(struct bayes *b, dn_error *err) {
     dn_status status = set_factors(b, err);
     if (status != DN_OK) {

@@ -1,9 +1,9 @@
-/* One-class support vector machine: the region of most rows.
+/* One-class support vector machine: estimates a region that contains most rows.
  *
  *   min ½ α'Kα,  Σα_i = 1,  0 <= α_i <= v_i/(ν Σv);   f(x) = Σ α_i K(x_i, x) − ρ
  *
- * Solved by sequential minimal optimisation with α multiplied by νΣv, so that the boxes are [0,
- * v_i].
+ * Solved by sequential minimal optimisation with α multiplied by νΣv, so that the bounds are 0 and
+ * v_i.
  *
  * Source: Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
 #include "base/layout.h"
@@ -17,9 +17,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FINE 1e-9  /* violation aimed at beyond the tolerance, with values in double precision */
-#define ALIKE 1e-6 /* relative difference of kernel values that are nearly equal */
-#define FLAT 1e-5  /* ‖w‖² relative to the largest K(x, x) that is nearly 0 */
+#define FINE 1e-9  /* target violation if kernel values have double precision */
+#define ALIKE 1e-6 /* kernel values with a smaller relative difference count as equal */
+#define FLAT 1e-5  /* ‖w‖² counts as 0 below FLAT times the largest K(x, x) */
 
 static const dn_param params[] = {
     {.name = "nu",
@@ -52,14 +52,14 @@ struct fit {
     const dn_run *run;
     double nu, tolerance, max_iterations, cache_bytes;
     dni_prepared *problem;
-    double *alpha;  /* [n] α in units of 1/(νΣv) */
-    double *g;      /* [n] gradient: −f without ρ, in the same units */
-    double *linear; /* [n] zeros */
-    uint32_t *list; /* [n] the variables' points; then the numbers of the support vectors */
-    signed char *t; /* [n] ones */
+    double *alpha;  /* [n] α·νΣv */
+    double *g;      /* [n] gradient: −(f + ρ)·νΣv */
+    double *linear; /* [n] 0: the dual has no linear term */
+    uint32_t *list; /* [n] point of each variable; after solve: number of each support vector */
+    signed char *t; /* [n] 1: all variables have the same sign */
     double total;   /* νΣv */
-    double rho;     /* of α with Σα = 1 */
-    double flat;    /* a ‖w‖² that is nearly 0 */
+    double rho;     /* ρ for Σα = 1 */
+    double flat;    /* ‖w‖² counts as 0 up to this value */
     double iterations, violation, greatest;
     bool converged;
 };
@@ -122,7 +122,8 @@ static void report_progress(void *ctx, double iterations, double violation, doub
     }
 }
 
-/* Sets the first α to their bounds until the sum is νΣv. */
+/* Sets the start: the first elements of alpha are at their bounds, the others are 0, and the sum is
+ * νΣv. */
 static void begin(const struct fit *f) {
     double left = f->total;
     for (size_t i = 0; i < f->problem->points.n; i++) {
@@ -131,7 +132,8 @@ static void begin(const struct fit *f) {
     }
 }
 
-/* K x is between 0 and about νΣv. Violations are relative to ρ, since f is about as large. */
+/* Solves the dual. With scaled α the scores f + ρ are of the order of νΣv. Violations are relative
+ * to ρ. */
 static dn_status solve(struct fit *f, dn_error *err) {
     const dni_svm_points *points = &f->problem->points;
     const size_t n = points->n;
@@ -175,7 +177,8 @@ static dn_status solve(struct fit *f, dn_error *err) {
     return status;
 }
 
-/* ρ is the mean over the free support vectors; without any, the middle of the optimal interval. */
+/* Sets ρ: the mean score of the free support vectors (0 < α < bound), or, if there are none, the
+ * midpoint of the interval of optimal values. */
 static void find_rho(struct fit *f) {
     double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
     for (size_t i = 0; i < f->problem->points.n; i++) {
@@ -202,13 +205,13 @@ static double objective_of(const struct fit *f) {
     return 0.5 * square / (f->total * f->total);
 }
 
-/* Whether w is nearly 0: the rows surround the origin of the kernel's space. */
+/* True if w is nearly 0: in the feature space of the kernel the rows surround the origin. */
 static bool is_zero_w(const struct fit *f) {
     return fabs(2 * objective_of(f)) <= f->flat;
 }
 
-/* The threshold of outliers. If w is nearly 0 it exceeds all scores of training rows, which are at
- * most ‖w‖ √K(x, x) in absolute value. */
+/* The threshold of outliers. If w is nearly 0, the threshold exceeds the scores of all training
+ * rows, which are at most ‖w‖ √K(x, x) in absolute value. */
 static double threshold_of(const struct fit *f) {
     const double greatest = f->flat / FLAT; /* largest K(x, x) */
     return is_zero_w(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
@@ -219,7 +222,7 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     const double square = 2 * objective_of(f);
     size_t n = 0;
     dni_support *support;
-    uint32_t *number = f->list; /* The duals are solved; the list is free. */
+    uint32_t *number = f->list; /* the list of points is no longer needed */
     for (size_t i = 0; i < n_points; i++) {
         number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
     }
@@ -245,14 +248,14 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     return DN_OK;
 }
 
-/* Whether K(x, x) = 1 and K >= 0 for all rows. */
+/* True if K(x, x) = 1 and K >= 0 for all rows. */
 static bool is_similarity(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS ||
            kernel->type == DN_KERNEL_DISTANCE;
 }
 
-/* Warns of a kernel that is nearly constant (w is as long as the rows) or nearly 0 between
- * different rows (‖w‖² is Σα², which is at least K(x, x)/n). */
+/* Warns if the kernel is nearly constant: then ‖w‖² is about K(x, x). Warns if the kernel is nearly
+ * 0 between different rows: then ‖w‖² is about K(x, x)/n, its minimum. */
 static void warn_of_similar_values(const struct fit *f, dn_report *report) {
     const double square = 2 * objective_of(f), greatest = f->flat / FLAT,
                  n = (double)f->problem->points.n;
@@ -270,7 +273,8 @@ static void warn_of_similar_values(const struct fit *f, dn_report *report) {
     }
 }
 
-/* Whether violations are reported relative to ‖w‖²; otherwise they are absolute. */
+/* True if violations are reported relative to ‖w‖²; false if they are reported in absolute
+ * terms. */
 static bool has_length(const struct fit *f) {
     return 2 * objective_of(f) > f->flat;
 }

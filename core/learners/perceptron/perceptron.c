@@ -1,5 +1,5 @@
-/* The perceptron and related criteria: weights corrected at the rows on the wrong side. Parameters,
- * and a fit from start to report.
+/* The perceptron and related criteria, which correct the weights at misclassified rows. This file
+ * has the parameters, the set-up of a fit and its report.
  *
  * With y = t·[x, 1], t = ±1, the classes are separated when wᵀy > 0 for every row. The criteria and
  * their steps are in perceptron_pass.c, the choice of the weights in perceptron_pocket.c.
@@ -210,8 +210,8 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the report ---- */
-/* Novikoff: from w = 0, with a constant rate and equal weights, any separating w* proves that
- * (R‖w*‖/min w*ᵀy)² corrections suffice. */
+/* True if Novikoff's bound on the number of corrections holds: from w = 0, with a constant rate and
+ * equal row weights, it is (R‖w*‖/min w*ᵀy)² for any w* that separates the classes. */
 static bool bounded(const dni_perceptron *p) {
     return p->criterion == &dni_perceptron_criteria[DNI_PERCEPTRON_ERRORS] && !p->batch &&
            p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
@@ -281,8 +281,9 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     }
 }
 
-/* The error for rows whose squares overflow. The error of the moments names the column; they take
- * the memory that the arrays have released. */
+/* Returns the error for rows whose squares overflow. If the squares of one column overflow, the
+ * error of dni_moments_compute names the column. The arrays of the fit are released before the
+ * call. */
 static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
     dni_moments moments;
     const dn_status status = dni_moments_compute(p->input, p->run, &moments, err);

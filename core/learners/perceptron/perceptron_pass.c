@@ -1,18 +1,18 @@
 /* Passes of the perceptron over its rows: sequential corrections, and counts of errors.
  *
- *   y_t = t·[x_t, 1], t = ±1; a row is wrong when wᵀy <= 0, and is corrected when wᵀy <= b:
- *     perceptron   J_p = Σ v (b − wᵀy)             step  y
- *     squared      J_q = Σ v (wᵀy)²      (b = 0)   step  −(wᵀy) y / max‖y‖²
- *     relaxation   J_r = ½Σ v (b − wᵀy)²/‖y‖²      step  (b − wᵀy) y / ‖y‖²
+ *   y_t = t·[x_t, 1], t = ±1; a row is an error if wᵀy <= 0; w is corrected if wᵀy <= b: perceptron
+ *     J_p = Σ v (b − wᵀy) step y squared J_q = Σ v (wᵀy)² (b = 0) step −(wᵀy) y / max‖y‖²
+ *     relaxation J_r = ½Σ v (b − wᵀy)²/‖y‖² step (b − wᵀy) y / ‖y‖²
  *   sequential: w ← w + η v·step at each such row
- *   batch: w ← w + η Σ v·step; for the last two divided by Σv of all rows
+ *   batch: w ← w + η Σ v·step; for squared and relaxation divided by Σv of all rows
  *
- * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. With the mean
- * over all rows a batch step is one of gradient descent on a function whose gradient changes no
- * faster than w (‖y/‖y‖‖ = 1). It descends for 0 < η < 2, for separable classes and for others.
+ * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. If divided by
+ * Σv, a batch step is a step of gradient descent on a function whose gradient has the Lipschitz
+ * constant 1, because ‖y/‖y‖‖ = 1. The function decreases for 0 < η < 2, also if the classes are
+ * not separable.
  *
- * Scores are computed row by row, with the same arithmetic for counts and for corrections: a pass
- * without a correction is a pass that counts no row as wrong. */
+ * Scores are computed row by row. Counts and corrections use the same arithmetic, so that a pass
+ * makes no correction exactly if no row has wᵀy <= b in the count. */
 #include "base/sum.h"
 #include "learners/perceptron/perceptron_fit.h"
 #include "linalg/step.h"
@@ -54,7 +54,7 @@ static double square_length(dn_matrix x, size_t t) {
                        x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
-/* Floating-point operations of a score and a step of row t, roughly. */
+/* Estimated number of floating-point operations for a score and a step of row t. */
 static double operations(dn_matrix x, size_t t) {
     return 4 * (double)(x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
@@ -64,7 +64,7 @@ static double sign_of(const double *target, size_t t) {
 }
 
 /* ---- the criteria ---- */
-/* s = wᵀy of a row with s <= b. */
+/* `step` and `loss` of each criterion, for a row with s = wᵀy <= b. */
 static double perceptron_step(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
     (void)p, (void)x, (void)t, (void)s;
     return 1;
@@ -94,7 +94,7 @@ static double relaxation_loss(const dni_perceptron *p, dn_matrix x, size_t t, do
     return 0.5 * missing * missing / square_length(x, t);
 }
 
-/* In the order of the enum in perceptron_fit.h. */
+/* Entries are in the order of the enum in perceptron_fit.h. */
 const dni_perceptron_criterion dni_perceptron_criteria[] = {
     {.name = "perceptron", .rate = 1, .step = perceptron_step, .loss = perceptron_loss},
     {.name = "squared",
@@ -169,7 +169,7 @@ struct count {
     size_t n;
 };
 
-/* Adds row t of a tile to the sums of candidate i. */
+/* Adds row t of a tile to the sums of candidate i: its errors and its criterion. */
 static void count_row(const struct count *count, const dni_tile *tile, size_t t, size_t i,
                       double *least, double *out) {
     const dni_perceptron *p = count->p;
@@ -194,8 +194,8 @@ static void count_row(const struct count *count, const dni_tile *tile, size_t t,
     }
 }
 
-/* out: for each candidate Σv of the errors, their number, rows within the margin, the criterion; at
- * DNI_PERCEPTRON_SUMS the direction. */
+/* out: four sums for each candidate: Σv of the errors, the number of errors, the number of rows
+ * with wᵀy <= b, the criterion. From out[DNI_PERCEPTRON_SUMS] on: the direction. */
 static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     const struct count *count = arg;
@@ -241,13 +241,14 @@ dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *const *candid
 struct visit {
     double rate;
     size_t updates;
-    size_t correct; /* consecutive rows that the present w has classified correctly */
-    size_t longest; /* the largest number of them for a w that this pass set and replaced */
+    size_t correct; /* number of consecutive rows that the current w classified correctly */
+    size_t longest; /* largest `correct` of a w that this pass set and replaced */
 };
 
-/* Keeps the present w, which is about to be replaced, if it has classified the most consecutive
- * rows correctly: such a w is likely to be good (Gallant, IEEE Trans. Neural Networks 1, 1990).
- * Each record is longer than the one before, so that n rows cost at most √(2n) copies. */
+/* Called before w is replaced: copies w to `longest` if it classified more consecutive rows
+ * correctly than all previous w. Such a w is likely to have few errors (Gallant, IEEE Trans. Neural
+ * Networks 1, 1990). Each copy needs a longer run of rows than the previous copy, so that a pass
+ * over n rows makes at most √(2n) copies. */
 static void keep_longest(dni_perceptron *p, struct visit *visit) {
     if (visit->updates > 0 && visit->correct > visit->longest) {
         visit->longest = visit->correct;
@@ -301,8 +302,8 @@ static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit
     return visit_block(p, &block, p->a.order, visit, err);
 }
 
-/* Shuffled: the blocks in a random order, and the rows of each piece of a block in a random order,
- * so that a pass over streamed rows reads every block once. */
+/* Visits all rows. If shuffled, the blocks are in random order, and so are the rows within each
+ * piece of a block: a pass over streamed rows still reads every block once. */
 static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *err) {
     const dn_rows *rows = p->input->rows;
     for (size_t i = 0; p->a.blocks != NULL && i < rows->n_blocks; i++) {

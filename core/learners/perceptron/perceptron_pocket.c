@@ -1,10 +1,11 @@
 /* The passes of a perceptron, and the pocket: the best weights found.
  *
- * The result is the best of all weights whose errors were counted: those with the least Σv of rows
- * with wᵀy <= 0, of equal ones the last. Counted are the start, the weights at the end of every
- * pass and, in sequential mode, those that classified the most consecutive rows correctly. A count
- * is one parallel pass over all rows, for both candidates at once. It costs less than the
- * sequential pass before it, and in batch mode gives the next step.
+ * The result is the weight vector with the least Σv of rows with wᵀy <= 0, among all weight vectors
+ * whose errors were counted; of equal ones the last. The errors are counted for the start, for the
+ * weights at the end of every pass and, in sequential mode, for the weights that classified the
+ * most consecutive rows correctly. One parallel pass over all rows counts the errors of both
+ * candidates. It costs less than a sequential pass, and in batch mode it also computes the next
+ * step.
  *
  * Gallant, Perceptron-based learning algorithms, IEEE Trans. Neural Networks 1, 1990. */
 #include "learners/perceptron/perceptron_fit.h"
@@ -34,8 +35,8 @@ static dn_status check_finite(const dni_perceptron *p, dn_error *err) {
         err);
 }
 
-/* Counts the errors of w and, if there are any, of `longest`. Keeps the best weights so far; of
- * equal ones the last. */
+/* Counts the errors of a.w and, if `longest` is true, of a.longest. Copies the better one to a.kept
+ * if it has at most as many errors as a.kept. */
 static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
     const double *candidates[2] = {p->a.w, p->a.longest};
     dni_perceptron_count counts[2];
@@ -83,8 +84,8 @@ static void report_progress(dni_perceptron *p) {
     run->progress(run, &progress);
 }
 
-/* Why the pass was the last one; DN_STOP_NONE: it was not. Criterion perceptron ends with a pass
- * without a step. */
+/* Returns the reason to stop after this pass, or DN_STOP_NONE. Criterion perceptron stops after a
+ * pass without a step. */
 static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
     if (updates == 0) {
         return DN_STOP_SEPARATED;
@@ -103,7 +104,7 @@ static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
     return last ? DN_STOP_MAX_ITERATIONS : DN_STOP_NONE;
 }
 
-/* η of the present pass. */
+/* η of the current pass. */
 static double rate_at(const dni_perceptron *p) {
     double k = (double)p->iterations;
     switch (p->schedule) {

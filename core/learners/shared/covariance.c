@@ -1,11 +1,12 @@
-/* Σ = D R D with deviations D and correlations R. R is factored instead of Σ, so that the units of
- * the columns do not matter:
+/* Σ = D R D with standard deviations D (diagonal) and correlations R. R is factored instead of Σ,
+ * so that the result does not depend on the units of the columns:
  *
  *   R = L Lᵀ,   A = L⁻¹ D⁻¹,   ln|Σ| = 2 Σ_j (ln L_jj + ln D_jj)
  *
- * The eigenvectors of the vanishing eigenvalues of R show which columns depend on each other. They
- * are computed only if a pivot L_jj² is small: no pivot is below the smallest eigenvalue. A column
- * that is constant in all rows has no density: R has a unit vector there, A has zeros. */
+ * The eigenvectors of R whose eigenvalue is 0 show which columns depend on each other. The
+ * eigenvectors are computed only if a pivot L_jj² is small: every pivot is at least the smallest
+ * eigenvalue. A column that is constant in all rows is left out: its row and column of R are those
+ * of the identity, and those of A are 0. */
 #include "learners/shared/covariance.h"
 #include "base/layout.h"
 #include "catalogue/report.h"
@@ -18,15 +19,16 @@
 #include <stdio.h>
 
 #define SINGULAR 1e-10
-/* The smallest eigenvalue is below the smallest pivot, rarely by a factor of thousands. */
+/* If a pivot is smaller, R may be singular. The smallest eigenvalue is less than the smallest
+ * pivot, but rarely thousands of times less. */
 #define SMALL_PIVOT 1e-5
-/* Entries of a unit eigenvector from which on a column takes part in a linear combination. */
+/* A column belongs to a linear combination if its entry of the unit eigenvector is larger. */
 #define SMALL_ENTRY 1e-6
 
 enum { ROWS_SIZE = DN_FIELD_SIZE + 16, MATRIX_SIZE = ROWS_SIZE + 16 };
 
 /* ---- correlations ---- */
-/* r ← the shrunk correlations, lower triangle. */
+/* r [d × d] ← the shrunk correlation matrix, lower triangle. */
 static void correlate(const dni_correlation *c, double *r) {
     const size_t d = c->d;
     const double *s = c->scatter;
@@ -48,7 +50,8 @@ static const char *remedy_of(const dni_correlation *c) {
     return c->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0";
 }
 
-/* null [n_null × d]; NULL if the eigenvectors could not be computed: all columns are named. */
+/* Returns the error for a singular R. null: [n_null × d] eigenvectors with the eigenvalue 0; NULL
+ * if they could not be computed: then the message names all columns. */
 static dn_status refuse_singular(const dni_correlation *c, const double *null, size_t n_null,
                                  dn_error *err) {
     const size_t d = c->d;
@@ -120,7 +123,7 @@ static const double *matrix_of(const dni_covariance_task *task) {
                                                       : task->scatter->scatter;
 }
 
-/* out ← the rows for messages: "within the classes", or "of class "a"". */
+/* out ← the description of the rows in messages: "within the classes" or "of class "a"". */
 static void name_rows(const dni_covariance_task *task, char out[ROWS_SIZE]) {
     char name[DN_FIELD_SIZE];
     if (task->k == SIZE_MAX) {
@@ -131,7 +134,8 @@ static void name_rows(const dni_covariance_task *task, char out[ROWS_SIZE]) {
     snprintf(out, ROWS_SIZE, "of class \"%s\"", name);
 }
 
-/* Refuses columns whose scatter is 0; the entries of the diagonal are `stride` apart. */
+/* Fails if a column has the scatter 0. diagonal: [d] scatters; the entry of column j is
+ * diagonal[j·stride]. */
 static dn_status refuse_constants(const dni_covariance_task *task, const double *diagonal,
                                   size_t stride, bool *marked, dn_error *err) {
     const bool pooled = task->k == SIZE_MAX;

@@ -1,22 +1,21 @@
-/* From a scatter matrix to the Cholesky factor of its correlations, and to the inverse Cholesky
- * factor of the covariance, which Gaussian densities and the Mahalanobis distance are evaluated
- * with. */
+/* Computes from a scatter matrix the Cholesky factor of the correlations and the inverse Cholesky
+ * factor of the covariance. Gaussian densities and the Mahalanobis distance use the latter. */
 #ifndef DNI_COVARIANCE_H
 #define DNI_COVARIANCE_H
 
 #include "learners/shared/scatter.h"
 
-/* A scatter matrix whose correlations are factored. */
+/* Input of dni_correlation_factor: a scatter matrix. */
 typedef struct dni_correlation {
-    const dn_fit_input *input; /* names the columns in messages */
+    const dn_fit_input *input; /* used for column names in messages */
     const dn_run *run;
     const double *scatter; /* [d × d] lower triangle */
     size_t d;
-    const bool *constant; /* [d] columns left out: R has a unit vector there */
+    const bool *constant; /* [d] columns left out: R has a row of the identity there */
     bool *marked;         /* [d] scratch */
     double shrinkage;     /* 0 … 1 (shrinkage.h) */
     const char *matrix;   /* for messages: "the covariance within the classes" */
-    const char *remedy;   /* for messages: what to do if R is singular; NULL: shrinkage */
+    const char *remedy;   /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
 } dni_correlation;
 
 /* r [d × d] ← L with L Lᵀ = R, the shrunk correlation matrix. R is singular if an eigenvalue is at
@@ -27,7 +26,7 @@ typedef struct dni_correlation {
  *   DN_ERR_NUMERIC  R is not positive definite to working precision
  *   and those of dn_run_alloc and dn_run_stop
  *
- * Cost: O(d³/3), O(5/3 d³) more if R is nearly singular. */
+ * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
 /* Bytes of working memory that dni_correlation_factor needs at most. */
 double dni_correlation_memory(size_t d);
@@ -37,29 +36,30 @@ typedef struct dni_covariance_task {
     const dn_fit_input *input;
     const dn_run *run;
     const dni_scatter *scatter; /* of any kind */
-    size_t k;                   /* the class; SIZE_MAX: all classes, pooled */
-    const bool *constant;       /* [d] columns left out, of dni_scatter_constants */
+    size_t k;                   /* index of the class; SIZE_MAX: the pooled scatter */
+    const bool *constant;       /* [d] columns left out; set by dni_scatter_constants */
     double divisor;             /* Σ = S / divisor, > 0 */
     double shrinkage;           /* 0 … 1 (shrinkage.h) */
-    const char *whose;  /* for messages: the covariance "of the training rows"; NULL: by k */
-    const char *remedy; /* for messages: what to do if it is singular; NULL: shrinkage */
+    const char *whose;          /* for messages: "of the training rows"; NULL: depends on k */
+    const char *remedy; /* for messages: remedy if Σ is singular; NULL: "raise shrinkage" */
 } dni_covariance_task;
 
-/* Computes A with AᵀA = Σ⁻¹ for a pooled scatter or that of a class.
+/* Computes A with AᵀA = Σ⁻¹ for the pooled scatter or the scatter of one class.
  *
- *   whiten   [d × d] ← A, lower triangular, zeros above; zeros in the rows and columns of columns
- *            that are left out
- *   log_det  ← ln|Σ| of the other columns
+ *   whiten   [d × d] ← A, lower triangular, zeros above; the rows and columns of features that are
+ *            left out are 0
+ *   log_det ← ln|Σ| of the features that are not left out
  *
  * Errors: DN_ERR_DATA if a column is constant in these rows only, or if all rows of the class are
  * equal; and those of dni_correlation_factor. The message names the columns. */
 DN_MUST_USE dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
                                             double *log_det, dn_error *err);
-/* The same without covariances: whiten [d] ← 1/σ of class k, for a diagonal scatter. */
+/* Like dni_covariance_whiten for a diagonal scatter: whiten [d] ← 1/σ of class k. */
 DN_MUST_USE dn_status dni_covariance_whiten_diagonal(const dni_covariance_task *task,
                                                      double *whiten, double *log_det,
                                                      dn_error *err);
-/* Bytes of working memory that they need at most, without their results. */
+/* Most bytes of working memory that dni_covariance_whiten and dni_covariance_whiten_diagonal need,
+ * without their results. */
 double dni_covariance_memory(dni_scatter_kind kind, size_t n_features);
 
 #endif

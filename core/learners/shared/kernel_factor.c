@@ -1,13 +1,13 @@
-/* The factor of the inverse of a covariance, estimated or given, computed as for Gaussian
- * densities. */
+/* The factor A of the inverse of a covariance matrix, which is estimated or given. Computed as for
+ * Gaussian densities. */
 #include "learners/shared/kernel_factor.h"
 #include "learners/shared/covariance.h"
 
-/* ---- the rows as one class, with or without targets ---- */
+/* ---- a view of the rows as one class: all targets are 0 ---- */
 static const double no_target[DN_BLOCK_ROWS];
 
 struct one_class {
-    dn_rows rows; /* first, so that a dn_rows * is a struct one_class * */
+    dn_rows rows; /* first member: a pointer to it is cast to struct one_class * */
     const dn_rows *inner;
 };
 
@@ -35,7 +35,7 @@ static struct one_class as_one_class(const dn_rows *rows) {
 }
 
 /* ---- factors ---- */
-/* The factor of the task's covariance; leave_out: without constant columns. */
+/* factor ← the factor of the task's covariance. leave_out: constant columns are left out. */
 static dn_status whiten(dni_covariance_task *task, bool leave_out, double *factor, dn_error *err) {
     void *marks = NULL;
     size_t d = task->scatter->n_cols;

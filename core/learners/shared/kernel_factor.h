@@ -8,15 +8,16 @@
 /* Computes the factor.
  *
  *   covariance  [d × d] S in units of the raw features; for the encoded features it is
- *               S_jk/(s_j s_k) with the encoder's scale s. NULL: S of the input's rows, by weight,
- *               divisor Σv. Constant columns then have zeros in A
+ *               S_jk/(s_j s_k) with the encoder's scale s. NULL: S is estimated from the weighted
+ *               rows of the input with the divisor Σv, and A is 0 in the rows and columns of
+ *               constant columns
  *   factor      [d × d] out: A, lower triangular, zeros above
  *
  * Errors: DN_ERR_DATA names the columns of a singular S (see learners/shared/covariance.h), or if
  * all columns are constant; DN_ERR_BUDGET for more than DNI_SCATTER_MAX_COLS columns. */
 DN_MUST_USE dn_status dni_kernel_factor(const dn_fit_input *input, const double *covariance,
                                         const dn_run *run, double *factor, dn_error *err);
-/* Bytes of working memory, without the factor. */
+/* Bytes of working memory that dni_kernel_factor needs, without `factor`. */
 double dni_kernel_factor_memory(size_t n_rows, size_t n_features, size_t n_slots);
 
 #endif

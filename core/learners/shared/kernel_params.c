@@ -1,5 +1,5 @@
-/* The parameters of kernels: names, which of them belong to which kernel, and the kernel they
- * describe. */
+/* The parameters of kernels: their names, the kernels that use them, and the conversion to a
+ * dn_kernel. */
 #include "learners/shared/kernel_params.h"
 #include "linalg/cholesky.h"
 
@@ -175,7 +175,7 @@ dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     return DN_OK;
 }
 
-/* Values of a kernel are not coordinates: they are neither standardised nor imputed. */
+/* The columns are kernel values, not features: they are neither standardised nor imputed. */
 dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows,
                                    dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
@@ -220,8 +220,8 @@ dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
     return status == DN_OK ? dn_params_set_number(p, "kernel.scale", kernel.scale, err) : status;
 }
 
-/* Refuses a covariance without an inverse. It has at most DN_MAX_LIST numbers, too few to poll for
- * cancellation. */
+/* Fails if the covariance `given` [d × d] is not positive definite. It has at most DN_MAX_LIST
+ * numbers, so the computation is too short to poll the stop flag. */
 static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     const dn_run run = dn_run_default();
     double *factor = malloc((d * d + 1) * sizeof *factor);
@@ -276,7 +276,7 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
 }
 
 /* ---- the encoding ---- */
-/* The kernel's name in messages. */
+/* Returns the name of the kernel in messages. */
 static const char *kernel_label(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_DISTANCE ? "distance with metric edit"
                                               : dni_kernel_types[kernel->type];
@@ -296,7 +296,7 @@ static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *col
         err);
 }
 
-/* Whether the encoding of texts is not given, or is the kernel's own. */
+/* True if `text` is the default encoding of texts or equals the encoding `own` of the kernel. */
 static bool is_default_text(const dn_text_spec *text, const dn_text_spec *own) {
     const bool usual = text->weighting == DN_TEXT_COUNTS &&
                        (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
@@ -305,7 +305,8 @@ static bool is_default_text(const dn_text_spec *text, const dn_text_spec *own) {
                      text->keep_case == own->keep_case);
 }
 
-/* Sets the encoding of the only text column to `own`. */
+/* Sets the encoding of the text column to `own`. Fails unless there is exactly one text column and
+ * no other column. */
 static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns,
                            dn_text_spec own, dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
@@ -332,7 +333,8 @@ static dn_status take_text(const dn_kernel *kernel, const dn_table_column *colum
     return DN_OK;
 }
 
-/* Refuses texts and sparse columns: a covariance is of numbers and category levels. */
+/* Fails if there is a text column or a sparse column: a covariance is computed for numeric columns
+ * and category levels only. */
 static dn_status refuse_sparse(const dn_kernel *kernel, const dn_table_column *columns,
                                const dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {

@@ -1,5 +1,6 @@
-/* The parameters of a kernel, for every algorithm that has one. In the table they are `kernel`, its
- * type, and `kernel.degree` …; in JSON one object, {"type": "rbf", "width": 2}. */
+/* The parameters of a kernel, for every algorithm that uses a kernel. In the parameter table there
+ * is a row `kernel` for the type and rows `kernel.degree` … for the rest. In JSON the parameters
+ * are one object: {"type": "rbf", "width": 2}. */
 #ifndef DNI_KERNEL_PARAMS_H
 #define DNI_KERNEL_PARAMS_H
 
@@ -77,37 +78,40 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
         .default_number = 0                                                                        \
     }
 
-/* The kernel that the checked parameters describe. Width and factor are 0 and NULL if they are
- * estimated from the data (width auto, mahalanobis). */
+/* The kernel that the checked parameters describe. The width is 0 and the factor is NULL if they
+ * are estimated from the data (width auto, mahalanobis). */
 dn_kernel dni_kernel_of(const dn_params *params, size_t n_features);
-/* The `applies` of an algorithm, for the rows of the table that belong to a kernel; true for all
- * others. */
+/* Implements dn_algorithm.applies for the kernel's rows of the parameter table. Returns true for
+ * all other rows. */
 bool dni_kernel_param_applies(const dn_params *params, size_t i);
-/* Whether the kernel depends on the scale of the columns, and they can be standardised. */
+/* True if the kernel depends on the scale of the columns and the columns can be standardised. */
 bool dni_kernel_takes_scale(const dn_kernel *kernel);
-/* What to change if all kernel values are nearly equal; NULL: the kernel has no such parameter. */
+/* Returns, for messages, the parameter to change if all kernel values are nearly equal; NULL if the
+ * kernel has no such parameter. */
 const char *dni_kernel_advice(const dn_kernel *kernel);
-/* Checks the rules between the kernel's parameters that need no data; for an algorithm's
- * `check`. */
+/* Checks the rules between parameters of the kernel that need no data. For use in
+ * dn_algorithm.check. */
 DN_MUST_USE dn_status dni_kernel_params_check(const dn_params *params, dn_error *err);
-/* The `encoding` of a precomputed kernel: numeric columns, none missing, as many as the table has
- * rows, encoded as they are. */
+/* Implements dn_algorithm.encoding for a precomputed kernel: as many numeric columns as rows,
+ * without missing values, which are not standardised. */
 DN_MUST_USE dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows,
                                                dn_encoder_spec *spec, dn_error *err);
-/* Replaces "auto" by its number where no data are needed. */
+/* Replaces the value "auto" of kernel parameters by a number, where the number does not depend on
+ * the data. */
 DN_MUST_USE dn_status dni_kernel_params_settle(dn_params *params, dn_error *err);
-/* Checks a covariance: n × n numbers for n features, symmetric, positive definite. */
+/* Checks the parameter kernel.covariance: n_features² numbers, symmetric, positive definite. */
 DN_MUST_USE dn_status dni_kernel_params_shape(const dn_params *params, size_t n_features,
                                               dn_error *err);
-/* The `encoding` of an algorithm.
+/* Implements dn_algorithm.encoding: sets or checks the encoding that the kernel needs.
  *
  *   precomputed                  dni_precomputed_encoding
  *   shared_words, shared_paths,  one text column and nothing else; the kernel sets its encoding,
  *   distance with edit           and another encoding in `spec` is an error
- *   mahalanobis                  no text and no sparse column
- *   others                       texts as in `spec`
+ *   mahalanobis text columns and sparse columns are errors
+ *   others `spec` is not changed
  *
- * Errors: DN_ERR_ARGUMENT with the field "kernel", or "text" for features.text. */
+ * Errors: DN_ERR_ARGUMENT. The field is "text" for an error in features.text, otherwise
+ * "kernel". */
 DN_MUST_USE dn_status dni_kernel_encoding(const dn_params *params, const dn_table_column *columns,
                                           size_t n_rows, dn_encoder_spec *spec, dn_error *err);
 

@@ -1,4 +1,4 @@
-/* What every method does around its computation. */
+/* Functions that the fits of several methods share. */
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"

@@ -1,7 +1,7 @@
-/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows: z = A(x − m), where
- * ‖z‖² is the squared Mahalanobis distance. With one covariance for all classes one product
- * suffices for all of them: ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities are
- * computed row by row, those of naive Bayes from the entries of sparse rows. */
+/* ln p(x, C_k) of every row. Gaussian densities are computed in tiles of rows: z = A(x − m), and
+ * ‖z‖² is the squared Mahalanobis distance. With a shared covariance one matrix product is enough
+ * for all classes: ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities are computed row by
+ * row. Naive Bayes reads only the entries of sparse rows. */
 #include "learners/shared/likelihood.h"
 #include "base/layout.h"
 #include "base/sum.h"
@@ -16,24 +16,24 @@
 
 struct likelihood_shape {
     size_t n_slots, K, d;
-    size_t work;   /* dni_machine_work */
-    bool whitened; /* Gaussian densities with covariances */
+    size_t work;   /* numbers of working memory for a row: dni_machine_work */
+    bool whitened; /* Gaussian densities with full covariance matrices */
 };
 
 struct likelihood {
     const dn_run *run;
     const dn_machine *machine;
-    const dni_gaussians *gaussians; /* the machine's; NULL: it has other densities */
+    const dni_gaussians *gaussians; /* densities of the machine; NULL: not Gaussian */
     struct likelihood_shape shape;
     double *ones;   /* [d] whitened */
-    double *centre; /* [K × d] whitened, shared covariance: A(m_k − m_0) */
-    double *x;      /* [n_slots × tile_rows × (d + 1)] rows, expanded */
-    double *joint;  /* [n_slots × DNI_TILE_ROWS × K] */
+    double *centre; /* [K × d] A(m_k − m_0), if whitened with a shared covariance */
+    double *x;      /* [n_slots × expanded_rows × (d + 1)] dense rows */
+    double *joint;  /* [n_slots × DNI_TILE_ROWS × K] ln p(x, C_k) */
     double *work;   /* [n_slots × work] */
     double *least;  /* [n_slots] the smallest ln p(x) of the slot's rows */
 };
 
-/* Rows that are expanded at once. */
+/* Number of rows that a slot expands to dense rows at once. */
 static size_t expanded_rows(const struct likelihood_shape *s) {
     return s->whitened ? DNI_TILE_ROWS : 1;
 }
@@ -61,7 +61,7 @@ double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, si
            dn_run_sum_memory(n_rows, n_slots, 2);
 }
 
-/* Computes joint [x.n_rows × K] of a tile by whitening. */
+/* joint [x.n_rows × K] ← ln p(x, C_k) of the rows of a tile, by whitening. */
 static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matrix x, double *joint,
                                dn_error *err) {
     const dni_gaussians *g = l->gaussians;
@@ -89,7 +89,7 @@ static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matri
     return DN_OK;
 }
 
-/* Computes joint [x.n_rows × K] of a tile row by row. */
+/* joint [x.n_rows × K] ← ln p(x, C_k) of the rows of a tile, row by row. */
 static void tile_by_rows(const struct likelihood *l, size_t slot, dn_matrix x, double *joint) {
     double *expanded = l->x + slot * expanded_rows(&l->shape) * (l->shape.d + 1);
     for (size_t t = 0; t < x.n_rows; t++, joint += l->shape.K) {
@@ -110,7 +110,8 @@ static void tile_by_rows(const struct likelihood *l, size_t slot, dn_matrix x, d
     }
 }
 
-/* out: Σv ln p(x, C), Σv. Updates the slot's `least`: a minimum does not depend on the order. */
+/* out[0] += Σv ln p(x, C), out[1] += Σv. Updates `least` of the slot: a minimum does not depend on
+ * the order of the rows. */
 static dn_status add_block(void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     const struct likelihood *l = arg;
@@ -141,7 +142,7 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot, double
     return tiles.status;
 }
 
-/* Fills ones, centre and least. */
+/* Sets l->ones, l->centre and l->least. */
 static dn_status prepare(struct likelihood *l, dn_error *err) {
     const dni_gaussians *g = l->gaussians;
     const size_t K = l->shape.K, d = l->shape.d;

@@ -6,23 +6,23 @@
 #include <discern/algorithm.h>
 #include <stdbool.h>
 
-/* Evaluates the densities in one pass over the rows and sets in the report, for the raw features:
+/* Evaluates the densities in one pass over the rows. Sets in the report, for the raw features:
  *
  *   objective        −Σ v ln p(x, C) / Σ v, which maximum likelihood minimises
- *   log_density_min  the smallest ln p(x) of a row with a weight: an input below it is unlike all
- *                    training rows
+ *   log_density_min  the smallest ln p(x) of the rows with a weight above 0: an input with a
+ *                    smaller value is unlike all training rows
  *
- *   machine    of the encoded features: Gaussian, linear with densities, or naive Bayes (after
+ *   machine    machine for encoded features: Gaussian, linear with densities, or naive Bayes (after
  *              dni_bayes_precompute)
- *   gaussians  the machine's Gaussian densities; NULL: it is naive Bayes
+ *   gaussians  Gaussian densities of the machine; NULL for naive Bayes
  *
  * Errors: those of dn_run_alloc, dn_run_each and dn_run_stop. */
 DN_MUST_USE dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
                                             const dn_machine *machine,
                                             const dni_gaussians *gaussians, dn_report *report,
                                             dn_error *err);
-/* Bytes of working memory that dni_likelihood_report needs at most. whitened: Gaussian densities
- * with covariances. */
+/* Most bytes of working memory that dni_likelihood_report needs. whitened: Gaussian densities with
+ * full covariance matrices. */
 double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, size_t n_classes,
                              size_t n_slots);
 

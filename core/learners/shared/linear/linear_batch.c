@@ -1,24 +1,24 @@
-/* A step of stochastic descent on some rows of a block.
+/* A step of stochastic gradient descent on some rows of a block.
  *
  *   w ← (1 − 2·rate·λ·Σv) w − rate·Σ v ∂ℓ/∂w
  *
- * Dense rows are gathered and go through matrix products. A step on sparse rows reads and writes
- * the weights of their entries only; decay and l1 are applied to the others later
- * (optimize/lazy.h). All scores come first, then the decay of all weights, then the entries'
- * steps. */
+ * Dense rows are copied to consecutive memory and multiplied as a matrix. A step on sparse rows
+ * reads and writes only the weights of columns that have an entry in the rows; decay and l1 are
+ * applied to the other weights later (optimize/lazy.h). A step first computes all scores, then
+ * applies the decay to all weights, then adds the gradient of each entry. */
 #include "learners/shared/linear/linear_problem.h"
 #include "linalg/vector.h"
 
 #include <string.h>
 
-#define GATHERED ((size_t)1 << 18) /* numbers of gathered rows at most, to stay in the cache */
+#define GATHERED ((size_t)1 << 18) /* most numbers that are copied at once: 2 MiB */
 
 size_t dni_linear_gathered_rows(size_t width) {
     size_t n = GATHERED / width;
     return n > DNI_TILE_ROWS ? DNI_TILE_ROWS : n == 0 ? 1 : n;
 }
 
-/* Rows order[0 … n-1] of a block, copied to consecutive memory with their targets and weights. */
+/* Copies rows order[0 … n−1] of a block to consecutive memory, with their targets and weights. */
 static dni_tile gather(const dni_linear_problem *p, const dn_block *block, const size_t *order,
                        size_t n) {
     const dni_linear_slot *slot = &p->slots[0];
@@ -70,7 +70,8 @@ dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, c
 }
 
 /* ---- sparse rows: the point is a transposed table, [d × K] weights and K intercepts ---- */
-/* scores [K] of row t. The penalty that its weights owe is applied first. */
+/* scores [K] ← the scores of row t. First applies the pending l1 steps to the weights of the
+ * row. */
 static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_lazy *point,
                       double *scores) {
     size_t K = p->n_scores;
@@ -90,7 +91,8 @@ static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_la
     }
 }
 
-/* x ← x − rate/scale·residual [K] ⊗ the row's entries; intercepts are not scaled. */
+/* weights ← weights − (rate/scale)·residual [K] ⊗ the entries of row t; intercepts ← intercepts −
+ * rate·residual. */
 static void step_row(const dni_linear_problem *p, dn_matrix x, size_t t, const double *residual,
                      double rate, dni_lazy *point) {
     size_t K = p->n_scores;

@@ -1,14 +1,17 @@
 /* Second derivatives of a linear problem as a matrix.
  *
- *   ∂²f/∂u_k∂u_l = Σ_t v_t (∂²ℓ/∂g_k∂g_l) z_t z_tᵀ / Σv  (+ 2λ/s² on the diagonal of the weights),   z = [(x − m)/s, 1]
+ *   ∂²f/∂u_k∂u_l = Σ_t v_t (∂²ℓ/∂g_k∂g_l) z_t z_tᵀ / Σv,   z = [(x − m)/s, 1]
  *
- * A block (k, l) is a weighted Gram matrix whose coefficients have one sign, so that a symmetric
- * rank update of half the work computes it. Dense rows are centred before the products: centring
- * the finished matrix would lose the digits of (m/s)². Sparse rows are centred in the finished
- * matrix, since centred rows would not be sparse.
+ * The penalty adds 2λ/s² to the diagonal entries of the weights, not to those of the intercepts.
  *
- * The cross-entropy does not depend on a vector that is added to the weights of all classes. The
- * Hessian gets a curvature along Σ_k u_k, which does not change the minimiser. */
+ * Block (k, l) is a weighted Gram matrix whose coefficients all have the same sign: a symmetric
+ * rank-n update (BLAS syrk) computes it with half the work of a product. Dense rows are centred
+ * before the products; centring afterwards would cancel digits, by a factor (m/s)². For sparse rows
+ * the finished matrix is corrected for the means, because centred rows would not be sparse.
+ *
+ * The cross-entropy does not depend on a vector that is added to the weights of all classes. A
+ * positive curvature along Σ_k u_k is therefore added to the Hessian. It does not change the
+ * minimiser. */
 #include "learners/shared/linear/linear_problem.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -17,8 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Prepares the products of a tile: expands the rows into slot->z, unless adding up entry by entry
- * is cheaper. Returns true in that case. */
+/* Returns true if the Gram matrix of a tile is cheaper to compute from the entries of its sparse
+ * rows. Otherwise expands the rows into slot->z and returns false. */
 static bool prepare_tile(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x) {
     if (p->sparse && dni_tile_gram_sparse_pays(x)) {
         return true;
@@ -27,7 +30,7 @@ static bool prepare_tile(const dni_linear_problem *p, const dni_linear_slot *slo
     return false;
 }
 
-/* gram += sign·Σ c zzᵀ of a tile, c in slot->weights. */
+/* gram += sign·Σ c zzᵀ over the rows of a tile, with the coefficients c in slot->weights. */
 static dn_status add_gram(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x,
                           bool by_entries, double sign, double *gram, dn_error *err) {
     if (by_entries) {
@@ -63,7 +66,8 @@ static dn_status hessian_block(const void *arg, const dn_block *block, size_t sl
     return tiles.status;
 }
 
-/* A Gram matrix of rows [x, 1], lower triangle, to that of [(x − m)/s, 1], in place. */
+/* Converts in place the Gram matrix of the rows [x, 1] to the Gram matrix of the rows [(x − m)/s,
+ * 1]. Lower triangles. */
 static void centre_gram(const dni_linear_problem *p, double *gram) {
     size_t width = p->width, d = width - 1;
     const double *m = p->shift, *s = p->scale, *last = gram + d * width;
@@ -80,7 +84,8 @@ static void centre_gram(const dni_linear_problem *p, double *gram) {
     }
 }
 
-/* Copies the blocks of all pairs to their positions in the Hessian. */
+/* Copies the Gram matrices of all pairs of scores (k, l), divided by Σv, to their blocks of the
+ * Hessian. */
 static void assemble(const dni_linear_problem *p, double *hessian) {
     size_t width = p->width, K = p->n_scores, n = p->n;
     double *gram = p->hessian_sums;
@@ -99,7 +104,7 @@ static void assemble(const dni_linear_problem *p, double *hessian) {
     }
 }
 
-/* Curvature 1 along each direction of null_basis, for each class. */
+/* Adds the curvature 1 along each direction of null_basis, for each score. */
 static dn_status add_null_basis(const dni_linear_problem *p, double *hessian, dn_error *err) {
     size_t width = p->width, d = width - 1, n = p->n;
     size_t step = dni_step_rows(p->n_null, (double)d * (double)d, 1);
@@ -118,8 +123,9 @@ static dn_status add_null_basis(const dni_linear_problem *p, double *hessian, dn
     return DN_OK;
 }
 
-/* Curvature for constant columns and for the common change of all classes. With l1 the weights'
- * common change is left alone: the model of proximal Newton would be wrong there. */
+/* Makes the Hessian positive definite: sets the curvature of constant columns to 1, and adds
+ * curvature along equal changes of a column's weights in all classes. With l1 the latter is added
+ * for intercepts only, because the penalty depends on the weights' mean. */
 static void make_definite(const dni_linear_problem *p, double *hessian) {
     size_t width = p->width, K = p->n_scores, n = p->n;
     for (size_t j = 0; j < width; j++) {

@@ -1,9 +1,9 @@
-/* Setting up a linear problem, its value and its gradient.
+/* Set-up of a linear problem, and its value and gradient.
  *
  *   ∂f/∂w_k = Σ v (∂ℓ/∂g_k) x / Σv + 2λw_k,   ∂f/∂b_k = Σ v (∂ℓ/∂g_k) / Σv
  *
- * One pass reads each tile of rows once: scores, residuals and gradient while it is in the
- * cache. */
+ * One pass reads each tile of rows from memory once: it computes the scores, the residuals and the
+ * gradient of a tile while the tile is in the cache. */
 #include "learners/shared/linear/linear_problem.h"
 #include "base/random.h"
 #include "linalg/vector.h"
@@ -79,7 +79,8 @@ double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows) {
            dn_run_sum_memory(n_rows, shape->n_slots, sum);
 }
 
-/* Columns that are standardised already keep m = 0 and s = 1, and so the bits of their values. */
+/* Sets shift m and scale s. A column that is already standardised gets m = 0 and s = 1, so that its
+ * values are not rounded again. */
 static void set_change(dni_linear_problem *p, const dni_moments *moments, bool change) {
     for (size_t j = 0; j + 1 < p->width; j++) {
         const double m = moments->mean[j],
@@ -134,7 +135,7 @@ void dni_linear_done(dni_linear_problem *problem) {
 }
 
 void dni_linear_set_l1(dni_linear_problem *problem, double l1) {
-    const double most = 1e300; /* finite: 0 times it is 0 */
+    const double most = 1e300; /* finite, because 0·infinity is NaN */
     problem->l1 = l1;
     for (size_t k = 0; k < problem->n_scores; k++) {
         for (size_t j = 0; j + 1 < problem->width; j++) {
@@ -193,7 +194,7 @@ void dni_linear_read_table(const dni_linear_problem *problem, const double *tabl
 }
 
 /* ---- value and gradient ---- */
-/* The rows of a tile as products use them. */
+/* Returns the rows of a tile for the products: unchanged, or expanded into z as (x − m)/s. */
 static dn_matrix tile_rows(const dni_linear_problem *p, const dni_tile *tile, double *z) {
     if (!p->expands) {
         return tile->x;
@@ -288,8 +289,7 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
     double *u = problem->table, *product = problem->block_sums, value = 0;
     dni_random random;
     dni_random_init(&random, problem->run->seed, DNI_STREAM_EIGENVECTOR);
-    for (size_t j = 0; j < width;
-         j++) { /* all positive: likely far from orthogonal to the answer */
+    for (size_t j = 0; j < width; j++) { /* positive: probably not orthogonal to the eigenvector */
         u[j] = dni_random_uniform(&random, 0.5, 1);
     }
     for (int i = 0; i < MOST_PASSES; i++) {

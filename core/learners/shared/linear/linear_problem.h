@@ -1,19 +1,19 @@
-/* The linear problem: rows, a loss, a penalty and an intercept rule make an objective.
+/* The linear problem: the objective for given rows, loss and penalty.
  *
- *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁,   b without a penalty
+ *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁, no penalty on b
  *
  * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
  *
  *   stated:    one row [w_k, b_k] for each score k
  *   solver's:  u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j
  *
- * The solver's variables belong to columns that are centred by m and divided by s; such columns are
- * never stored. With m = 0 and s = 1 both sets are the same. Each weight has its own factor, so
- * that Σ|w_kj| = Σ|u_kj|/s_j, and a zero in one set is a zero in the other.
+ * The solver's variables are the weights of columns (x − m)/s, which are not stored. With m = 0 and
+ * s = 1 both sets are the same. Σ|w_kj| = Σ|u_kj|/s_j, and w_kj = 0 if and only if u_kj = 0.
  *
  * Functions that a solver calls (evaluate, hessian, product, diagonal) have the signature of
- * optimize/objective.h; their `ctx` is the problem. A problem belongs to one thread; its passes
- * over rows use the threads of the run. Passes poll the run's stop before each tile. */
+ * optimize/objective.h; their `ctx` is the problem. Only one thread may use a problem at a time;
+ * its passes over the rows use the threads of the run. Passes poll the run's stop flag before each
+ * tile. */
 #ifndef DNI_LINEAR_PROBLEM_H
 #define DNI_LINEAR_PROBLEM_H
 
@@ -24,9 +24,10 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 
-/* What a problem will be used for, to be added up. Arrays are reserved for these uses only. */
+/* Flags for the functions that the caller will call on a problem. Arrays are allocated for these
+ * functions only. */
 enum dni_linear_uses {
-    DNI_LINEAR_CHANGE = 1,  /* m and s are the columns' means and deviations; otherwise 0 and 1 */
+    DNI_LINEAR_CHANGE = 1,  /* m, s: means and deviations of the columns; otherwise 0, 1 */
     DNI_LINEAR_HESSIAN = 2, /* dni_linear_hessian */
     DNI_LINEAR_GRAM = 4,    /* dni_linear_gram */
     DNI_LINEAR_BATCH = 8,   /* dni_linear_batch, dni_linear_batch_lazily */
@@ -46,7 +47,7 @@ typedef struct dni_linear_slot {
     double *scores;  /* [DNI_TILE_ROWS × n_scores] */
     double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; ALONG */
     double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
-    double *target;  /* [DNI_TILE_ROWS] of gathered rows */
+    double *target;  /* [DNI_TILE_ROWS] targets of copied rows */
     double *z;       /* [DNI_TILE_ROWS × width] expanded rows; HESSIAN, GRAM, EXPAND */
     double *scratch; /* [DNI_TILE_ROWS × width]; HESSIAN, GRAM */
 } dni_linear_slot;
@@ -63,24 +64,25 @@ typedef struct dni_linear_problem {
     bool expands;    /* DNI_LINEAR_EXPAND */
     double lambda, l1;
     double total_weight; /* Σ v */
-    /* at the last evaluation or pass */
+    /* results of the last evaluation or pass */
     dni_loss_sums sums;
-    double *stated;   /* [n_scores × width] its point */
+    double *stated;   /* [n_scores × width] point of the last evaluation */
     double *gradient; /* [n_scores × width] dni_linear_evaluate: of f without l1, in the stated
                          variables; dni_linear_pass: Σ v (∂ℓ/∂g)[x, 1] */
     /* arrays */
-    double *shift, *scale;  /* [n_cols] m, s > 0 */
-    double *threshold;      /* [n] factors of |u| and |c|: l1/s, and 0 for intercepts */
-    double *table;          /* [n] a point as dni_tile_scores reads it */
-    double *block_sums;     /* [3 + n] result of a pass */
-    double *along;          /* [n] a direction as dni_tile_scores reads it; ALONG, otherwise NULL */
-    double *products;       /* [2n] result of a pass along it; ALONG, otherwise NULL */
+    double *shift, *scale; /* [n_cols] m, s > 0 */
+    double *threshold;     /* [n] factors of |u| and |c|: l1/s, and 0 for intercepts */
+    double *table;         /* [n] a point in the layout of dni_tile_scores */
+    double *block_sums;    /* [3 + n] sums of a pass */
+    double *along;    /* [n] a direction in the layout of dni_tile_scores; ALONG, otherwise NULL */
+    double *products; /* [2n] sums of dni_linear_pass_along; ALONG, otherwise NULL */
     double *hessian_sums;   /* [n_scores (n_scores + 1)/2 × width²]; HESSIAN, otherwise NULL */
-    double *batch;          /* gathered dense rows, or the residuals of sparse rows; BATCH */
+    double *batch;          /* copied dense rows, or the residuals of sparse rows; BATCH */
     dni_linear_slot *slots; /* [run->n_slots] */
     void *memory;           /* owns the arrays */
-    /* Unit directions of the solver's weights, [n_null × n_cols], along which no score changes. The
-     * Hessian gets a curvature there. The caller's; n_null is 0 after dni_linear_init. */
+    /* Unit directions of the solver's weights, [n_null × n_cols], along which no score changes.
+     * dni_linear_hessian adds curvature along them. Owned by the caller; n_null is 0 after
+     * dni_linear_init. */
     const double *null_basis;
     size_t n_null;
 } dni_linear_problem;
