@@ -14,10 +14,11 @@ struct moments_shape {
 struct moments_pass {
     const dn_run *run;
     size_t n_classes, n_cols;
-    const double *mean; /* [n_cols]; second pass */
+    const double *mean; /* [n_cols]; used in the second pass */
 };
 
-/* Numbers of the larger of the two sums; the second sum of sparse rows has two numbers a column. */
+/* Size of the larger of the two sums in numbers. The second sum of sparse rows has two numbers for
+ * each column. */
 static double sum_numbers(const struct moments_shape *s) {
     const double d = (double)s->n_cols;
     return fmax(2 + (double)s->n_classes + d, 2 * d);
@@ -43,7 +44,7 @@ double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t
            dn_run_sum_memory(n_rows, n_slots, numbers);
 }
 
-/* out: Σv, number of sparse blocks, Σv by class, Σvx by column. */
+/* out: Σv, the number of sparse blocks, [n_classes] Σv of each class, [n_cols] Σvx. */
 static dn_status first_block(const void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
@@ -62,8 +63,8 @@ static dn_status first_block(const void *arg, const dn_block *block, size_t slot
     return tiles.status;
 }
 
-/* out: Σv(x − m)² by column. Of sparse rows over their entries only, followed by Σv of these
- * entries: each zero contributes m². */
+/* out: [n_cols] Σv(x − m)². For sparse rows the sum is over stored entries only, and [n_cols] Σv of
+ * the stored entries follow: store_deviations adds v m² for each zero. */
 static dn_status second_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     (void)slot;
@@ -91,7 +92,7 @@ static dn_status second_block(const void *arg, const dn_block *block, size_t slo
     return tiles.status;
 }
 
-/* Weights and means from the first sum. */
+/* Computes the weights and the means from the first sum. */
 static dn_status store_means(const dn_rows *rows, size_t n_classes, const double *sums,
                              dni_moments *m, dn_error *err) {
     m->weight = sums[0];
@@ -109,7 +110,7 @@ static dn_status store_means(const dn_rows *rows, size_t n_classes, const double
     return DN_OK;
 }
 
-/* Deviations from the second sum. */
+/* Computes the deviations from the second sum. */
 static dn_status store_deviations(const dn_fit_input *input, const double *sums, dni_moments *m,
                                   dn_error *err) {
     const size_t d = input->rows->n_cols;
@@ -117,14 +118,14 @@ static dn_status store_deviations(const dn_fit_input *input, const double *sums,
         double sum = sums[j];
         if (m->sparse) {
             const double zeros = m->weight - sums[d + j];
-            const double rounding = 1e-12 * m->weight; /* of a column without zeros */
+            const double rounding = 1e-12 * m->weight; /* error of `zeros` if there are none */
             sum += zeros > rounding ? zeros * m->mean[j] * m->mean[j] : 0;
         }
         m->deviation[j] = sqrt(sum / m->weight);
         if (!isfinite(m->mean[j]) || !isfinite(m->deviation[j])) {
             return dni_error_square_overflow(input, j, err);
         }
-        if (m->deviation[j] <= 1e-13 * fabs(m->mean[j])) { /* the rounding error of the mean */
+        if (m->deviation[j] <= 1e-13 * fabs(m->mean[j])) { /* rounding error of the mean */
             m->deviation[j] = 0;
         }
     }

@@ -14,11 +14,11 @@ typedef struct dni_moments {
     void *memory;
 } dni_moments;
 
-/* Computes the moments in two passes over the rows: the second one uses centred columns, so that a
- * column of time stamps keeps its variance.
+/* Computes the moments in two passes over the rows. The second pass uses centred columns, so that
+ * the variance is accurate for columns whose mean is large, such as time stamps.
  *
  *   input  rows, dense or sparse, with targets
- *   out    to be released with dni_moments_done; untouched on failure
+ *   out the caller releases it with dni_moments_done; untouched on failure
  *
  * Errors
  *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one
@@ -34,7 +34,7 @@ void dni_moments_done(dni_moments *moments, const dn_run *run);
 
 /* Bytes of working memory that dni_moments_compute needs at most, its result included. */
 double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
-/* Bytes of the result alone. */
+/* Bytes of the result of dni_moments_compute. */
 double dni_moments_result_memory(size_t n_cols, size_t n_classes);
 
 #endif

@@ -1,4 +1,5 @@
-/* Prepares a kernel problem: completes the kernel, gathers the points, computes the Gram matrix. */
+/* Prepares a kernel problem: estimates the kernel's parameters, gathers the points, computes the
+ * Gram matrix. */
 #include "learners/shared/prepared.h"
 #include "base/tasks.h"
 #include "kernels/kernel_definite.h"
@@ -18,7 +19,7 @@ static bool needs_width(const dn_kernel *kernel) {
            kernel->width == 0;
 }
 
-/* Estimates the width, and the factor of a mahalanobis kernel. */
+/* Estimates the kernel's width if it is "auto", and computes the factor of a mahalanobis kernel. */
 static dn_status complete(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
     const size_t d = input->rows->n_cols;
     size_t n = 0;
@@ -45,7 +46,7 @@ struct exact_rows {
     const dni_points *points;
     double *gram;     /* [n × n] */
     double *work;     /* [n_slots × work_size] */
-    size_t work_size; /* doubles of a slot */
+    size_t work_size; /* number of doubles per slot */
 };
 
 static dn_status exact_row(void *arg, size_t i, size_t slot, dn_error *err) {
@@ -78,7 +79,7 @@ static dn_status make_exact(const dni_points *points, const dn_run *run, double 
     return status;
 }
 
-/* Bytes of a Gram matrix of n points; 0: there is none. */
+/* Bytes of the Gram matrix of n points; 0 if it would exceed cache_bytes and is not stored. */
 static double gram_bytes(size_t n, double cache_bytes) {
     const double square = (double)n * (double)n,
                  bytes = square * (n <= EXACT_POINTS ? sizeof(double) : sizeof(float));
@@ -140,7 +141,8 @@ static bool same_kernel(const dn_kernel *a, const dn_kernel *b) {
            a->n_features == b->n_features;
 }
 
-/* A given covariance is not compared: its problem is never reused. */
+/* True if problem p can be used for `key`. Covariances are not compared: a problem with a given
+ * covariance is never reused. */
 static bool fits_key(const dni_prepared *p, const dni_prepared_key *key,
                      const dn_fit_input *input) {
     size_t n = 0;
@@ -237,7 +239,8 @@ void dn_prepared_free(dn_prepared *p) {
 }
 
 /* ---- memory ---- */
-/* While the kernel is completed and the points are gathered. */
+/* Bytes of working memory while the kernel's parameters are estimated and the points are
+ * gathered. */
 static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
     const double gathering = dni_svm_points_gather_memory(shape->n_rows);
     if (needs_width(kernel)) {
@@ -251,8 +254,10 @@ static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shap
     return gathering;
 }
 
-/* Duals with their kernel rows while they are solved, and two selections of the points for each: the
- * machine's points, unless it has all, and either its active points or its support vectors. */
+/* Bytes of the machines that are trained at the same time: for each machine its dual, its kernel
+ * rows and up to two copies of points. The first copy holds the machine's points, unless it uses
+ * all. The second holds either the active points or the support vectors. selection: bytes of one
+ * copy. */
 static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machines *m,
                              double selection) {
     const double own = dni_smo_memory(shape->n_rows) + dni_smo_rows_memory(shape->n_rows, 0);
@@ -260,7 +265,7 @@ static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machine
            (own + m->solving + (m->n > 1 ? 2 : 1) * selection);
 }
 
-/* The matrix of a sample of the points, and its rows. */
+/* Bytes of the check for definiteness: a sample of the points and its kernel matrix. */
 static double definite_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
                               const dni_points_estimate *points) {
     const double rows = fmin((double)shape->n_rows, DNI_DEFINITE_ROWS);
@@ -271,21 +276,21 @@ static double definite_memory(const dn_kernel *kernel, const dn_fit_shape *shape
            (points == NULL ? 0 : points->kept * rows / (double)shape->n_rows);
 }
 
-/* The points, their Gram matrix or the cached rows, and the duals. */
+/* Bytes of the points, of their Gram matrix or the cached rows, and of the duals. */
 static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,
                             const dni_kernel_machines *m) {
     const dni_points_estimate points =
         dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
     const double n = (double)shape->n_rows, few = EXACT_POINTS, slots = (double)shape->n_slots,
                  gram = gram_bytes(shape->n_rows, cache_bytes);
-    if (gram > 0 && shape->n_rows <= EXACT_POINTS) { /* no points are selected */
+    if (gram > 0 && shape->n_rows <= EXACT_POINTS) { /* points are not copied */
         return fmax(points.building,
                     points.kept + gram +
                         fmax(slots * points.work, fmax(definite_memory(kernel, shape, &points),
                                                        m->duals + solving_memory(shape, m, 0))));
     }
     const double sums = slots * (points.query_work + DNI_POINTS_SUMS * sizeof(double));
-    /* equal rows may leave few enough points for double precision */
+    /* merged equal rows may leave at most EXACT_POINTS points: double precision */
     const double exact = fmin(cache_bytes, sizeof(double) * few * few);
     const double matrix = gram > 0 ? fmax(gram, exact)
                                    : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
@@ -295,7 +300,7 @@ static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, 
                          m->duals + sums + solving_memory(shape, m, points.kept + points.work)));
 }
 
-/* The matrix that a precomputed kernel's rows hold, and the duals. */
+/* Bytes of the matrix of a precomputed kernel and of the duals. */
 static double given_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
                            const dni_kernel_machines *m) {
     const double n = (double)shape->n_rows;
@@ -303,9 +308,9 @@ static double given_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
            fmax(definite_memory(kernel, shape, NULL), m->duals + solving_memory(shape, m, 0));
 }
 
-/* The result, while it is made from the duals and while it scores the training rows: support vectors
- * and the coefficients of each machine; for a linear kernel the weights, also those of the raw
- * columns. */
+/* Bytes while the machines are built from the duals and score the training rows: the support
+ * vectors and the coefficients of each machine. For a linear kernel: the weights for encoded and
+ * for raw columns. */
 static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
                               const dni_kernel_machines *m) {
     const size_t n = shape->n_rows;
@@ -330,7 +335,7 @@ double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, d
 }
 
 /* ---- support vectors ---- */
-/* A precomputed kernel: each support vector has a 1 in the column of its point. */
+/* For a precomputed kernel: each support vector is a row with a 1 in the column of its point. */
 static void add_columns(const dni_svm_points *points, const uint32_t *number,
                         dni_support *support) {
     static const double one = 1;

@@ -19,7 +19,7 @@ void dni_priors_resolve(const dn_params *params, size_t n_classes, const double 
         prior[k] = list != NULL ? list[k] : estimated ? class_weight[k] : 1;
         sum += prior[k];
     }
-    for (size_t k = 0; k < n_classes; k++) { /* the sum of a list may be off by 1e-9 */
+    for (size_t k = 0; k < n_classes; k++) { /* the sum of a list may differ from 1 by 1e-9 */
         prior[k] /= sum;
     }
 }

@@ -4,7 +4,7 @@
 
 #include <discern/algorithm.h>
 
-/* Row of a parameter table: "estimated", "equal", or a probability for each class. */
+/* Row of the parameter table: "estimated", "equal", or a list with a probability for each class. */
 extern const char *const dni_priors[], *const dni_priors_meanings[];
 #define DNI_PARAM_PRIORS                                                                           \
     {                                                                                              \
@@ -16,9 +16,9 @@ extern const char *const dni_priors[], *const dni_priors_meanings[];
         .open_maximum = true, .distribution = true                                                 \
     }
 
-/* Sets the priors of the classes by the parameter `priors`.
+/* Sets the priors of the classes according to the parameter `priors`.
  *
- *   params        a list was checked with dn_params_check_classes
+ *   params checked with dn_params_check_classes
  *   class_weight  [n_classes] Σv of each class, > 0
  *   prior         [n_classes] > 0, with sum 1 */
 void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight,

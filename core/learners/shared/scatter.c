@@ -1,10 +1,10 @@
-/* Scatter in two passes (the corrected two-pass algorithm: Chan, Golub and LeVeque, The American
+/* Scatter matrices by the corrected two-pass algorithm (Chan, Golub and LeVeque, The American
  * Statistician 37, 1983). The means m_k of the first pass have rounding errors. With the residuals
  * r_k = Σ_{t ∈ k} v (x − m_k) of the second pass,
  *
  *   m_k ← m_k + r_k / n_k,   S_k ← S_k − r_k r_kᵀ / n_k
  *
- * are the mean and the scatter around the exact mean. */
+ * corrects the mean, and the scatter to that around the corrected mean. */
 #include "learners/shared/scatter.h"
 #include "base/layout.h"
 #include "learners/shared/data_errors.h"
@@ -13,14 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Working memory of the passes. The arrays of a slot follow those of the slot before it. */
+/* Working memory of the passes. */
 struct scatter_work {
-    double *sums;    /* result of a pass */
+    double *sums;    /* [1 + K + sum_rows × d] result of a pass */
     double *z;       /* [n_slots × DNI_TILE_ROWS × d] rows minus the means of their classes */
-    double *scratch; /* [n_slots × DNI_TILE_ROWS × d] of dni_tile_gram */
-    double *weights; /* [n_slots × DNI_TILE_ROWS] of rows grouped by class */
+    double *scratch; /* [n_slots × DNI_TILE_ROWS × d] working memory of dni_tile_gram */
+    double *weights; /* [n_slots × DNI_TILE_ROWS] weights of the rows of a tile */
     size_t *order;   /* [n_slots × DN_BLOCK_ROWS] rows of a block, grouped by class */
-    size_t *start;   /* [n_slots × (K + 1)] where each class starts in order */
+    size_t *start;   /* [n_slots × (K + 1)] index in `order` where each class starts */
 };
 
 struct scatter_pass {
@@ -37,12 +37,12 @@ struct scatter_shape {
     size_t K, d, n_slots;
 };
 
-/* Rows of dni_scatter.scatter, of d columns each. */
+/* Number of rows of dni_scatter.scatter, which has d columns. */
 static size_t scatter_rows(dni_scatter_kind kind, size_t K, size_t d) {
     return kind == DNI_SCATTER_POOLED ? d : kind == DNI_SCATTER_CLASSES ? K * d : K;
 }
 
-/* The larger of the two sums has 1 + K and this many times d numbers. */
+/* The larger of the two sums has 1 + K + sum_rows·d numbers. */
 static size_t sum_rows(const struct scatter_shape *s) {
     return s->K + scatter_rows(s->kind, s->K, s->d) + (s->kind == DNI_SCATTER_DIAGONAL ? s->K : 0);
 }
@@ -76,8 +76,8 @@ double dni_scatter_result_memory(dni_scatter_kind kind, size_t n_cols, size_t n_
     return dni_layout_bytes(result_layout, &shape, &unused);
 }
 
-/* The diagonal of dense rows needs two thirds of the sums: the rows are known to be sparse only
- * later. */
+/* An upper bound: with kind diagonal, dense rows need only two thirds of the sums, but it is not
+ * yet known whether the rows are dense. */
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
                           size_t n_slots) {
     const struct scatter_shape shape = {kind, n_classes, n_cols, n_slots};
@@ -89,7 +89,7 @@ double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, s
 }
 
 /* ---- sums over a block ---- */
-/* out: number of sparse blocks, n_k, Σvx by class */
+/* out: the number of sparse blocks, [K] n_k, [K × d] Σvx */
 static dn_status sum_block(const void *arg, const dn_block *block, size_t slot, double *out,
                            dn_error *err) {
     (void)slot;
@@ -110,8 +110,8 @@ static dn_status sum_block(const void *arg, const dn_block *block, size_t slot, 
     return tiles.status;
 }
 
-/* z ← row t, of class k and weight v, minus the mean of its class; residual += v z. A row of weight
- * 0 is ignored: z ← 0. */
+/* z [d] ← row t minus the mean of its class k; residual of class k += v z, with the row weight v.
+ * If v is 0, the row is ignored: z ← 0. */
 static void centre_row(const struct scatter_pass *pass, dn_matrix x, size_t t, size_t k, double v,
                        double *z, double *residual) {
     const size_t d = x.n_cols;
@@ -138,7 +138,7 @@ static void centre_row(const struct scatter_pass *pass, dn_matrix x, size_t t, s
     }
 }
 
-/* Adds n <= DNI_TILE_ROWS centred rows with their weights to a Gram matrix. */
+/* Adds Σ v z zᵀ of n <= DNI_TILE_ROWS centred rows to gram [d × d]. */
 static dn_status add_gram(const struct scatter_pass *pass, size_t n, const double *weight,
                           size_t slot, double *gram, dn_error *err) {
     const size_t d = pass->s->n_cols, first = slot * DNI_TILE_ROWS * d;
@@ -146,7 +146,7 @@ static dn_status add_gram(const struct scatter_pass *pass, size_t n, const doubl
                          pass->work.scratch + first, gram, err);
 }
 
-/* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ. */
+/* out: [K × d] Σv(x − m), then [d × d] Σv(x − m)(x − m)ᵀ. */
 static dn_status pooled_block(const void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     const struct scatter_pass *pass = arg;
@@ -176,14 +176,14 @@ static void group_by_class(const dn_block *block, size_t K, size_t *order, size_
     for (size_t k = 0; k < K; k++) {
         start[k + 1] += start[k];
     }
-    for (size_t t = 0; t < n; t++) { /* moves the start of each class to its end … */
+    for (size_t t = 0; t < n; t++) { /* start[k]: from start to end of class k */
         order[start[(size_t)block->target[t]]++] = t;
     }
-    memmove(start + 1, start, K * sizeof *start); /* … which is the start of the next class */
+    memmove(start + 1, start, K * sizeof *start); /* the end of class k is the start of k + 1 */
     start[0] = 0;
 }
 
-/* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ by class. */
+/* out: [K × d] Σv(x − m), then [K × d × d] Σv(x − m)(x − m)ᵀ. */
 static dn_status classes_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct scatter_pass *pass = arg;
@@ -212,8 +212,8 @@ static dn_status classes_block(const void *arg, const dn_block *block, size_t sl
     return DN_OK;
 }
 
-/* Adds row t of weight v to the residuals of its class, to the squares that follow n numbers later,
- * and, if it is sparse, to the weights of the entries after them. */
+/* Adds row t with weight v to three arrays of its class: the residuals, the squares at residual +
+ * n, and, if the row is sparse, the weights of its entries at residual + 2n. */
 static void add_squares(dn_matrix x, size_t t, double v, const double *m, size_t n,
                         double *residual) {
     double *square = residual + n, *present = square + n;
@@ -235,8 +235,8 @@ static void add_squares(dn_matrix x, size_t t, double v, const double *m, size_t
     }
 }
 
-/* out: Σv(x − m), Σv(x − m)² and for sparse rows Σv, by class; of sparse rows over their entries
- * only (see add_zeros). */
+/* out: [K × d] Σv(x − m), [K × d] Σv(x − m)² and, for sparse rows, [K × d] Σv. The sums of sparse
+ * rows are over stored entries only; add_zeros adds the zeros. */
 static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     (void)slot;
@@ -257,7 +257,7 @@ static dn_status diagonal_block(const void *arg, const dn_block *block, size_t s
 }
 
 /* ---- results of the sums ---- */
-/* Stores the weights and means of the first sum. */
+/* Computes the weights and the class means from the first sum. */
 static dn_status store_means(struct scatter_pass *pass, const double *sums, dn_error *err) {
     dni_scatter *s = pass->s;
     size_t K = s->n_classes, d = s->n_cols, n_blocks = pass->input->rows->n_blocks;
@@ -283,8 +283,8 @@ static dn_status store_means(struct scatter_pass *pass, const double *sums, dn_e
     return DN_OK;
 }
 
-/* Adds the zeros of sparse rows to Σv(x − m) and Σv(x − m)². A weight of zeros below 1e-12 of the
- * class is a rounding error of a column without zeros. */
+/* Adds the zeros of sparse rows to Σv(x − m) and Σv(x − m)². If the weight of a column's zeros is
+ * below 1e-12 of the class weight, it is a rounding error: the column has no zeros. */
 static void add_zeros(const dni_scatter *s, double *sums) {
     size_t d = s->n_cols, n = s->n_classes * d;
     for (size_t i = 0; i < n; i++) {
@@ -296,7 +296,7 @@ static void add_zeros(const dni_scatter *s, double *sums) {
     }
 }
 
-/* The corrections at the top of this file. */
+/* Applies the corrections at the top of this file. */
 static void correct(dni_scatter *s, const double *residual) {
     size_t d = s->n_cols;
     for (size_t k = 0; k < s->n_classes; k++) {
@@ -315,12 +315,12 @@ static void correct(dni_scatter *s, const double *residual) {
     }
 }
 
-/* Whether a deviation is below the rounding of its mean: the column is constant. */
+/* True if the deviation is within the rounding error of the mean: the column is constant. */
 static bool is_rounding(double scatter, double weight, double mean) {
     return !(sqrt(fmax(scatter, 0) / weight) > 1e-13 * fabs(mean));
 }
 
-/* Clears row and column j of a lower triangle. */
+/* Sets row and column j of a lower triangle [d × d] to 0. */
 static void clear_column(double *matrix, size_t d, size_t j) {
     memset(matrix + j * d, 0, (j + 1) * sizeof *matrix);
     for (size_t i = j; i < d; i++) {
@@ -328,7 +328,7 @@ static void clear_column(double *matrix, size_t d, size_t j) {
     }
 }
 
-/* Sets mean and the exact zeros of constant columns. */
+/* Sets the mean of all rows, and sets the scatter of constant columns to exactly 0. */
 static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
     dni_scatter *s = pass->s;
     const size_t K = s->n_classes, d = s->n_cols;

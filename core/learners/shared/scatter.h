@@ -1,5 +1,5 @@
-/* The scatter of the rows around the means of their classes: the basis of Fisher's discriminant and
- * of Gaussian densities.
+/* The scatter of the rows around the means of their classes. Fisher's discriminant and Gaussian
+ * densities use it.
  *
  *   n_k = Σ_{t ∈ k} v_t
  *   m_k = Σ_{t ∈ k} v_t x_t / n_k
@@ -13,7 +13,7 @@
 #include <discern/algorithm.h>
 #include <stdbool.h>
 
-/* Largest number of columns of a matrix: 512 MiB. */
+/* Largest number of columns for a scatter matrix, which then takes 512 MiB. */
 #define DNI_SCATTER_MAX_COLS 8192
 
 typedef enum dni_scatter_kind {
@@ -28,22 +28,23 @@ typedef struct dni_scatter {
     double weight;            /* n = Σv */
     double *class_weight;     /* [K] n_k */
     double *class_mean;       /* [K × d] m_k */
-    double *mean;             /* [d] of all rows: Σ n_k m_k / n */
-    /* Pooled [d × d], classes [K × d × d]: the lower triangle, zeros above. Diagonal [K × d]. A
-     * column that is constant (pooled: within every class) up to the rounding of its mean has exact
-     * zeros. */
+    double *mean;             /* [d] mean of all rows: Σ n_k m_k / n */
+    /* Pooled [d × d], classes [K × d × d]: lower triangles, zeros above. Diagonal [K × d]. The
+     * entries of a column that is constant (pooled: within every class), up to the rounding error
+     * of its mean, are exactly 0. */
     double *scatter;
     void *memory;
 } dni_scatter;
 
-/* Computes the scatter in two passes over the rows: class means first, then the rows centred by
- * them, so that a column of time stamps keeps its variance. The second pass also measures the
- * rounding error of the means and corrects both. Sparse rows are expanded tile by tile; for the
- * diagonal only their entries are visited.
+/* Computes the scatter in two passes over the rows. The first pass computes the class means, the
+ * second the scatter of the centred rows, so that the variance is accurate for columns whose mean
+ * is large, such as time stamps. The second pass also measures the rounding error of the means;
+ * means and scatter are corrected for it. Sparse rows are expanded tile by tile; for the diagonal
+ * only their entries are visited.
  *
  *   input  rows, dense or sparse, with targets
- *   kind   what to compute
- *   out    to be released with dni_scatter_done; untouched on failure
+ *   kind pooled, classes or diagonal
+ *   out the caller releases it with dni_scatter_done; untouched on failure
  *
  * Errors
  *   DN_ERR_BUDGET   more than DNI_SCATTER_MAX_COLS columns (not for the diagonal)
@@ -57,14 +58,14 @@ DN_MUST_USE dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter
 /* Releases the arrays; {0} is allowed. */
 void dni_scatter_done(dni_scatter *scatter, const dn_run *run);
 
-/* constant [d] ← whether a column has one value in all rows, up to the rounding of its mean.
- * Returns the number of such columns. */
+/* constant [d] ← true for each column that is constant in all rows, up to the rounding error of its
+ * mean. Returns the number of these columns. */
 size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
 
 /* Bytes of working memory that dni_scatter_compute needs at most, its result included. */
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
                           size_t n_slots);
-/* Bytes of the result alone. */
+/* Bytes of the result of dni_scatter_compute. */
 double dni_scatter_result_memory(dni_scatter_kind kind, size_t n_cols, size_t n_classes);
 
 #endif

@@ -7,8 +7,9 @@
  *   β² = min(δ², Σ v ‖z zᵀ − R‖² / n²) = min(δ², (Σ v ‖z‖⁴ / n − ‖R‖²) / n)
  *   s = β²/δ²
  *
- * with Frobenius norms and n = Σv. β² estimates the error of R, δ² is its distance from I: s
- * minimises the expected distance from the true matrix. */
+ * with Frobenius norms and n = Σv. β² estimates the squared error of R, δ² is the squared distance
+ * from R to I. s minimises the expected squared distance between the shrunk matrix and the true
+ * matrix. */
 #include "learners/shared/shrinkage.h"
 #include "linalg/tiles.h"
 
@@ -16,9 +17,9 @@
 
 struct shrinkage_pass {
     const dn_run *run;
-    size_t only;           /* the class whose rows count; SIZE_MAX: all */
+    size_t only;           /* class whose rows are used; SIZE_MAX: all rows */
     const double *mean;    /* [n_classes × d] */
-    const double *scatter; /* its diagonal is n σ² */
+    const double *scatter; /* [d × d] with the diagonal n σ² */
     double weight;
 };
 
@@ -84,7 +85,7 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
         }
     }
     double error = fmax((fourth / weight - (off + ones)) / weight, 0);
-    *out = error < off ? error / off : 1; /* R = I: any s has the same effect */
+    *out = error < off ? error / off : 1; /* if R = I, s has no effect */
     return DN_OK;
 }
 

@@ -1,16 +1,16 @@
-/* Shrinkage of a covariance matrix to its diagonal: the parameter `shrinkage`, and its choice by
- * Ledoit and Wolf.
+/* Shrinkage of a covariance matrix towards its diagonal: the parameter `shrinkage`, and its
+ * estimate by Ledoit and Wolf.
  *
  *   Σ = D R D  →  D ((1 − s) R + s I) D
  *
- * D are the deviations and R the correlations: the entries off the diagonal are multiplied by 1 −
- * s. */
+ * D: diagonal matrix of the deviations; R: correlations. The off-diagonal entries of Σ are
+ * multiplied by 1 − s. */
 #ifndef DNI_SHRINKAGE_H
 #define DNI_SHRINKAGE_H
 
 #include <discern/algorithm.h>
 
-/* Row of a parameter table: a number in [0, 1], or "auto". */
+/* Row of the parameter table: a number in [0, 1], or "auto". */
 #define DNI_PARAM_SHRINKAGE                                                                        \
     {                                                                                              \
         .name = "shrinkage", .type = DN_PARAM_NUMBER,                                              \
@@ -24,13 +24,13 @@
 /* Chooses s: the parameter `shrinkage`, or for "auto" the estimate of Ledoit and Wolf
  * (shrinkage.c).
  *
- *   mean     [n_classes × d] of the classes
+ *   mean [n_classes × d] means of the classes
  *   only     the class whose rows are used; SIZE_MAX: the rows of all classes, each centred by the
  *            mean of its class
  *   scatter  [d × d] lower triangle: Σ v (x − m)(x − m)ᵀ over these rows. A column with scatter 0
- *            is uncorrelated
+ *            counts as uncorrelated
  *   weight   Σv of these rows
- *   out      s, 0 … 1
+ *   out s, in [0, 1]
  *
  * Errors: those of dn_run_sum. Cost: one pass over the rows for "auto". */
 DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run,

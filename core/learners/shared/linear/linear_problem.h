@@ -87,17 +87,17 @@ typedef struct dni_linear_problem {
     size_t n_null;
 } dni_linear_problem;
 
-/* ---- setting up: linear_problem.c ---- */
-/* Layout of a dni_linear_problem on a dni_linear_shape. */
+/* ---- set-up: linear_problem.c ---- */
+/* The dni_layout_fn of a dni_linear_problem with a dni_linear_shape. */
 void dni_linear_layout(dni_layout *layout, const void *shape, void *problem);
-/* Bytes of the layout, and of the largest sum over the blocks of n_rows rows. */
+/* Bytes of the layout and of the largest dn_run_sum over n_rows rows. */
 double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows);
 
 /* Sets up a problem with cross-entropy and the L2 penalty `lambda`.
  *
  *   moments   of the columns of `rows`
- *   uses      sum of dni_linear_uses
- *   problem   to be released with dni_linear_done, also after a failure
+ *   uses flags of dni_linear_uses
+ *   problem the caller releases it with dni_linear_done, also after a failure
  *
  * Errors: those of dn_run_alloc; DN_ERR_BUDGET: the number of variables exceeds what BLAS can
  * index. */
@@ -105,35 +105,36 @@ DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows
                                       size_t n_classes, double lambda, const dni_moments *moments,
                                       unsigned uses, const dn_run *run, dn_error *err);
 void dni_linear_done(dni_linear_problem *problem);
-/* Adds l1·‖W‖₁ to the penalty: sets `threshold`, the l1 of the dni_objective. */
+/* Adds l1·‖W‖₁ to the penalty: sets `threshold`, which the caller stores in dni_objective.l1. */
 void dni_linear_set_l1(dni_linear_problem *problem, double l1);
 /* True if there is no penalty: a minimum may not exist. */
 static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
     return problem->lambda == 0 && problem->l1 == 0;
 }
 
-/* stated [n] ← the stated variables of x [n]; and back. */
+/* Converts the solver's variables x [n] to stated variables, and stated variables to x. */
 void dni_linear_state(const dni_linear_problem *problem, const double *x, double *stated);
 void dni_linear_unstate(const dni_linear_problem *problem, const double *stated, double *x);
-/* table [n] ← the stated variables as dni_tile_scores reads them; and back from a table of sums. */
+/* Converts stated variables to the layout of dni_tile_scores (`table` [n]), and a table of sums to
+ * the layout of stated variables. */
 void dni_linear_set_table(const dni_linear_problem *problem, const double *stated, double *table);
 void dni_linear_read_table(const dni_linear_problem *problem, const double *table, double *stated);
 
 /* ---- passes over the rows: linear_problem.c ---- */
-/* Value and gradient of f without l1 at x, in the solver's variables. Sets stated, gradient,
- * sums. */
+/* Computes the value and the gradient of f without l1 at x, in the solver's variables. Sets
+ * problem->stated, gradient and sums. */
 dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                               double *gradient, dn_error *err);
-/* Sets `sums` and `gradient` at a point in the stated variables, or, with EXPAND, in those of
- * (x − m)/s. Without penalty, and not divided by the weight. */
+/* Sets `sums` and `gradient` at `point`, without the penalty and without division by Σv. The point
+ * has the stated variables or, with EXPAND, the weights and intercepts for (x − m)/s. */
 DN_MUST_USE dn_status dni_linear_pass(dni_linear_problem *problem, const double *point,
                                       dn_error *err);
-/* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a seeded start: at most 100 passes.
- * DN_ERR_NUMERIC: it is not finite. Overwrites table and block_sums. */
+/* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a random start (seed of the run): at
+ * most 100 passes. DN_ERR_NUMERIC: λmax is not finite. Overwrites table and block_sums. */
 DN_MUST_USE dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out,
                                                     dn_error *err);
-/* *out ← how many rows with v > 0 have v|∂ℓ/∂g| <= floor, g the score of the row's class (or the
- * single score), at the point of the last evaluation. */
+/* *out ← the number of rows with v > 0 and v|∂ℓ/∂g| <= floor at the point of the last evaluation. g
+ * is the score of the row's class, or the single score. */
 DN_MUST_USE dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
                                              dn_error *err);
 /* *out ← Σv²/Σv: the mean weight of a row that is drawn with probability v/Σv. */
@@ -141,10 +142,10 @@ DN_MUST_USE dn_status dni_linear_typical_weight(dni_linear_problem *problem, dou
                                                 dn_error *err);
 
 /* ---- second derivatives as a matrix: linear_hessian.c ---- */
-/* hessian [n × n], lower triangle ← Hessian of f without l1 at x. It is made positive definite
- * along null_basis, for constant columns, and for the common change of all classes, which no loss
- * of probabilities depends on. With l1 the penalty depends on that change: there the Hessian stays
- * semidefinite for the weights. */
+/* hessian [n × n], lower triangle ← Hessian of f without l1 at x. Curvature is added where the
+ * Hessian would be singular: along null_basis, for constant columns, and along equal changes of the
+ * variables of all classes, which do not change probabilities. With l1 equal changes of weights get
+ * no curvature, because the penalty depends on them. */
 dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, double *hessian,
                              dn_error *err);
 /* gram [width × width], lower triangle ← Σ v zzᵀ/Σv over every stride-th block, z = [(x − m)/s,
@@ -153,22 +154,25 @@ DN_MUST_USE dn_status dni_linear_gram(dni_linear_problem *problem, size_t stride
                                       dn_error *err);
 
 /* ---- second derivatives without a matrix: linear_product.c ---- */
-/* product [n] ← that Hessian times v [n], without the changes that make it definite. One pass. */
+/* product [n] ← H v [n], where H is the Hessian of f without l1 at x, without added curvature. One
+ * pass. */
 dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, const double *v,
                              double *product, dn_error *err);
-/* diagonal [n] ← its diagonal, 1 where that is 0. One pass. */
+/* diagonal [n] ← the diagonal of H, with 1 in place of 0. One pass. */
 dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, double *diagonal,
                               dn_error *err);
-/* out [n] ← Σ v (∂²ℓ/∂g²)(q)[x, 1], q the scores of a direction in the stated variables. The point
- * is `table`, which a quadratic loss does not read. `out` may be problem->gradient. */
+/* out [n] ← Σ v (∂²ℓ/∂g²)(q)[x, 1], q the scores of a direction in the stated variables. The
+ * derivatives are taken at the point in problem->table; a quadratic loss does not need it. `out`
+ * may be problem->gradient. */
 DN_MUST_USE dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direction,
                                             double *out, dn_error *err);
 
 /* ---- steps of stochastic descent: linear_batch.c ---- */
-/* Dense rows of `width` − 1 numbers that a batch gathers at once. */
+/* Number of dense rows, of `width` − 1 numbers each, that dni_linear_batch copies at once. */
 size_t dni_linear_gathered_rows(size_t width);
-/* One step in the stated variables (without CHANGE), as dni_sgd_settings describes it: for dense
- * rows, and for sparse rows with the point transposed (dni_linear_set_table). */
+/* Implement dni_sgd_settings.step and .step_lazily: one step in the stated variables, for a problem
+ * without DNI_LINEAR_CHANGE. dni_linear_batch is for dense rows. dni_linear_batch_lazily is for
+ * sparse rows; its point is transposed (dni_linear_set_table). */
 dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, const size_t *order,
                            size_t n_rows, double rate, double *x, double *weight, dn_error *err);
 dn_status dni_linear_batch_lazily(dni_linear_problem *problem, const dn_block *block,

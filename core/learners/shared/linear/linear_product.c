@@ -1,9 +1,11 @@
-/* The Hessian of a linear problem without the matrix: its product with a direction, its diagonal.
+/* Products of the Hessian of a linear problem with a direction u, and the diagonal of the Hessian,
+ * without forming the matrix.
  *
- *   product  = Σ_t v_t ((∂²ℓ/∂g²) q_t)_k z_t / Σv + 2λ/s²·(the direction),   q_t the change of the scores, z = [(x − m)/s, 1]
+ *   product  = Σ_t v_t ((∂²ℓ/∂g²) q_t)_k z_t / Σv + 2λ/s²·u
  *   diagonal = Σ_t v_t (∂²ℓ/∂g_k²) z_tj² / Σv + 2λ/s_j²
+ *   z = [(x − m)/s, 1];  q_t: the scores of row t for u
  *
- * The change of variables is made on the sums, not on the rows, as for the gradient. */
+ * The sums are computed for the raw columns x and then converted to z, as for the gradient. */
 #include "learners/shared/linear/linear_problem.h"
 
 static dn_status along_block(const void *arg, const dn_block *block, size_t slot_number,
@@ -46,7 +48,7 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
     (void)run; /* the problem's */
     dni_linear_state(p, x, p->stated);
     dni_linear_set_table(p, p->stated, p->table);
-    dni_linear_state(p, v, sums); /* linear: a direction changes like a point */
+    dni_linear_state(p, v, sums); /* the conversion of a direction is that of a point */
     const dn_status status = dni_linear_pass_along(p, sums, sums, err);
     if (status != DN_OK) {
         return status;
@@ -63,7 +65,7 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
     return DN_OK;
 }
 
-/* squares [width × K] += Σ c z²; dense rows are centred, sparse rows are not. */
+/* squares [width × K] += Σ c z², with z = (x − m)/s for dense rows and z = x for sparse rows. */
 static void add_squares(const dni_linear_problem *p, dn_matrix x, const double *c,
                         double *squares) {
     size_t K = p->n_scores, d = p->width - 1;
@@ -86,7 +88,8 @@ static void add_squares(const dni_linear_problem *p, dn_matrix x, const double *
     }
 }
 
-/* out [2n]: Σ c z² as [width × K], 0 for the intercepts; then Σ c [x, 1] as a table. */
+/* out [2n]: first Σ c z² [width × K], with 0 for the intercepts; then Σ c [x, 1] in the layout of
+ * dni_tile_gradient. */
 static dn_status diagonal_block(const void *arg, const dn_block *block, size_t slot_number,
                                 double *out, dn_error *err) {
     const dni_linear_problem *p = arg;

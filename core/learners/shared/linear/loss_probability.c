@@ -1,14 +1,15 @@
-/* Losses of probabilities p = 1/(1 + e^−g) or softmax(g), and their derivatives.
+/* Losses of the probabilities p = 1/(1 + e^−g) or p = softmax(g), and their derivatives.
  *
  *   cross-entropy  K = 2:  ℓ = ln(1 + e^{−tg}),  t = ±1        ∂ℓ/∂g = p − r
  *                  K > 2:  ℓ = ln Σ_k e^{g_k} − g_true          ∂ℓ/∂g_k = p_k − r_k
  *                          ∂²ℓ/∂g_k∂g_l = p_k (δ_kl − p_l)
  *   squared error  K = 2:  ℓ = ½(p − r)²  (one output)          ∂ℓ/∂g = (p − r) p (1 − p)
- *                  K > 2:  ℓ = ½Σ_k (p_k − r_k)²                ∂ℓ/∂g_k = p_k ((p_k − r_k) − Σ_l p_l (p_l − r_l))
+ *                  K > 2:  ℓ = ½Σ_k (p_k − r_k)²
+ *                          ∂ℓ/∂g_k = p_k ((p_k − r_k) − Σ_l p_l (p_l − r_l))
  *
- * The derivative of the squared error vanishes where p is 0 or 1, for right and for wrong rows: a
- * wrong row far from the boundary has no influence. Cross-entropy: Bishop, PRML, sections 4.3.2 and
- * 4.3.4; squared error: Alpaydın, section 10.8. */
+ * The derivative of the squared error is 0 where p is 0 or 1, so that a misclassified row far from
+ * the boundary has no influence. Cross-entropy: Bishop, PRML, sections 4.3.2 and 4.3.4; squared
+ * error: Alpaydın, section 10.8. */
 #include "learners/shared/linear/linear_loss.h"
 #include "machine/probability.h"
 
@@ -34,7 +35,8 @@ static void residuals_two(double *g, bool squared, const dni_tile *tile, dni_los
     }
 }
 
-/* p [K] ← v ∂ℓ/∂g of the squared error, with miss = 1 − p(true). Returns ℓ. */
+/* p [K]: probabilities on entry, v ∂ℓ/∂g of the squared error on return. miss: 1 − p(true). Returns
+ * ℓ. */
 static double square_many(double *p, size_t K, size_t truth, double miss, double v) {
     double squares = 0, mean = 0;
     for (size_t k = 0; k < K; k++) {
@@ -48,7 +50,7 @@ static double square_many(double *p, size_t K, size_t truth, double miss, double
     return squares / 2;
 }
 
-/* The greatest score is subtracted before the exponentials, which then cannot overflow. */
+/* Subtracts the greatest score before taking exponentials, so that they cannot overflow. */
 static void residuals_many(double *g, size_t K, bool squared, const dni_tile *tile,
                            dni_loss_sums *sums) {
     for (size_t t = 0; t < tile->x.n_rows; t++, g += K) {
@@ -70,7 +72,7 @@ static void residuals_many(double *g, size_t K, bool squared, const dni_tile *ti
         }
         sums->wrong += best != truth ? v : 0;
         sums->unseparated += v > 0 && !(own > rival);
-        double others = 0; /* sum·(1 − p(true)), added up: a difference would lose its digits */
+        double others = 0; /* sum·(1 − p(true)), without cancellation */
         for (size_t k = 0; k < K; k++) {
             others += k != truth ? g[k] : 0;
         }
@@ -143,7 +145,7 @@ static void entropy_diagonal(const dni_tile *tile, size_t K, double *scores) {
     }
 }
 
-/* scores ← p [K]; one score: p (1 − p). */
+/* scores [n_rows × K] ← the probabilities p; with one score p(1 − p). */
 static void entropy_prepare(size_t n_rows, size_t K, double *scores) {
     for (size_t t = 0; t < n_rows; t++) {
         if (K == 1) {
@@ -163,14 +165,14 @@ static void entropy_pair(const dni_tile *tile, size_t K, const double *p, size_t
     }
 }
 
-/* p(1 − p) <= 1/4, and diag(p) − ppᵀ has eigenvalues of at most 1/2. */
+/* One score: p(1 − p) <= 1/4. K scores: the eigenvalues of diag(p) − ppᵀ are at most 1/2. */
 static double entropy_curvature(size_t n_scores) {
     return n_scores == 1 ? 0.25 : 0.5;
 }
 
-/* One output: |(2p − 3p²) p(1 − p)| is greatest at p = (15 − √33)/24. More outputs: the maximum is
- * where two classes share all the probability; there it is the case of one output in the direction
- * (1, −1)/√2, with both outputs counted: four times as much. */
+/* One score: the maximum of |(2p − 3p²) p(1 − p)| is at p = (15 − √33)/24. K scores: at the maximum
+ * only two classes have a probability above 0. In the direction (1, −1)/√2 of these two the
+ * curvature is then 4 times that of one score. */
 static double squared_curvature(size_t n_scores) {
     return n_scores == 1 ? 0.0771 : 0.3082;
 }

@@ -1,6 +1,6 @@
 /* Squared error of linear scores: ℓ = ½ Σ_k (T_k − g_k)², ∂ℓ/∂g = g − T, ∂²ℓ/∂g² = I.
  *
- * A row of weight 0 adds nothing, even if its scores are not finite. */
+ * A row with weight 0 is ignored, even if its scores are not finite. */
 #include "learners/shared/linear/linear_loss.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
-/* The slots of the cache form a ring in the order of their last use. */
+/* The slots of the cache form a circular doubly linked list in the order of their last use. */
 #include "learners/shared/smo/row_cache.h"
 
 #include <math.h>
 #include <string.h>
 
 struct dni_row_slot {
-    uint32_t variable;     /* of the row; DNI_NO_PLACE: free */
-    uint32_t before, next; /* in the ring; slot 0 is its head and holds no row */
+    uint32_t variable;     /* variable of the row; DNI_NO_PLACE: the slot is free */
+    uint32_t before, next; /* links of the list; slot 0 is the head and holds no row */
 };
 
 dni_row_cache_shape dni_row_cache_shape_of(size_t n, double bytes) {
@@ -44,14 +44,14 @@ void dni_row_cache_clear(dni_row_cache *cache, size_t n_active) {
     }
 }
 
-/* ---- the ring ---- */
+/* ---- the list ---- */
 static void take_out(dni_row_cache *cache, uint32_t s) {
     const struct dni_row_slot *slot = &cache->slots[s];
     cache->slots[slot->before].next = slot->next;
     cache->slots[slot->next].before = slot->before;
 }
 
-/* The last used slot is before the head. */
+/* Inserts slot s as the most recently used, before the head. */
 static void put_last(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->before = head->before;
@@ -60,7 +60,7 @@ static void put_last(dni_row_cache *cache, uint32_t s) {
     head->before = s;
 }
 
-/* Frees a slot and makes it the next to be used. */
+/* Frees slot s and inserts it after the head, so that it is used next. */
 static void put_first(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->variable = DNI_NO_PLACE;

@@ -5,16 +5,17 @@
 
 #include <math.h>
 
-/* Share of the tolerance that is aimed at with values in single precision: the final gradient, in
- * double precision, has a slightly larger violation. */
+/* Factor of the tolerance while kernel values have single precision. The final gradient, in double
+ * precision, has a slightly larger violation. */
 #define SAFE 0.97
-/* Smallest curvature of a pair; kernels that are not positive semidefinite have negative ones. */
+/* Smallest curvature used for a pair. The curvature is negative for some pairs if the kernel is not
+ * positive semidefinite. */
 #define LEAST_CURVATURE 1e-12
 enum {
     PERIOD = 1000,      /* most steps between two reviews (shrinking and progress) */
-    ROUNDS = 20,        /* most recomputations of the gradient */
-    INEXACT = 3,        /* recomputations after which rows are computed in double precision */
-    FINE_ROUNDS = 200,  /* most steps per variable beyond the tolerance */
+    ROUNDS = 20,        /* most recomputations of the whole gradient */
+    INEXACT = 3,        /* number of recomputations before rows get double precision */
+    FINE_ROUNDS = 200,  /* most steps per variable past the tolerance, see fine_steps */
     POLL_WORK = 1 << 22 /* variables processed between two polls for cancellation */
 };
 
@@ -23,18 +24,18 @@ struct state {
     dni_smo_rows *rows;
     const dn_run *run;
     const dni_smo_listener *listener;
-    uint32_t *active; /* [n_active] variables */
+    uint32_t *active; /* [n_active] active variables */
     size_t n_active;
-    size_t group_end[DNI_SMO_MAX_GROUPS];          /* among the active variables */
+    size_t group_end[DNI_SMO_MAX_GROUPS];          /* positions among the active variables */
     dni_smo_extremes extremes[DNI_SMO_MAX_GROUPS]; /* of each group */
-    double *up, *low;                              /* [n_active] see smo_passes.h */
+    double *up, *low;                              /* [n_active] gradients, see smo_passes.h */
     double *self;                                  /* [n_active] K_kk */
     double *a;                                     /* [n] t α */
-    double aim;                                    /* violation at which the steps end */
+    double aim;                                    /* violation at which the iteration stops */
     double limit;                                  /* most steps */
     size_t until_review;                           /* steps until the next review */
     size_t polled;                                 /* variables processed since the last poll */
-    bool shrunk_late; /* all variables were activated once near the end */
+    bool shrunk_late; /* all variables were reactivated close to the solution */
 };
 
 double dni_smo_thousands(size_t n_rows) {
@@ -70,7 +71,7 @@ static bool may_fall(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] > 0 : p->alpha[i] < p->upper[i];
 }
 
-/* How far a_i can increase, and decrease. */
+/* The largest increase of a_i within its bounds; distance_down: the largest decrease. */
 static double distance_up(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->upper[i] - p->alpha[i] : p->alpha[i];
 }
@@ -89,7 +90,7 @@ static void set_gradient(struct state *s, size_t k, double g) {
     s->low[k] = may_fall(s->p, i) ? g : (double)INFINITY;
 }
 
-/* a_i += step; exactly to the bound if `to_bound`. */
+/* a_i += step for the variable i at position k. If `to_bound`, sets α_i exactly to the bound. */
 static void move(struct state *s, size_t k, double step, bool to_bound) {
     dni_smo *p = s->p;
     const size_t i = s->active[k];
@@ -117,7 +118,7 @@ static size_t n_ranges(const struct state *s) {
     return s->p->n_groups == 0 ? 1 : s->p->n_groups;
 }
 
-/* up and low −= step (row_i − row_j); recomputes the extremes of all groups. */
+/* Subtracts step·(row_i − row_j) from up and low, and recomputes the extremes of all groups. */
 static void update(struct state *s, const double *row_i, const double *row_j, double step) {
     for (size_t group = 0; group < n_ranges(s); group++) {
         s->extremes[group] = dni_smo_update(s->up, s->low, row_i, row_j, step,
@@ -125,8 +126,8 @@ static void update(struct state *s, const double *row_i, const double *row_j, do
     }
 }
 
-/* The largest violation and its group. Without a constraint the violation of a variable is its
- * gradient. */
+/* Returns the largest violation, and its group in *out_group. Without a constraint the violation of
+ * a variable is the absolute value of its gradient. */
 static double violation_of(const struct state *s, size_t *out_group) {
     double worst = 0;
     *out_group = 0;
@@ -148,7 +149,8 @@ static bool has_vanished(const struct state *s) {
 }
 
 /* ---- steps ---- */
-/* Increases a_i and decreases a_j by the best step within the box. */
+/* Increases a_i and decreases a_j by the same step, the best within their bounds. *out_moved ←
+ * false if there is no such pair or the step is 0. */
 static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t ki = s->extremes[group].up_at, i = s->active[ki];
@@ -179,8 +181,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
     p->objective -= step * (b - 0.5 * step * curvature);
     move(s, ki, step,
          step ==
-             /* Before the update, which looks for extremes among the variables that can move
-              * further. */
+             /* move sets up and low of the variable before `update` searches the extremes. */
              most_i);
     move(s, kj, -step, step == most_j);
     update(s, row_i, row_j, step);
@@ -188,7 +189,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
     return DN_OK;
 }
 
-/* Without a constraint: minimises over one variable. */
+/* Problems without a constraint: minimises over one variable. */
 static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t k = dni_smo_single(s->up, s->low, s->self, LEAST_CURVATURE, s->n_active);
@@ -217,7 +218,7 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
 }
 
 /* ---- shrinking ---- */
-/* Whether the variable is at a bound with a gradient that will probably keep it there. */
+/* True if the variable is at a bound and its gradient suggests that it will stay there. */
 static bool is_fixed(const struct state *s, size_t k, size_t group) {
     const dni_smo_extremes *e = &s->extremes[group];
     const bool rises = isfinite(s->up[k]), falls = isfinite(s->low[k]);
@@ -231,7 +232,7 @@ static bool is_fixed(const struct state *s, size_t k, size_t group) {
     return rises ? s->up[k] < e->low : s->low[k] > e->up;
 }
 
-/* Removes the variables that are fixed from the active ones, if they are at least 5 %. */
+/* Removes the fixed variables (is_fixed) from the active variables, if they are at least 5 %. */
 static dn_status shrink(struct state *s, dn_error *err) {
     size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
     size_t n_fixed = 0;
@@ -263,7 +264,7 @@ static dn_status shrink(struct state *s, dn_error *err) {
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
 }
 
-/* Activates all variables and recomputes their gradient. `exact`: from kernel values in double
+/* Activates all variables and recomputes their gradient. exact: use kernel values in double
  * precision. */
 static dn_status compute_all(struct state *s, bool exact, dn_error *err) {
     dni_smo *p = s->p;
@@ -310,7 +311,7 @@ static dn_status poll(struct state *s, dn_error *err) {
     return dn_run_stop(s->run, err);
 }
 
-/* Reports progress and shrinks. Near the end all variables are activated once. */
+/* Reports progress and shrinks. Close to the solution, reactivates all variables once. */
 static dn_status review(struct state *s, double violation, dn_error *err) {
     s->until_review = s->p->n < PERIOD ? s->p->n : PERIOD;
     if (s->listener != NULL) {
@@ -326,8 +327,8 @@ static dn_status review(struct state *s, double violation, dn_error *err) {
     return shrink(s, err);
 }
 
-/* Steps until the active variables satisfy the aim, no step makes progress, or the limit is
- * reached. */
+/* Makes steps until the violation of the active variables is at most s->aim, no step makes
+ * progress, or the number of steps reaches s->limit. */
 static dn_status descend(struct state *s, dn_error *err) {
     for (;;) {
         size_t group;
@@ -337,7 +338,7 @@ static dn_status descend(struct state *s, dn_error *err) {
         }
         dn_status status = poll(s, err);
         if (status == DN_OK &&
-            s->until_review-- == 0) { /* The active variables may have changed. */
+            s->until_review-- == 0) { /* may change the active variables: start over */
             status = review(s, violation, err);
             if (status != DN_OK) {
                 return status;
@@ -356,7 +357,8 @@ static dn_status descend(struct state *s, dn_error *err) {
     }
 }
 
-/* Iterates until all variables satisfy the aim with kernel values in double precision. */
+/* Iterates until the violation of all variables is at most `aim`, with kernel values in double
+ * precision. limit: most steps. */
 static dn_status converge(struct state *s, double aim, double limit, dn_error *err) {
     size_t group;
     s->aim = dni_smo_rows_exact(s->rows) ? aim : SAFE * aim;

@@ -2,14 +2,15 @@
  *
  *   min ½ Σ_ij a_i a_j K_ij − Σ_i l_i a_i   over a_i = t_i α_i,  0 <= α_i <= u_i,  t_i = ±1
  *
- * The sum of a_i over each group of variables is constant: one group (free intercept), two (hard
- * margin: the hulls of the classes), or none (no intercept). l_i = t_i for the hinge loss, 0 for
- * one class and for hulls.
+ * The sum of a_i over each group of variables is constant. There is one group (free intercept), two
+ * groups (hard margin: one group for the convex hull of each class), or none (no intercept). l_i =
+ * t_i for the hinge loss, 0 for one-class machines and for the hard margin.
  *
  * With the gradient g_i = l_i − Σ_j K_ij a_j, `up` is the set of variables that can increase (t =
  * 1: α < u; t = −1: α > 0), `low` the set of those that can decrease. At the minimum max_up g <=
- * min_low g in each group. A step decreases a_j and increases a_i by the same amount: i has the
- * largest g in `up`, j decreases the objective most by second-order information.
+ * min_low g in each group. A step decreases a_j and increases a_i by the same amount. i has the
+ * largest g in `up`; j is the variable for which the second-order model predicts the largest
+ * decrease of the objective.
  *
  * Sources: Platt, 1998; Fan, Chen and Lin, JMLR 6, 2005, algorithm 2, WSS 2; shrinking: Chang and
  * Lin, LIBSVM, ACM TIST 2, 2011, section 5. */
@@ -27,44 +28,47 @@ typedef struct dni_smo {
     const double *upper;  /* [n] u > 0; INFINITY is allowed */
     const double *linear; /* [n] l */
     size_t n_groups;      /* 0: no constraint */
-    /* Group k ends at group_end[k], where group k + 1 begins; the last one ends at n. */
+    /* Group k ends at group_end[k], where group k + 1 begins; the last group ends at n. */
     size_t group_end[DNI_SMO_MAX_GROUPS];
-    /* Violations are in units of 2 objective/unit: the squared distance of hulls; for one
-     * class, about the size of f. */
+    /* Violations are divided by 2·objective/unit. 2·objective is the squared distance of the hulls;
+     * for a one-class machine 2·objective/unit has the size of f. */
     bool relative;
-    double least; /* smallest value of 2 objective in that unit */
-    double unit;  /* Σα of a group */
-    /* The solver stops when the objective is at most this: the hulls touch. */
+    double least; /* lower bound for 2·objective in this division */
+    double unit;  /* Σα of one group */
+    /* The solver stops without a solution when the objective is at most `vanishes`: the hulls
+     * touch. */
     double vanishes;
-    double tolerance; /* > 0: violation max_up g − min_low g at which the problem is solved */
-    /* A smaller violation that is aimed at with a limited number of further steps; `tolerance`:
-     * none. */
+    double tolerance; /* > 0: largest violation max_up g − min_low g of a solution */
+    /* A smaller violation that the solver tries to reach with a limited number of further steps;
+     * equal to `tolerance`: no further steps. */
     double fine;
     double max_iterations; /* most steps */
-    /* The start and the solution. */
+    /* The starting point and the solution. */
     double *alpha;     /* [n] feasible at the start */
     double *g;         /* [n] out: the gradient, from kernel values in double precision */
     double violation;  /* out: the largest violation */
-    double iterations; /* out: steps */
+    double iterations; /* out: number of steps */
     double objective;  /* out: the value at the solution */
     bool converged;    /* out: violation <= tolerance */
 } dni_smo;
 
-/* Receives progress: every thousand steps and at the end, on the thread that called dni_smo_solve.
- * NULL in dni_smo_solve: no reports. */
+/* Receives reports of progress, at least every thousand steps and at the end, on the thread that
+ * called dni_smo_solve. */
 typedef struct dni_smo_listener {
     void (*report)(void *ctx, double iterations, double violation, double objective);
     void *ctx;
 } dni_smo_listener;
 
-/* Solves the problem; polls for cancellation. The problem is solved if smo->converged.
+/* Solves the problem and polls the stop flag. smo->converged is true if the problem is solved.
+ * listener: NULL for no reports.
  *
- * Errors: DN_ERR_NUMERIC if kernel values are not finite; those of memory and cancellation. */
+ * Errors: DN_ERR_NUMERIC if kernel values are not finite; those of dn_run_alloc and dn_run_stop. */
 DN_MUST_USE dn_status dni_smo_solve(dni_smo *smo, dni_smo_rows *rows, const dn_run *run,
                                     const dni_smo_listener *listener, dn_error *err);
-/* The default of max_iterations in thousands: 10 million, or 100 per row if that is more. */
+/* Returns the default of max_iterations, in thousands of steps: 10 million steps, or 100 steps per
+ * row if that is more. */
 double dni_smo_thousands(size_t n_rows);
-/* Bytes of working memory for n variables, without the rows'. */
+/* Bytes of working memory for n variables, without the kernel rows. */
 double dni_smo_memory(size_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* Passes without branches, in vectors of the processor's width. The position of an extreme is then
- * looked up in its chunk. The lanes take maxima only, so that the results do not depend on their
- * number. */
+/* The passes have no branches and use SIMD vectors. A pass computes the extreme value of each
+ * chunk; the position is then searched in the chunk of the extreme. The lanes of a vector compute
+ * maxima and minima only, so that the results do not depend on the number of lanes. */
 #include "learners/shared/smo/smo_passes.h"
 #include "base/cpu.h"
 
@@ -9,7 +9,7 @@
 
 enum { CHUNK = 512 };
 
-/* The row of a kernel, or the difference of two rows. */
+/* A kernel row, or the difference of two kernel rows. */
 struct rows {
     const double *i, *j; /* j NULL: i alone */
 };
@@ -23,7 +23,7 @@ static size_t find(const double *values, size_t first, size_t end, double value)
     return SIZE_MAX;
 }
 
-/* Twice the decrease of the objective; 0 for a variable that cannot be chosen. */
+/* Returns twice the decrease of the objective; 0 for a variable that cannot be chosen. */
 static inline double decrease(double low, double self, double row, double g_i, double self_i,
                               double floor) {
     const double b = g_i - low, curvature = self_i + self - 2 * row,
@@ -184,8 +184,8 @@ size_t dni_smo_partner(const double *low, const double *self, const double *row,
         }
     }
     best =
-        /* A vector's quotient may differ from the scalar one in the last bit, so the largest scalar
-         * value of the chunk is taken. */
+        /* A SIMD division may differ from the scalar division in the last bit, so the largest
+         * scalar value of the chunk is used. */
         -1;
     for (size_t k = chunk; chunk != SIZE_MAX && k < end && k < chunk + CHUNK; k++) {
         const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);

@@ -9,26 +9,26 @@ enum { BUFFERS = 2 };
 
 struct dni_smo_rows {
     const dn_run *run;
-    void *memory, *cache_memory; /* the blocks of the arrays */
+    void *memory, *cache_memory; /* allocated blocks that hold the arrays */
     dni_gram gram;
-    uint32_t *list;    /* [n] the variables' points */
-    uint32_t *active;  /* [n_active] variables */
-    uint32_t *point;   /* [n_active] their points */
-    uint32_t *place;   /* [n] the variable's position among the active ones, or DNI_NO_PLACE */
+    uint32_t *list;    /* [n] point of each variable */
+    uint32_t *active;  /* [n_active] active variables */
+    uint32_t *point;   /* [n_active] point of each active variable */
+    uint32_t *place;   /* [n] position of each variable in `active`, or DNI_NO_PLACE */
     uint32_t *support; /* [n] scratch: a list of variables */
     size_t n, n_active;
     bool exact;
-    bool identity; /* variable k is point k, and these are all points */
-    /* Without a Gram matrix: */
+    bool identity; /* variable k is point k, for all points */
+    /* used without a Gram matrix: */
     const dni_points *all;
-    dni_points *own;         /* the variables' points; NULL: `all` */
-    dni_points *part;        /* the active points; NULL: all variables are active */
-    double *work;            /* scratch of the points */
+    dni_points *own;         /* copy of the variables' points; NULL: use `all` */
+    dni_points *part;        /* copy of the active points; NULL: all variables are active */
+    double *work;            /* working memory of dni_points_row */
     dni_row_cache cache;     /* rows in single precision */
-    float *passing;          /* [n] a row that is not cached; NULL: the cache holds at least one */
+    float *passing;          /* [n] a row that is not cached; NULL if the cache can hold a row */
     double *buffer[BUFFERS]; /* [n] */
-    unsigned turn;           /* the buffer to fill next */
-    size_t since;            /* values computed since the last poll for cancellation */
+    unsigned turn;           /* index of the buffer to fill next, modulo BUFFERS */
+    size_t since;            /* kernel values computed since the last poll of the stop flag */
 };
 
 /* ---- memory ---- */
@@ -49,9 +49,10 @@ static void rows_layout(dni_layout *layout, const void *shape, void *work) {
     }
 }
 
-/* Without a Gram matrix: scratch of the points, cached rows, and a row that is not cached. */
+/* Shape of the memory without a Gram matrix: working memory of dni_points_row, cached rows, and a
+ * row that is not cached. */
 struct cache_shape {
-    size_t n, work; /* variables, doubles */
+    size_t n, work; /* number of variables; doubles of working memory */
     dni_row_cache_shape cache;
     bool passing;
 };
@@ -175,7 +176,7 @@ dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err) {
     if (rows->gram.single == NULL || rows->work != NULL) {
         return DN_OK;
     }
-    rows->gram.single = NULL; /* Rows are computed from the points instead. */
+    rows->gram.single = NULL; /* rows are computed from the points from now on */
     return get_cache(rows, 0, err);
 }
 
@@ -198,7 +199,8 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
     return to;
 }
 
-/* Computes the row of point i in single or double precision; polls for cancellation. */
+/* Computes the row of point i in single precision, or in double precision if `single` is NULL.
+ * Polls the stop flag. */
 static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single,
                              double *exact, dn_error *err) {
     const size_t step = dni_points_step(points), n_all = dni_points_n(points);
@@ -221,7 +223,7 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
     return DN_OK;
 }
 
-/* The row of variable i in single precision, from the cache or computed. */
+/* *out ← the row of variable i in single precision, from the cache or computed. */
 static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     bool known = false;
     float *row = dni_row_cache_get(&rows->cache, i, &known);
@@ -251,7 +253,7 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
 }
 
 /* ---- active variables ---- */
-/* Whether every variable of the list is active. */
+/* True if every variable of active [n_active] is active now. */
 static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
     for (size_t k = 0; k < n_active; k++) {
         if (rows->place[active[k]] == DNI_NO_PLACE) {
@@ -277,7 +279,7 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
                                 dn_error *err) {
     const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
     dni_points *chosen = NULL;
-    /* Freed before the next selection is made, which is as large. */
+    /* Free the old copy before the new one is made: it may be as large. */
     dni_points_free(rows->part);
     rows->part = NULL;
     if (of_points && n_active < rows->n) {
@@ -304,7 +306,7 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
 }
 
 /* ---- sums ---- */
-enum { SUM_ROWS = 64 }; /* of a task */
+enum { SUM_ROWS = 64 }; /* rows per task */
 
 struct gram_sums {
     const dni_smo_rows *rows;
@@ -338,7 +340,7 @@ static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
-/* Adds row after row; the result is bit-for-bit that of sum_of. */
+/* sums [n] += Σ_i K_ki a_i, one row after another. Bit-for-bit the same result as sum_of. */
 static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums,
                           dn_error *err) {
     double *exact = rows->buffer[0];
@@ -375,7 +377,7 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
     }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    /* A Gram matrix was used so far, so no points are selected. */
+    /* With a Gram matrix the variables' points were not copied before. */
     if (rows->own == NULL && !rows->identity) {
         status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
     }

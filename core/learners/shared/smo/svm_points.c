@@ -1,4 +1,4 @@
-/* Gathers the distinct rows with a hash table, sorts them by class, and makes the points. */
+/* Finds the distinct rows with a hash table, sorts them by class, and creates the points. */
 #include "learners/shared/smo/svm_points.h"
 #include "base/layout.h"
 #include "base/tasks.h"
@@ -37,7 +37,7 @@ static const double *values_of(dn_matrix row) {
     return row.kind == DN_CSR ? row.values + row.row_start[0] : row.values;
 }
 
-/* The bits of a number; those of 0 for −0, which is equal. */
+/* Returns the bits of a number; for −0 the bits of 0, because −0 equals 0. */
 static uint64_t bits_of(double value) {
     uint64_t bits;
     value += 0.0;
@@ -84,11 +84,11 @@ static bool same_row(const dni_svm_points *p, size_t i, size_t j) {
 }
 
 /* ---- gathering ---- */
-/* Scratch of the gathering. */
+/* Working memory of dni_svm_points_gather. */
 struct gathering {
     dni_svm_points *p;
-    double *weight, *count; /* [n_rows] of the distinct rows, in the order of the rows */
-    uint32_t *row;          /* [n_rows] the first row of each */
+    double *weight, *count; /* [n_rows] Σv and number of rows, for each distinct row */
+    uint32_t *row;          /* [n_rows] index of the first equal row, for each distinct row */
     uint32_t *table;        /* [size] hash table: number of a distinct row + 1, or 0 */
     size_t size;            /* a power of two */
     bool merge;
@@ -136,7 +136,8 @@ double dni_svm_points_memory(size_t n_rows, size_t n_classes) {
     return dni_layout_bytes(points_layout, &shape, &scratch);
 }
 
-/* The number of the distinct row that is equal to `row`, or `n` if there is none. */
+/* Returns the number of the distinct row that is equal to `row`. If there is none, adds `row` as
+ * distinct row n and returns n. */
 static size_t find_or_add(struct gathering *g, size_t row, size_t n) {
     if (!g->merge) {
         return n;
@@ -176,7 +177,7 @@ static dn_status find_distinct(struct gathering *g, size_t n_rows, size_t *out_n
     return DN_OK;
 }
 
-/* Sorts the distinct rows by class, and within a class by row. */
+/* Sorts the distinct rows by class, and within a class by row index. */
 static void sort_by_class(const struct gathering *g, size_t n) {
     dni_svm_points *p = g->p;
     for (size_t i = 0; i < n; i++) {
@@ -272,7 +273,7 @@ void dni_svm_points_done(dni_svm_points *p) {
     *p = (dni_svm_points){0};
 }
 
-/* The row of the table that is training row r. */
+/* Returns the index in the table of training row r. */
 static size_t origin_of(const dn_fit_input *input, size_t r) {
     if (input->role == NULL) {
         return r;
@@ -285,7 +286,7 @@ static size_t origin_of(const dn_fit_input *input, size_t r) {
     return r;
 }
 
-/* Replaces the point in an error by its row of the table. */
+/* If *err names a point, replaces it by the point's row of the table. Returns `status`. */
 static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status,
                           dn_error *err) {
     if (status != DN_ERR_NUMERIC || err == NULL || err->row < 0) {
@@ -320,7 +321,8 @@ dn_status dni_svm_points_prepare(dni_svm_points *p, const dn_kernel *kernel,
 }
 
 /* ---- precomputed kernels ---- */
-/* column[i] ← the row of the table that point i is, which is also its column. */
+/* Sets column[i] to the row of the table that is point i. The kernel values of this row are in the
+ * column with the same index. */
 static dn_status find_columns(dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     const size_t n_rows = input->rows->n_rows,
                  n_source = input->role == NULL ? n_rows : input->n_source_rows,
@@ -357,7 +359,7 @@ static dn_status find_columns(dni_svm_points *p, const dn_fit_input *input, dn_e
     return DN_OK;
 }
 
-/* Number `column` of a row. */
+/* Returns the value of a row in column `column`. */
 static double value_at(dn_matrix row, size_t column) {
     if (row.kind == DN_DENSE) {
         return row.values[column];
@@ -378,7 +380,7 @@ static void name_column(const dn_fit_input *input, size_t j, char name[DN_FIELD_
     }
 }
 
-/* Adds the field and the row of K(x_i, x_j) to an error. */
+/* Adds the field (column name) and the row of K(x_i, x_j) to an error. Returns `status`. */
 static dn_status name_value(const dni_svm_points *p, const dn_fit_input *input, size_t i, size_t j,
                             dn_status status, dn_error *err) {
     char column[DN_FIELD_SIZE];
@@ -390,7 +392,7 @@ static dn_status name_value(const dni_svm_points *p, const dn_fit_input *input, 
     return status;
 }
 
-/* Refuses values so large that sums of a few million of them could overflow. */
+/* Fails if a value is so large that a sum of a few million such values could overflow. */
 static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     char column[DN_FIELD_SIZE];
     for (size_t i = 0; i < p->n; i++) {
