@@ -29,7 +29,8 @@
         .default_choice = "auto", .default_number = number, .minimum = 0,                          \
         .maximum = (double)INFINITY, .open_minimum = true, .open_maximum = true, .word = "auto"    \
     }
-/* "auto" or a number >= 0. With 0 the solver uses all iterations. */
+/* "auto" or a number >= 0. With 0 a fit converges only if its measure is exactly 0. An algorithm
+ * with such a row sets `resolve`. */
 #define DNI_PARAM_TOLERANCE(text, number)                                                          \
     {                                                                                              \
         .name = "tolerance", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",   \

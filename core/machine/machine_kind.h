@@ -38,8 +38,8 @@ enum {
 struct dni_machine_kind {
     uint8_t id;       /* a dni_kind_id */
     const char *name; /* in descriptions, for example "naive_bayes" */
-    /* Name of the arrays that `describe` omits if visitor->matrices is false, for example
-     * "layers". */
+    /* Name, in messages, of the largest arrays that `describe` omits if visitor->matrices is false,
+     * for example "layers". */
     const char *matrices;
     unsigned flags;
 

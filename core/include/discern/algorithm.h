@@ -1,7 +1,7 @@
 /* The catalogue of algorithms: what each one is, its parameters, and how it is fitted.
  *
- * Adding an algorithm is a folder in core/learners and a line in core/catalogue/registry.c. Forms,
- * validation and documentation come from the tables here.
+ * core/README.md describes how to add an algorithm. Forms, validation and documentation come from
+ * the tables here.
  *
  * Functions that take const pointers may be called from several threads at once. */
 #ifndef DISCERN_ALGORITHM_H
@@ -46,7 +46,8 @@ typedef struct dn_param {
     const char *const *choices; /* choice, list: the words, ending with NULL */
     const char *const *choice_meanings; /* as long as `choices` */
     const dn_synonym *synonyms; /* of the choices, for suggestions; ends with NULLs. NULL: none */
-    const char *hint;      /* shown where the parameter is given but does not apply. NULL: none */
+    const char *hint;      /* added to the error if the parameter is given but does not apply: what
+                              to do instead. NULL: nothing */
     const char *word;      /* number, integer: a word allowed instead ("auto"). NULL: none */
     const char *null_word; /* the word that JSON's null stands for ("hard" of C). NULL: a null is
                                    treated as if the parameter were not given */
@@ -116,7 +117,8 @@ DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params,
                                               dn_error *err);
 
 /* Whether the parameter with index i in the table has an effect, given the values of the others:
- * "kernel.degree" has one only if the kernel is polynomial. */
+ * "kernel.degree" has one only if the kernel is polynomial. dn_params_set_words and the service
+ * refuse a parameter without effect; dn_params_check does not. */
 bool dn_params_applies(const dn_params *params, size_t i);
 
 /* Adapts the encoder to the algorithm. dn_train and dn_train_memory call it.
@@ -150,7 +152,8 @@ dn_decision dn_params_decision(const dn_params *params);
 bool dn_params_drops_first(const dn_params *params);
 
 /* The value of a parameter; NaN, false or NULL if the algorithm does not have it. A word is NULL if
- * a number or a list was given. A list is NULL, and *out_n is 0, if a word was given. */
+ * a number or a list was given. If a word was given, the number is default_number, the list is NULL
+ * and *out_n is 0. */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
 const char *dn_params_word(const dn_params *params, const char *name);
@@ -301,7 +304,8 @@ typedef struct dn_kept_memory {
 
 enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target. Without it the algorithm finds outliers */
-    DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds and become probabilities (decision.h) */
+    DN_ALGORITHM_PROBABILITIES = 2, /* scores become probabilities: one score g is a log-odds, and
+                                       K scores are logits of a softmax (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default */
     DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are not in memory */
     DN_ALGORITHM_DENSITY = 16,      /* the machine of all classes has class densities: ln p(x) */
@@ -337,12 +341,14 @@ struct dn_algorithm {
     /* Adds warnings that depend on the parameters alone, once for all machines. NULL: none. */
     void (*warn)(const dn_params *params, dn_report *report);
 
-    /* Working memory of a fit in bytes, without the rows. */
+    /* Returns at least the peak of the bytes that `fit` takes from the run. The machine may be
+     * included; the rows are not. Parameters may be "auto". */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
 
-    /* Fits a machine to input->n_classes classes; for one of several machines there are 2. The
-     * caller owns *out, which is NULL before, and *report, which is {0} before. It releases what
-     * they hold also after a failure. */
+    /* Fits a machine to input->n_classes classes; for one of several machines there are 2.
+     * Parameters are checked and not resolved: they may be "auto". The caller owns *out, which is
+     * NULL before, and *report, which is {0} before. It releases what they hold also after a
+     * failure. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,
