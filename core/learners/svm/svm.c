@@ -10,7 +10,7 @@
 
 enum {
     DENSE_INTERIOR = 1000
-}; /* features: up to here a factorisation of d × d numbers in every step is fast enough */
+}; /* most features for which a [d × d] factorisation in every step is fast enough */
 
 static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo",
                                       NULL};
@@ -79,14 +79,14 @@ static bool linear(const dn_params *p) {
     return dni_params_is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
 }
 
-/* The hard margin of a linear kernel has its own solver. */
+/* True for the hard margin of a linear kernel, which has its own solver. */
 static bool hard_plane(const dn_params *p) {
     return linear(p) && dni_params_is(p, "C", "hard");
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
     if (dni_params_is(p, "solver", "interior_point") ||
-        hard_plane(p)) { /* The hard margin has the tolerance of the interior point. */
+        hard_plane(p)) { /* the hard margin has the same default tolerance */
         return DNI_SVM_INTERIOR_POINT;
     }
     if (dni_params_is(p, "solver", "dual_coordinate_descent")) {

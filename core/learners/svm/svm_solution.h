@@ -1,4 +1,4 @@
-/* Support vector machines: the problem's options, its solution, and the report of a fit.
+/* Support vector machines: the options of the problem, its solution, and the report of a fit.
  *
  *   min  ½‖w‖² + C Σ v_i s_i,   s_i = max(0, 1 − t_i f(x_i)),   f(x) = ⟨w, x⟩ + w0
  *
@@ -9,8 +9,8 @@
  *
  *   max  Σ α_i − ½ Σ α_i α_j t_i t_j K_ij   subject to  0 <= α_i <= C v_i,  Σ α_i t_i = 0
  *
- * Hard margin (C = ∞): the nearest points of the two convex hulls. It is infeasible if their
- * distance is at most 1e-9 max‖x‖.
+ * Hard margin (C = ∞): the nearest points of the convex hulls of the two classes. It counts as
+ * infeasible if the distance of the hulls is at most 1e-9 max‖x‖.
  *
  * Sources: Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Schölkopf and
  * Smola, Learning with Kernels, chapter 7. */
@@ -38,43 +38,45 @@ typedef struct dni_svm_options {
     bool squared;     /* squared hinge loss */
     double C;         /* INFINITY: hard margin */
     double tolerance; /* relative duality gap; smo: violation of the optimality conditions */
-    /* interior point: steps; coordinate descent: passes; smo: thousands of pairs */
+    /* interior point: steps; coordinate descent: passes; smo: thousands of steps */
     size_t max_iterations;
     double cache_bytes; /* smo: limit of the memory of kernel rows */
 } dni_svm_options;
 
-/* A solution and its certificate. Numbers that do not apply are NaN. Counts are of rows. */
+/* A solution and its duality gap. Numbers that do not apply are NaN. n_…: numbers of rows. */
 typedef struct dni_svm_solution {
     double primal;        /* objective */
     double dual;          /* objective; NaN if the kernel is not positive semidefinite */
-    double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN if `dual` is */
+    double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN if `dual` is NaN */
     bool certified;       /* gap <= tolerance; smo: gap <= 10 tolerance */
-    double kkt_violation; /* largest violation of the dual's optimality conditions, units of t f */
+    double kkt_violation; /* largest violation of the optimality conditions, in units of t f */
     double w0;
-    double w0_low, w0_high;  /* every intercept in this interval is optimal; w0 is the middle */
+    double w0_low, w0_high;  /* interval of optimal intercepts; w0 is its midpoint */
     double n_support;        /* α > 0 */
     double n_bounded;        /* hinge loss: α = C v */
-    double n_slack_positive; /* s > tolerance; hinge: and α = C v; smo: s > kkt_violation */
+    double n_slack_positive; /* s > tolerance (smo: s > kkt_violation); hinge: also α = C v */
     double n_slack_over_one; /* t f < 0 */
     double slack_sum;        /* Σ v s */
-    double norm;             /* ‖w‖ of the encoded features, or in the kernel's space */
-    double margin;           /* 1/‖w‖ */
-    double margin_raw;       /* 1/‖w‖ of the raw features; NaN with a kernel */
-    double spread;           /* largest f minus smallest f over the rows */
+    double norm;       /* ‖w‖ for encoded features, or in the feature space of the kernel */
+    double margin;     /* 1/‖w‖ */
+    double margin_raw; /* 1/‖w‖ for raw features; NaN if the kernel is not linear */
+    double spread;     /* (largest f) − (smallest f) over the rows */
 } dni_svm_solution;
 
-/* Whether all rows have nearly the same score: the spread is below 1e-6, where margins are 1. */
+/* True if all rows have nearly the same score: the spread is below 1e-6 (margins have the size
+ * 1). */
 static inline bool dni_svm_is_constant(const dni_svm_solution *solution) {
     return solution->spread < 1e-6;
 }
 
-/* 1/‖w‖ in the raw features. w [d]; scale [d], or NULL for 1. NaN if w is 0. */
+/* Returns 1/‖w‖ for the raw features; NaN if w is 0. w: [d] for encoded features; scale: [d] of the
+ * encoder, or NULL for 1. */
 double dni_svm_raw_margin(const double *w, const double *scale, size_t d);
 
 /* Adds the solution to a report: primal_objective, dual_objective, gap, certified, kkt_violation,
  * w0, w0_interval (two numbers), support_vectors, bounded_support_vectors, slack_positive,
- * slack_over_one, slack_sum, norm, margin, margin_raw. Warns if all scores are nearly the same;
- * `advice` is what the warning suggests, or NULL. */
+ * slack_over_one, slack_sum, norm, margin, margin_raw. Adds a warning if all scores are nearly the
+ * same. advice: suggestion for this warning, or NULL. */
 void dni_svm_report(const dni_svm_solution *solution, double C, const char *advice,
                     dn_report *report);
 

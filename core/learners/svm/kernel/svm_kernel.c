@@ -1,8 +1,8 @@
-/* Support vector machines with kernels: the parts of a decision over one prepared problem, the dual
- * of each part, its certificate, and the machines over shared support vectors.
+/* Support vector machines with kernels: training of all machines of a decision on one prepared
+ * problem, their duality gaps, and the resulting machines, which share support vectors.
  *
- * A part is one machine while it is trained. The hard margin is the problem of the nearest points
- * of the two classes' hulls, in terms of the same dual variables. */
+ * A part is the state of one machine during training. For the hard margin the dual is the search
+ * for the nearest points of the convex hulls of the two classes; it has the same dual variables. */
 #include "learners/svm/kernel/svm_kernel.h"
 #include "base/layout.h"
 #include "base/tasks.h"
@@ -16,22 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Violation that is aimed at beyond the tolerance, with kernel values in double precision. */
+/* Violation that the solver tries to reach after the tolerance, if kernel values have double
+ * precision. */
 #define FINE 1e-12
-/* A squared distance of hulls, relative to the largest K(x, x), that is not distinguished from 0:
- * sums of kernel values in double precision have errors of this size. */
+/* A squared distance of the hulls counts as 0 if it is at most VANISHING times the largest K(x, x):
+ * the rounding errors of sums of kernel values have this size. */
 #define VANISHING 1e-14
-/* Most bytes that the arrays of a part have more than their share of those of all rows. */
+/* Most bytes of padding in the arrays of a part. */
 #define PART_PADDING (4.0 * DNI_LAYOUT_ALIGN)
 
 typedef struct svm_part {
-    size_t negative, positive; /* classes; negative SIZE_MAX: all others */
+    size_t negative, positive; /* class indices; negative = SIZE_MAX: all other classes */
     void *memory;
-    uint32_t *list; /* [n] points, those of the negative side first */
+    uint32_t *list; /* [n] points: first n_negative points of the negative side */
     size_t n, n_negative;
-    double *alpha; /* [n] dual variables; hard margin: of the scaled solution */
+    double *alpha; /* [n] dual variables α; after scale_hulls multiplied by scale */
     double *g;     /* [n] gradient of the dual */
-    double scale;  /* of α: 1; hard margin: 2/distance² */
+    double scale;  /* factor of α: 1; hard margin: 2/(distance of the hulls)² */
     dni_svm_solution solution;
     double iterations;
     bool converged;
@@ -46,7 +47,7 @@ typedef struct svm_fit {
     dni_prepared *problem;
     svm_part *parts; /* [n_parts] */
     size_t n_parts;
-    atomic_size_t n_done; /* parts that are trained */
+    atomic_size_t n_done; /* number of parts whose training has ended */
 } svm_fit;
 
 static bool is_hard(const svm_fit *f) {
@@ -119,10 +120,10 @@ static dn_status make_parts(svm_fit *f, dn_error *err) {
 struct dual {
     const svm_fit *fit;
     signed char *t;  /* [n] signs */
-    double *upper;   /* [n] bounds of the boxes */
-    double *linear;  /* [n] linear part of the objective */
-    double first;    /* violation of the first report */
-    double fraction; /* of the progress; never decreases */
+    double *upper;   /* [n] upper bounds of α */
+    double *linear;  /* [n] linear coefficients of the objective */
+    double first;    /* violation at the first progress report; 0: no report yet */
+    double fraction; /* progress reported so far, 0 … 1; never decreases */
 };
 
 static void dual_layout(dni_layout *layout, const void *shape, void *work) {
@@ -133,7 +134,7 @@ static void dual_layout(dni_layout *layout, const void *shape, void *work) {
     dual->t = dni_layout_array(layout, n, sizeof *dual->t);
 }
 
-/* Reports a progress that is linear in the logarithm of the violation. */
+/* Reports progress. Its fraction is linear in the logarithm of the violation. */
 static void report_progress(void *ctx, double iterations, double violation, double objective) {
     struct dual *dual = ctx;
     const svm_fit *f = dual->fit;
@@ -160,7 +161,8 @@ static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
     return f->options->C * f->problem->points.weight[part->list[k]];
 }
 
-/* Fills in the boxes, the signs and the linear part. Each hull starts at its first point. */
+/* Sets the bounds, the signs, the linear coefficients and the start: α = 0, or, for the hard
+ * margin, the first point of each hull. */
 static void state_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
     const bool hard = is_hard(f);
     for (size_t k = 0; k < part->n; k++) {
@@ -232,7 +234,8 @@ static bool is_free(const svm_fit *f, const svm_part *part, size_t k) {
     return part->alpha[k] > 0 && part->alpha[k] < upper_of(f, part, k);
 }
 
-/* w0 is the mean over the free support vectors; without any, the middle of the optimal interval. */
+/* Sets w0: the mean over the free support vectors, or, if there are none, the midpoint of the
+ * interval of optimal intercepts. */
 static void find_intercept(const svm_fit *f, const svm_part *part, dni_svm_solution *s) {
     double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
     for (size_t k = 0; k < part->n; k++) {
@@ -253,7 +256,8 @@ static void find_intercept(const svm_fit *f, const svm_part *part, dni_svm_solut
     s->w0_high = n > 0 ? s->w0 : high;
 }
 
-/* The boundary halfway between the hulls, scaled so that f is ±1 on them; g is −⟨p₊ − p₋, x⟩. */
+/* Hard margin: scales α and sets w0 so that f = 0 halfway between the hulls and f = ±1 at their
+ * nearest points p₊ and p₋. part->g is −⟨p₊ − p₋, x⟩ for each point x. */
 static void scale_hulls(svm_part *part, dni_svm_solution *s) {
     double square = 0, near_positive = 0, near_negative = 0;
     for (size_t k = 0; k < part->n; k++) {
@@ -324,20 +328,21 @@ static void certify(const svm_fit *f, svm_part *part) {
                     : 0.5 * square + f->options->C * s->slack_sum;
     s->dual = f->problem->definite ? s->dual : (double)NAN;
     s->gap = (s->primal - s->dual) / fmax(fabs(s->primal), 1e-300);
-    /* the tolerance is of t f, and every row may use it up */
+    /* each row may violate its condition by `tolerance`, in units of t f */
     s->certified = s->gap <= 10 * f->options->tolerance;
     s->margin = 1 / s->norm;
     s->margin_raw = (double)NAN;
 }
 
 /* ---- training ---- */
-/* Bytes of cached kernel rows for each of the parts that are trained in parallel. */
+/* Returns the limit of the bytes of cached kernel rows for each part: the parts that are trained in
+ * parallel share cache_bytes. */
 static double cache_of(const svm_fit *f) {
     const size_t at_once = f->n_parts < f->run->n_slots ? f->n_parts : f->run->n_slots;
     return f->options->cache_bytes / (double)at_once;
 }
 
-/* Trains part i; `reports`: with progress reports, on the caller's thread. */
+/* Trains part i. reports: report progress; only allowed on the thread that called the fit. */
 static dn_status train_part(const svm_fit *f, size_t i, const dn_run *run, bool reports,
                             dn_error *err) {
     svm_part *part = &f->parts[i];
@@ -375,7 +380,7 @@ static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
         return status;
     }
     const size_t done = atomic_fetch_add(&f->n_done, 1) + 1;
-    if (slot == 0) { /* only the caller's thread reports progress */
+    if (slot == 0) { /* slot 0 is the thread that called the fit */
         report_parts(f, done);
     }
     return DN_OK;
@@ -394,8 +399,8 @@ static dn_status train(svm_fit *f, dn_error *err) {
 }
 
 /* ---- machines ---- */
-/* number[i] ← the number of point i among the support vectors, or UINT32_MAX. Returns how many
- * there are. */
+/* number[i] ← the number of point i among the support vectors, or UINT32_MAX. Returns the number of
+ * support vectors. */
 static size_t number_support(const svm_fit *f, uint32_t *number) {
     size_t n = 0;
     memset(number, 0, f->problem->points.n * sizeof *number);
@@ -412,7 +417,7 @@ static size_t number_support(const svm_fit *f, uint32_t *number) {
     return n;
 }
 
-/* Orders indices of support vectors; a part has them class by class. */
+/* Comparison for qsort: ascending indices of support vectors. */
 static int by_index(const void *a, const void *b) {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -426,7 +431,7 @@ static size_t count_support(const svm_part *part) {
     return n;
 }
 
-/* coef [n_support] is scratch. */
+/* Creates the machine of a part. coef: [n_support] working memory. */
 static dn_status make_kernel_machine(const svm_part *part, const uint32_t *number,
                                      dni_support *support, double *coef, dn_machine **out,
                                      dn_error *err) {
@@ -455,8 +460,8 @@ static dn_status make_kernel_machine(const svm_part *part, const uint32_t *numbe
 }
 
 struct support_lists {
-    double *coef;     /* [n] by support vector */
-    uint32_t *number; /* [n] by point */
+    double *coef;     /* [n] coefficient of each support vector */
+    uint32_t *number; /* [n] see number_support */
 };
 
 static void support_layout(dni_layout *layout, const void *shape, void *work) {
@@ -496,7 +501,8 @@ static void add_row(dn_matrix x, double s, double *w) {
     }
 }
 
-/* The machines of a linear kernel are weights: w = Σ c_i x_i. They determine margin_raw. */
+/* For a linear kernel: creates linear machines with w = Σ c_i x_i, and sets margin_raw of the
+ * solutions. */
 static dn_status make_linear_machines(const svm_fit *f, dn_machine **machines, dn_error *err) {
     const size_t d = f->input->rows->n_cols;
     for (size_t i = 0; i < f->n_parts; i++) {
@@ -565,7 +571,8 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
     *report = fresh;
 }
 
-/* Makes and passes on one report after the other: a report is large, and there may be thousands. */
+/* Creates, delivers and frees one report after another, because a report is large and there may be
+ * thousands of machines. */
 static dn_status take_reports(const svm_fit *f, size_t n_support,
                               const dn_report_receiver *receiver, dn_error *err) {
     for (size_t i = 0; i < f->n_parts; i++) {

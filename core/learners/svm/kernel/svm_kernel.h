@@ -7,12 +7,13 @@
 #include <discern/decision.h>
 #include <discern/kernel.h>
 
-/* Fits the machines of the decision; DN_DECISION_NATIVE: two classes, one machine. The machines
- * share their support vectors and are trained in parallel. If the kernel is not positive
- * semidefinite, a solution satisfies the optimality conditions, and its report has a warning.
+/* Fits the machines of the decision, in parallel. DN_DECISION_NATIVE is for two classes and has one
+ * machine. The machines share their support vectors. If the kernel is not positive semidefinite,
+ * the solutions satisfy the optimality conditions but may not be optimal; the reports have a
+ * warning.
  *
  *   machines  [n], filled in on success
- *   receiver     receives the report of each machine
+ *   receiver receives the report of each machine
  *
  * Errors: those of dni_prepared_get; DN_ERR_DATA if the hard margin does not exist; DN_ERR_NUMERIC
  * if C times a weight, or a kernel value, overflows. */
@@ -20,7 +21,7 @@ DN_MUST_USE dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision 
                                          const dni_svm_options *options, const dn_run *run,
                                          dn_machine **machines, const dn_report_receiver *receiver,
                                          dn_error *err);
-/* Bytes of working memory and of the result. */
+/* Bytes of the working memory of dni_svm_kernel_fit, including its result. */
 double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel,
                              dn_decision decision, const dn_fit_shape *shape);
 

@@ -1,11 +1,11 @@
-/* The certificate, and the best intercept for given weights, which minimises a convex function of
- * one variable:
- *   hinge    Σ U max(0, 1 − t(g + b)) is linear between the points t − g. Its slope begins at −Σ₊U
- *            and grows by U at each point. The minimum is where the points' U, summed from the
- *            left, reach Σ₊U: a
- *            weighted quantile, found by partitioning as in quicksort.
- *   squared  Σ U max(0, 1 − t(g + b))² has a piecewise linear slope; its zero is found by Newton's
- *            method within a bracket. */
+/* The duality gap of a solution, and the best intercept b for given scores g, which minimises a
+ * convex function of b:
+ *   hinge    Σ U max(0, 1 − t(g + b)) is linear between the points t − g. From left to right its
+ *            slope begins at −Σ₊U, the sum over the second class, and increases by U at each point.
+ *            The minimum is the point where the sum of U over the points to the left reaches Σ₊U: a
+ *            weighted quantile, found by quickselect.
+ *   squared  Σ U max(0, 1 − t(g + b))² has a piecewise linear slope. The zero of the slope is found
+ *            by Newton's method within a bracket. */
 #include "learners/svm/linear/svm_certificate.h"
 #include "base/random.h"
 #include "linalg/vector.h"
@@ -13,8 +13,9 @@
 #include <string.h>
 
 /* ---- the intercept ---- */
-/* Partitions pairs first … last − 1 of (point, weight) into points < pivot, = pivot and > pivot.
- * Returns the start of the second part; *out_last is the start of the third. */
+/* Partitions the pairs first … last − 1 of (point, weight) into points < pivot, = pivot and >
+ * pivot. Returns the index of the first point = pivot; *out_last: index of the first point >
+ * pivot. */
 static size_t partition(double *pairs, size_t first, size_t last, double pivot, size_t *out_last) {
     size_t low = first, high = last, i = first;
     while (i < high) {
@@ -47,8 +48,8 @@ static double weight_of(const double *pairs, size_t first, size_t last) {
     return sum;
 }
 
-/* The smallest point p with Σ weight of points <= p at least target − slack. *out_next is the next
- * point if the sum equals the target within slack, else p. */
+/* Returns the smallest point p for which the weights of all points <= p sum to at least target −
+ * slack. *out_next: the next larger point if the sum is at most target + slack, otherwise p. */
 static double quantile(double *pairs, size_t n, double target, double slack, double *out_next) {
     size_t first = 0, last = n;
     double before = 0, pivot = 0;
@@ -67,7 +68,7 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
             first = to;
         } else {
             *out_next = pivot;
-            if (upto <= target + slack && to < n) { /* The points from `to` on are greater. */
+            if (upto <= target + slack && to < n) { /* points to … n − 1 are > pivot */
                 double next = pairs[2 * to];
                 for (size_t i = to; i < n; i++) {
                     next = fmin(next, pairs[2 * i]);
@@ -130,7 +131,7 @@ static double squared_intercept(const dni_svm_problem *svm, const double *score,
 }
 
 /* ---- the certificate ---- */
-/* Whether α is at its upper bound, up to rounding. */
+/* True if α = a is at its upper bound, up to rounding. */
 static bool at_upper(const dni_svm_problem *svm, size_t i, double a) {
     return !svm->options->squared && a >= svm->upper[i] * (1 - 1e-9);
 }
@@ -150,7 +151,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     if (excess <= 1e-14 * sum[more]) {
         return;
     }
-    const bool enough = inside[more] > excess; /* α at the bound stay there */
+    const bool enough = inside[more] > excess; /* leave α at the upper bound unchanged */
     const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++) {
         if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_upper(svm, i, alpha[i]))) {
@@ -159,7 +160,8 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     }
 }
 
-/* Whether some α is strictly inside its box. The margin of its row is then 1, which fixes w0. */
+/* True if an α is strictly between its bounds. The margin of its row is then 1, so that w0 is
+ * unique. */
 static bool has_free(const dni_svm_problem *svm) {
     for (size_t i = 0; i < svm->n; i++) {
         if (svm->alpha[i] > 1e-6 * svm->upper[i] && svm->alpha[i] < (1 - 1e-6) * svm->upper[i]) {
@@ -186,7 +188,7 @@ static void choose_intercept(dni_svm_problem *svm, double *work, dni_svm_solutio
     }
 }
 
-/* Counts slack and support vectors. Returns the loss Σ U s or Σ U s². */
+/* Sets the counts, the slack sum and the spread of *out. Returns the loss Σ U s or Σ U s². */
 static double count_rows(const dni_svm_problem *svm, dni_svm_solution *out) {
     const bool squared = svm->options->squared;
     const double w0 = svm->w[svm->d];
@@ -230,7 +232,8 @@ static double half_square(const dni_svm_problem *svm, const double *v) {
     return (dni_dot(v, v, svm->d) + w0 * w0) / 2;
 }
 
-/* With a free intercept the weight of a constant column is rounding only. */
+/* Sets the weights of constant columns to 0: with a free intercept they consist of rounding errors
+ * only. */
 static void clear_constants(const dni_svm_problem *svm, double *v) {
     for (size_t j = 0; j < svm->d; j++) {
         if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0) {

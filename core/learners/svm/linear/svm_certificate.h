@@ -1,30 +1,31 @@
-/* The certificate of a linear support vector machine: from dual variables to a solution whose
- * duality gap is computed from the data.
+/* The certificate of a linear support vector machine: the duality gap of given dual variables and
+ * weights, computed from the data.
  *
  *   primal  ½‖w‖² [+ ½w0²] + Σ U s             squared hinge: Σ U s²
  *   dual    Σα − ½‖w‖² [− ½w0²]                squared hinge: − Σ α²/4U
  *           with w = Σ α t x [and w0 = Σ α t], α feasible
  *
- * The terms in brackets belong to a penalised intercept. The difference is >= 0, and 0 only at the
- * optimum, for any feasible α and any weights of the primal. */
+ * The terms in brackets apply to a penalised intercept. For any feasible α and any primal weights
+ * the difference primal − dual is >= 0, and it is 0 only at the optimum. */
 #ifndef DNI_SVM_CERTIFICATE_H
 #define DNI_SVM_CERTIFICATE_H
 
 #include "learners/svm/linear/svm_problem.h"
 
-/* Computes the interval of intercepts that minimise Σ U max(0, 1 − t(g + b)) for g = score [n].
- * work [2n]. O(n) expected. */
+/* Computes the interval low … high of the intercepts b that minimise Σ U max(0, 1 − t(g + b)) for g
+ * = score [n]. work: [2n] working memory. Expected cost O(n). */
 void dni_svm_hinge_intercept(const dni_svm_problem *svm, const double *score, double *work,
                              double *low, double *high);
 
-/* Makes Σαt = 0 for a free intercept: scales down the α of the class whose sum is larger. Only α
- * below their upper bound are scaled if that is enough. */
+/* For a free intercept: makes Σαt = 0 by scaling down the α of the class with the larger Σα. If
+ * possible, scales only the α below their upper bound. */
 void dni_svm_balance(const dni_svm_problem *svm, double *alpha);
 
-/* Stores v with the best intercept in svm->w, and the certificate of it and svm->alpha in *out.
+/* Sets svm->w to v with the best intercept, and *out to the solution with the duality gap of svm->w
+ * and svm->alpha.
  *
- *   v     [width]; NULL for the weights of svm->alpha; may be svm->w
- *   work  [2n]
+ *   v [width]; NULL: use Σ α t x of svm->alpha; may be svm->w
+ *   work [2n] working memory
  *
  * Two passes over the rows. */
 DN_MUST_USE dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,

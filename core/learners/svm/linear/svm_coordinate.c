@@ -7,16 +7,17 @@
  *   invariant      w = Σ α_i t_i x_i
  *   intercept      none: b = 0; penalised: b = 0 and a feature that is always 1; free: see below
  *
- * A pass visits the rows in a random order and minimises over one α_i at a time. An α at a bound
- * that will probably stay there is left out of the following passes (shrinking) until the others
- * have converged. Then the relative gap is computed from all rows, and the tolerance of the passes
- * is lowered until the gap is small enough.
+ * A pass visits the rows in a random order and minimises over one α_i at a time. If an α is at a
+ * bound and will probably stay there, the following passes omit its row (shrinking) until the other
+ * α have converged. Then the relative duality gap is computed from all rows. If the gap is above
+ * the tolerance, epsilon, the tolerance of the passes, is lowered.
  *
- * Free intercept: the derivative of the minimum in b is −h(b) with h(b) = Σ α_i t_i, which
- * decreases in b. The zero of h is bracketed and found by regula falsi (Illinois); each b starts
- * from the α of the last one. The mixture of the α of both ends with Σ α t = 0 is feasible, and the
- * dual objective is computed from it; hence jumps of h and its inexactness do no harm. The primal
- * objective is that of the last descent's w with the best intercept.
+ * Free intercept: let α(b) be the minimiser for a given b. The derivative of the minimum by b is
+ * −h(b) with h(b) = Σ α_i(b) t_i, which decreases in b. The zero of h is bracketed and found by
+ * regula falsi (Illinois); the descent for a new b starts from the previous α. The dual objective
+ * is computed from the convex combination of the α of both ends for which Σ α t = 0, which is
+ * feasible. Therefore it does not matter that h is inexact and has jumps. The primal objective is
+ * computed from w of the last descent and the best intercept.
  *
  * Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A dual coordinate descent method for
  * large-scale linear SVM, ICML 2008, Algorithm 3; shrinking: section 3.2. Cost: O(nnz) per pass. */
@@ -32,15 +33,15 @@ static const double FIRST_EPSILON = 0.1, LAST_EPSILON = 1e-12;
 
 struct coordinate {
     dni_svm_problem *svm;
-    size_t *index;        /* [n] the rows with weight > 0, the active ones first */
+    size_t *index;        /* [n_rows] indices of the rows with weight > 0; active rows first */
     double *q;            /* [n] diagonal of Q + D */
     double *alpha;        /* [n] at the current b */
     double *w;            /* [width] Σ α t x */
-    double *left, *right; /* [n] α at the ends of the bracket: h > 0, h < 0 */
+    double *left, *right; /* [n] α at the ends of the bracket: with h > 0, with h < 0 */
     double *work;         /* [2n] */
     double b;
-    double epsilon;     /* projected gradients of a converged descent lie within this range */
-    double gap, primal; /* the last computed; NaN before */
+    double epsilon;     /* a descent ends if its projected gradients differ by at most this */
+    double gap, primal; /* relative gap, primal objective; NaN until computed */
     dni_random random;
     dni_pace pace;
     dni_svm_solution *out;
@@ -68,7 +69,7 @@ double dni_svm_coordinate_memory(size_t n_rows, size_t n_features) {
     return dni_layout_bytes(coordinate_layout, &shape, &scratch);
 }
 
-/* x_iᵀx_i, plus 1 for a penalised intercept. */
+/* Returns x_iᵀx_i, plus 1 for a penalised intercept. */
 static double square_of(const dni_svm_problem *svm, size_t i) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
@@ -93,14 +94,15 @@ static void prepare(struct coordinate *c) {
 }
 
 /* ---- descent ---- */
-/* The active rows of a descent, and the bounds on the gradient beyond which a row is left out. */
+/* The active rows of a descent, and the bounds of the gradient: a row with α at a bound and a
+ * gradient outside these bounds becomes inactive. */
 struct active {
     size_t n;
-    double high, low;       /* from the last pass */
-    double greatest, least; /* projected gradients of the current pass */
+    double high, low;       /* bounds: largest and smallest of the previous pass */
+    double greatest, least; /* extreme projected gradients of the current pass */
 };
 
-/* Minimises over one α. Returns true if the row is left out from now on. */
+/* Minimises over α_i. Returns true, without a step, if row i becomes inactive. */
 static bool visit(struct coordinate *c, struct active *active, size_t i) {
     dni_svm_problem *svm = c->svm;
     const bool squared = svm->options->squared;
@@ -171,7 +173,7 @@ static bool is_exhausted(const struct coordinate *c) {
     return c->svm->iterations >= c->svm->options->max_iterations;
 }
 
-/* Passes until the projected gradients of all rows lie within epsilon. */
+/* Makes passes until the projected gradients of all rows differ by at most epsilon. */
 static dn_status descend(struct coordinate *c, dn_error *err) {
     struct active active = {c->svm->n_rows, (double)INFINITY, -(double)INFINITY, 0, 0};
     while (!is_exhausted(c)) {
@@ -192,8 +194,9 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
     return DN_OK;
 }
 
-/* Computes the gap of svm->alpha from all rows. With a free intercept the primal uses the current
- * w: making α feasible changes w by much more than correcting the intercept does. */
+/* Computes the duality gap of svm->alpha from all rows. With a free intercept the primal objective
+ * is computed from the current w, not from svm->alpha: making α feasible would change w much more
+ * than the best intercept does. */
 static dn_status certify(struct coordinate *c, dn_error *err) {
     const double *v = c->svm->options->intercept == DNI_SVM_FREE ? c->w : NULL;
     dn_status status = dni_svm_certify(c->svm, v, c->work, c->out, err);
@@ -205,13 +208,13 @@ static dn_status certify(struct coordinate *c, dn_error *err) {
     return DN_OK;
 }
 
-/* Lowers epsilon as far as the gap requires. */
+/* Multiplies epsilon by tolerance/(2 gap), limited to 0.01 … 0.3. */
 static void lower_epsilon(struct coordinate *c) {
     const double tolerance = c->svm->options->tolerance;
     c->epsilon *= fmax(0.01, fmin(0.3, tolerance / (2 * c->gap)));
 }
 
-/* Solves for a penalised intercept or none. */
+/* Solves the problem with a penalised intercept or without an intercept. */
 static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
     dni_svm_problem *svm = c->svm;
     for (;;) {
@@ -224,7 +227,7 @@ static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
         if (status != DN_OK || c->out->certified || is_exhausted(c) || c->epsilon < LAST_EPSILON) {
             return status;
         }
-        memcpy(c->w, svm->w, svm->width * sizeof *c->w); /* Removes the rounding of many steps. */
+        memcpy(c->w, svm->w, svm->width * sizeof *c->w); /* removes accumulated rounding errors */
         lower_epsilon(c);
     }
 }
@@ -240,12 +243,12 @@ static double imbalance(const struct coordinate *c) {
 
 /* The bracket of the zero of h. */
 struct bracket {
-    double low, high;               /* b with h > 0 and with h < 0; infinite: unknown */
-    double at_low, at_high;         /* h there */
+    double low, high;               /* b with h > 0; b with h < 0; infinite: unknown */
+    double at_low, at_high;         /* h at low, h at high */
     double scaled_low, scaled_high; /* at_low and at_high, halved by the Illinois rule */
 };
 
-/* Makes the current b an end of the bracket. */
+/* Replaces one end of the bracket by the current b. h: value at b; its sign selects the end. */
 static void set_end(struct coordinate *c, struct bracket *z, double h) {
     if (h > 0) {
         memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
@@ -260,8 +263,8 @@ static void set_end(struct coordinate *c, struct bracket *z, double h) {
     }
 }
 
-/* svm->alpha ← a feasible α: the mixture of both ends, or of one end with the larger class scaled
- * down. */
+/* svm->alpha ← a feasible α: the convex combination of the α at both ends of the bracket with Σ α t
+ * = 0. If only one end is known: the current α, balanced by dni_svm_balance. */
 static void mix(struct coordinate *c, const struct bracket *z) {
     dni_svm_problem *svm = c->svm;
     const bool both = isfinite(z->low) && isfinite(z->high);
@@ -273,8 +276,9 @@ static void mix(struct coordinate *c, const struct bracket *z) {
     dni_svm_balance(svm, svm->alpha);
 }
 
-/* Searches the zero of h from the current b, in steps of `step` until it is bracketed. Ends with
- * the certificate, or when the bracket is narrower than epsilon allows to resolve. */
+/* Searches the zero of h, starting at the current b with steps of `step` until the zero is
+ * bracketed. Stops when the gap is below the tolerance, or when the bracket is so narrow that a
+ * smaller epsilon is needed. */
 static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
     struct bracket z = {.low = -(double)INFINITY, .high = (double)INFINITY};
     for (;;) {
@@ -310,8 +314,8 @@ static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
     }
 }
 
-/* Takes the first b, α and epsilon from the problem with a penalised intercept, which needs no
- * search and has a similar solution. */
+/* Sets the first b, α and epsilon: solves the problem with a penalised intercept, which has a
+ * similar solution and needs no search for b. */
 static dn_status find_start(struct coordinate *c, dn_error *err) {
     dni_svm_problem *svm = c->svm;
     const dni_svm_options *own = svm->options;
@@ -356,7 +360,7 @@ dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out, dn_err
         prepare(&c);
         status = solve_fixed(&c, err);
     }
-    /* used without a certificate only */
+    /* only used if the solution is not certified */
     svm->reason = is_exhausted(&c) ? DN_STOP_MAX_ITERATIONS : DN_STOP_NO_PROGRESS;
     dn_run_free(svm->run, memory);
     return status;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Row i of the factor: i + 1 numbers. */
+/* Returns row i of the factor, which has i + 1 numbers. */
 static double *row_of(const dni_corral *c, size_t i) {
     return c->factor + i * (i + 1) / 2;
 }
@@ -72,7 +72,7 @@ bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *
 
 void dni_corral_leave(dni_corral *c, size_t k) {
     for (size_t i = k; i + 1 < c->n;
-         /* Row i + 1 becomes row i; a rotation of the last two columns removes its last number. */
+         /* Moves row i + 1 to row i; a rotation of the last two columns makes its last number 0. */
          i++) {
         memcpy(c->row, row_of(c, i + 1), (i + 2) * sizeof *c->row);
         for (size_t j = k; j < i; j++) {

@@ -1,19 +1,20 @@
-/* The hard margin: the nearest points of the two classes' convex hulls.
+/* The hard margin: the nearest points of the convex hulls of the two classes.
  *
  *   free intercept   min ‖p‖, p = Σ β_i t_i x_i, β >= 0, Σ β = 1 in each class;  w = 2p/‖p‖², the
  *                    boundary is halfway between the two points
  *   penalised, none  the point of the convex hull of t_i [x_i, 1], or t_i x_i, nearest to the
  *                    origin; w = p/‖p‖²
  *
- * The nearest points exist for any data. Their distance ‖p‖ is an upper bound of the hulls'
- * distance, and the smallest projections of the rows on p give a lower bound. The classes are
- * separated if the lower bound is positive; both bounds together are the duality gap. Rows beyond
- * the plane through p enter the working set, and rows whose share would become negative leave it.
+ * The nearest points exist for any data. For any p of the above form ‖p‖ is an upper bound of the
+ * distance of the hulls, and the smallest projections of the rows on p give a lower bound. The
+ * classes are separated if the lower bound is positive. The difference of both bounds is the
+ * duality gap. A row is added to the working set if its projection on p is smaller than that of its
+ * group's point, and removed if its coefficient β would become negative.
  *
- * Sequential minimal optimisation solves the same problem, but works with kernel values, whose
- * differences lose digits: it cannot separate hulls at a distance of 1e-8 times the rows' length,
- * where this solver resolves 1e-9. On 6,000 rows of 20 features it takes 150 times as long and
- * leaves a gap of 3e-7 instead of 1e-15, on 1,000 rows of 250 features 32 times as long.
+ * Sequential minimal optimisation solves the same problem, but with kernel values, whose
+ * differences lose digits: it fails for hulls at a distance of 1e-8 times the length of the rows,
+ * while this solver succeeds down to 1e-9. On 6,000 rows of 20 features it takes 150 times as long
+ * and leaves a gap of 3e-7 instead of 1e-15, on 1,000 rows of 250 features 32 times as long.
  *
  * Sources: Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and
  * geometry in SVM classifiers, ICML 2000. Cost: one pass over the rows per step. */
@@ -26,25 +27,26 @@
 #include <string.h>
 
 enum { STEPS_PER_ITERATION = 50 };
-#define TOUCHING 1e-9 /* times max ‖x‖: hulls at this distance or less are not separated */
+#define TOUCHING 1e-9 /* hulls touch if their distance is <= TOUCHING · max ‖x‖ */
 #define ROUNDING 1e-14
 
 struct hard {
     dni_svm_problem *svm;
     dni_corral corral;
-    bool two; /* two hulls: the intercept is free */
-    /* [width] the difference of the nearest points; the last number belongs to the intercept */
+    bool two; /* true: two hulls (free intercept); false: one hull */
+    /* [width] difference of the nearest points; p[d] is the component of the intercept */
     double *p;
-    double *z; /* [width] the point that joins */
-    /* [width] the columns' means if there are two hulls, which a shift does not change; else 0 */
+    double *z; /* [width] working memory: the point that is added */
+    /* [width] vector that is subtracted from all rows: the means of the columns if there are two
+     * hulls, whose distance does not change; otherwise 0 */
     double *shift;
     double *share;  /* [capacity + 1] */
     double *slope;  /* [capacity + 1] */
     double largest; /* max ‖x‖ */
-    size_t *batch;  /* [capacity] rows that join in this step */
+    size_t *batch;  /* [capacity] rows to add in this step */
     size_t n_batch;
-    double least[2]; /* smallest t (x − shift)ᵀp of each group's rows */
-    size_t at[2];    /* the rows of `least` */
+    double least[2]; /* smallest t (x − shift)ᵀp over the rows of each group */
+    size_t at[2];    /* the rows that have these values */
     double length;   /* ‖p‖ */
     dni_pace pace;
 };
@@ -89,8 +91,8 @@ static bool has_one(const struct hard *h) {
     return h->svm->options->intercept == DNI_SVM_PENALISED;
 }
 
-/* a_iᵀv for the point a_i = t (x − shift), with a 1 added for a penalised intercept. Dense rows are
- * shifted before they are multiplied. */
+/* Returns a_iᵀv for the point a_i = t (x − shift), or a_i = t [x, 1] for a penalised intercept.
+ * shift_dot: shiftᵀv. Dense rows are shifted before the multiplication. */
 static double point_dot(const struct hard *h, size_t i, const double *v, double shift_dot) {
     const dni_svm_problem *svm = h->svm;
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
@@ -123,7 +125,7 @@ static double shift_dot(const struct hard *h, const double *v) {
     return h->two ? dni_dot(h->shift, v, h->svm->d) : 0;
 }
 
-/* p ← Σ share · point over the working set. */
+/* p ← Σ share[k] · point k over the working set. */
 static dn_status locate(struct hard *h, const double *share, dn_error *err) {
     dn_status status = DN_OK;
     memset(h->p, 0, h->svm->width * sizeof *h->p);
@@ -211,7 +213,8 @@ static dn_status set_up(struct hard *h, void **out_memory, dn_error *err) {
     return DN_OK;
 }
 
-/* Starts with the foremost row of each group in the direction between the class means. */
+/* Initialises the working set: from each group the row with the smallest projection on the
+ * difference of the class means. */
 static dn_status start(struct hard *h, dn_error *err) {
     dni_svm_problem *svm = h->svm;
     bool joined = true;
@@ -232,8 +235,8 @@ static dn_status start(struct hard *h, dn_error *err) {
 }
 
 /* ---- steps ---- */
-/* share ← the shares of the nearest point of the affine hull, with one step of iterative
- * refinement. */
+/* share ← the coefficients of the point of the affine hull that is nearest to the origin. If all
+ * are positive, improves them by one step of iterative refinement. */
 static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     static const double ones[DNI_CORRAL_GROUPS] = {1, 1};
     double left[DNI_CORRAL_GROUPS] = {1, 1};
@@ -241,7 +244,7 @@ static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     *out_ok = dni_corral_minimise(c, NULL, ones, h->share);
     for (size_t k = 0; k < c->n && *out_ok; k++) {
         if (!(h->share[k] > 0)) {
-            return DN_OK; /* This point will not be the result. */
+            return DN_OK; /* outside the convex hull: precision is not needed */
         }
     }
     dn_status status = *out_ok ? locate(h, h->share, err) : DN_OK;
@@ -260,9 +263,9 @@ static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     return status;
 }
 
-/* Moves the shares towards `share` until the first would become negative, and removes that point
- * and all others without a share that would become negative. Returns true if no share became
- * negative. */
+/* Moves the coefficients beta towards `share` until the first one becomes 0. Removes each point
+ * with beta = 0 and share <= 0. Returns true if beta reached `share`, that is, if no coefficient
+ * would become negative. */
 static bool advance(struct hard *h) {
     dni_corral *c = &h->corral;
     double step = 1;
@@ -289,7 +292,7 @@ static bool advance(struct hard *h) {
 }
 
 /* Adds the rows of the batch, then removes points until the nearest point of the affine hull has
- * positive shares. *out_ok is false if rounding prevents progress. */
+ * positive coefficients. *out_ok ← false if rounding errors prevent progress. */
 static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
     dn_status status = DN_OK;
     size_t n_joined = 0;
@@ -317,21 +320,22 @@ static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
         status = locate(h, h->corral.beta, err);
     }
     if (status == DN_OK &&
-        /* In exact arithmetic the point is nearer now. */
+        /* ‖p‖ must have decreased; otherwise rounding errors dominate. */
         !(dni_norm(h->p, h->svm->width) < h->length)) {
         *out_ok = false;
     }
     return status;
 }
 
-/* The lower bound of the distance. */
+/* Returns the lower bound of the distance of the hulls. */
 static double lower_bound(const struct hard *h) {
     return (h->least[0] + (h->two ? h->least[1] : 0)) / h->length;
 }
 
-/* Chooses the rows that join: the row farthest beyond the plane through its group's nearest point,
- * and, for a large working set, other rows at least half as far. Distances within rounding do not
- * count. */
+/* Sets the batch of rows to add, at most `most`. The violation of a row is the amount by which its
+ * projection on p is below that of its group's nearest point. The batch has the row with the
+ * largest violation, and other rows with more than half of it. Violations within rounding errors
+ * are ignored. */
 static void find_rows(struct hard *h, size_t most) {
     const dni_svm_problem *svm = h->svm;
     const double along = shift_dot(h, h->p);
@@ -398,13 +402,13 @@ static dn_status iterate(struct hard *h, dn_error *err) {
         if (status != DN_OK) {
             return status;
         }
-        /* joining several rows at once failed: retry with one */
+        /* adding several rows at once failed: retry with one row */
         if (!going && !single && h->n_batch > 1) {
             single = true;
             continue;
         }
         if (!going) {
-            svm->reason = DN_STOP_NO_PROGRESS; /* used without a certificate only */
+            svm->reason = DN_STOP_NO_PROGRESS; /* only used if the solution is not certified */
             h->length = dni_norm(h->p, svm->width);
             return h->length > 0 ? project(h, h->p, err) : DN_OK;
         }

@@ -1,5 +1,5 @@
-/* The steps of the interior point: three passes over the rows, each of which reads a tile once, and
- * the normal equations between them. The formulas are in svm_interior_step.h.
+/* One step of the interior-point method: passes over the rows and the normal equations. Each pass
+ * reads a tile of rows once. The formulas are in svm_interior_step.h.
  *
  * Sources: Mehrotra, SIAM J. Optimization 2, 1992; Ferris and Munson, Interior-point methods for
  * massive support vector machines, SIAM J. Optimization 13, 2002; Nocedal and Wright, section
@@ -54,9 +54,9 @@ double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots)
            dn_run_sum_memory(n_rows, n_slots, width * width + width + DNI_IP_SUMS);
 }
 
-/* Dense columns whose mean is large compared with their deviation are centred before they are
- * multiplied, since differences of large products lose digits. This needs a free intercept, which
- * absorbs the shift. */
+/* Sets ip->shift: the means of dense columns, if a mean is large compared with its deviation;
+ * otherwise NULL. Differences of large products would lose digits. Only with a free intercept,
+ * which compensates for the shift. */
 static void choose_shift(dni_interior *ip) {
     const dni_moments *m = &ip->svm->moments;
     const size_t d = ip->svm->d, width = ip->svm->width;
@@ -112,7 +112,7 @@ static bool has_weight(const dni_interior *ip, size_t i) {
     return ip->svm->upper[i] > 0;
 }
 
-/* Applies the pending step to row i and computes its ω. */
+/* Applies the last step to α, r, z, s and m of row i, and computes ω of the row. */
 static void update_row(dni_interior *ip, size_t i) {
     const double step = ip->step;
     double *alpha = ip->svm->alpha;
@@ -139,7 +139,8 @@ static dn_status update_block(void *arg, const dn_block *block, size_t slot, dn_
     return DN_OK;
 }
 
-/* Returns the weight of row i in the matrix; *coef is its coefficient in the right-hand side. */
+/* Returns the weight of row i in the matrix. *coef ← the coefficient of the row in the right-hand
+ * side. Adds to sums [DNI_IP_SUMS]. */
 static double weigh(const dni_interior *ip, size_t i, double *coef, double *sums) {
     const dni_svm_problem *svm = ip->svm;
     const double u = svm->upper[i], t = svm->sign[i], a = svm->alpha[i], m = ip->margin[i];
@@ -211,7 +212,8 @@ dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
 }
 
 /* ---- predictor and corrector ---- */
-/* The larger of `so_far` and the reciprocal of the step that brings the row to its first bound. */
+/* Returns the larger of `so_far` and 1/(the step length at which the first of α, r, z and s of the
+ * row becomes 0). */
 static inline double inverse_step(double so_far, double a, double r, double z, double s,
                                   double d_alpha, double d_z, double d_s) {
     const double alpha = d_alpha < 0 ? -d_alpha / a : d_alpha / r, up = -d_z / z, down = -d_s / s,
@@ -226,7 +228,7 @@ static void clear_maxima(dni_interior *ip) {
     }
 }
 
-/* The longest step that keeps α, r, z and s positive. */
+/* Returns the largest step length that keeps α, r, z and s of all rows positive. */
 static double longest_step(const dni_interior *ip) {
     double maximum = 0;
     for (size_t i = 0; i < ip->svm->run->n_slots; i++) {
@@ -235,7 +237,8 @@ static double longest_step(const dni_interior *ip) {
     return maximum > 0 ? 1 / maximum : (double)INFINITY;
 }
 
-/* Calls `step` for every row with weight, with the change of its margin along d_v. */
+/* Calls `step` for every row with a weight above 0. d_margin: the change of the row's margin for
+ * the step d_v. */
 DNI_ALWAYS_INLINE dn_status step_block(dni_interior *ip, const dn_block *block, dni_svm_slot *slot,
                                        void (*step)(dni_interior *ip, size_t i, double d_margin,
                                                     dni_svm_slot *slot),
@@ -256,7 +259,7 @@ DNI_ALWAYS_INLINE dn_status step_block(dni_interior *ip, const dn_block *block, 
     return DN_OK;
 }
 
-/* The affine step of a row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
+/* The predictor step (σ = 0) of a row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
 static inline void predict_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
     const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
     const double d_alpha = ip->omega[i] * (1 - ip->margin[i] - d_margin);
@@ -271,7 +274,8 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot, dn
     return step_block(ip, block, &ip->svm->slots[slot], predict_row, err);
 }
 
-/* Two residuals: what σμ = 1 and what the products add to the right-hand side. */
+/* Computes the two vectors that the corrector adds to the right-hand side: one for σμ = 1, one for
+ * the products ΔαΔz and ΔαΔs. */
 static dn_status correction_block(const void *arg, const dn_block *block, size_t slot_number,
                                   double *out, dn_error *err) {
     const dni_interior *ip = arg;
@@ -299,7 +303,8 @@ static dn_status correction_block(const void *arg, const dn_block *block, size_t
     return DN_OK;
 }
 
-/* Separates the two residuals: dni_tile_gradient interleaves them for sparse rows. */
+/* Copies the two vectors of correction_block to `first`. dni_tile_gradient interleaves the two
+ * vectors if the rows are sparse. */
 static void split_residuals(dni_interior *ip) {
     const size_t width = ip->svm->width, step = ip->svm->moments.sparse ? 2 : 1,
                  second = ip->svm->moments.sparse ? 1 : width;
@@ -309,8 +314,8 @@ static void split_residuals(dni_interior *ip) {
     }
 }
 
-/* The affine step along d_v. first ← the corrector's additions to the right-hand side, of σμ = 1
- * and of the products; *out_step: the longest step; *out_second: sum of the products. */
+/* The predictor step for d_v. first ← the two vectors of correction_block. *out_step ← the largest
+ * step length. *out_second ← Σ ΔαΔz − ΔαΔs. */
 static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t n_out = 2 * svm->width + DNI_IP_SUMS;
@@ -330,7 +335,7 @@ static dn_status predict(dni_interior *ip, double *out_step, double *out_second,
     return DN_OK;
 }
 
-/* The step of a row with the corrector. */
+/* The corrector step of a row: sets d_margin, d_alpha, d_z and d_s. */
 static inline void correct_row(dni_interior *ip, size_t i, double d_margin, dni_svm_slot *slot) {
     const double a = ip->svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i];
     const double centre = ip->target * ip->svm->upper[i], up = centre - ip->second * ip->d_z[i],
@@ -348,7 +353,7 @@ static dn_status correct_block(void *arg, const dn_block *block, size_t slot, dn
     return step_block(ip, block, &ip->svm->slots[slot], correct_row, err);
 }
 
-/* The step along d_v, in d_alpha, d_z, d_s and d_margin. */
+/* The corrector step of all rows for d_v. *out_step ← the largest step length. */
 static dn_status correct(dni_interior *ip, double *out_step, dn_error *err) {
     clear_maxima(ip);
     dn_status status = dn_run_each(ip->svm->run, ip->svm->input->rows, correct_block, ip, err);
@@ -371,7 +376,7 @@ dn_status dni_interior_margin_step(dni_interior *ip, dn_error *err) {
 }
 
 /* ---- the normal equations ---- */
-/* The intercept of centred columns is w0 + ⟨w, mean⟩. */
+/* With ip->shift the system is solved for the intercept of centred columns, w0 + ⟨w, mean⟩. */
 dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
     const size_t d = svm->d;
@@ -435,8 +440,7 @@ dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_er
     const size_t width = svm->width;
     double *b = svm->table, longest, second;
     for (size_t j = 0; j < width; j++) {
-        svm->w[j] =
-            ip->residual[j] + ip->first[j]; /* of the prediction; the corrector adds to it */
+        svm->w[j] = ip->residual[j] + ip->first[j]; /* right-hand side of the predictor */
     }
     memcpy(b, svm->w, width * sizeof *b);
     dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);

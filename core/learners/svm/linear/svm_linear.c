@@ -1,4 +1,4 @@
-/* Fits a linear support vector machine: chooses the solver, makes the machine, writes the
+/* Fits a linear support vector machine: calls the solver, creates the machine, writes the
  * report. */
 #include "learners/svm/linear/svm_linear.h"
 #include "learners/svm/linear/svm_problem.h"

@@ -1,17 +1,18 @@
-/* Polishing: from a point close to the optimum to the optimum, by an active-set method that starts
- * with nearly the right sets.
+/* Polishing: computes the exact optimum from a point close to it, by an active-set method. The
+ * initial sets are nearly those of the optimum.
  *
- * Rows at 0 or U keep their α. For the rows between, t f = 1 is an equation:
+ * Each row is in one of three groups: α = 0, α = U, or 0 < α < U ("between"). The rows between must
+ * satisfy t f = 1. Their α and w solve the equations
  *
  *   w = Σ α t x,   Σ α t = 0 (w0),   t_i f(x_i) = 1 for i between
  *
- * The method of multipliers solves them:
+ * The method of multipliers solves these equations:
  *
  *   Δα = τ (1 − t f(v + Δv)),   (R + τ Σ x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + τ Σ t (1 − t f(v)) x̃
  *
- * It accepts linearly dependent rows and takes a few steps with one factorisation. Then an α beyond
- * a bound moves to the bound, and a row at a bound whose margin is on the wrong side of 1 joins the
- * rows between, until nothing changes.
+ * The method allows linearly dependent rows and needs a few steps with one factorisation. Then the
+ * groups are corrected: an α beyond a bound is set to the bound, and a row at a bound whose margin
+ * is on the wrong side of 1 becomes a row between. Both are repeated until no group changes.
  *
  * Sources: Gill, Murray and Wright, Practical Optimization, section 5.2; Bertsekas, Constrained
  * Optimization and Lagrange Multiplier Methods, chapter 2. */
@@ -24,19 +25,20 @@
 
 enum { ROUNDS = 12, ROUNDS_OF_ALL = 5, SWEEPS = 40 };
 #define STIFFNESS 1e8 /* τ times the mean ‖x̃‖² */
-#define EXACT 1e-9    /* tolerance of margins, and of α in units of a typical one */
+#define EXACT 1e-9    /* tolerance of margins, and of α in units of scale_of */
 
 struct polish {
     dni_interior *ip;
     double *v, *p, *b; /* [width] weights; Σ α t x̃; right-hand side */
-    double typical;    /* typical size of an α that is not small */
+    double typical;    /* typical size of α: Σα²/Σα */
     double tau;
     double margin_error; /* largest |1 − t f| of the rows between */
-    double weight_error; /* largest number of Σ α t x̃ − R v */
-    size_t n;            /* rows between */
+    double weight_error; /* largest absolute component of Σ α t x̃ − R v */
+    size_t n;            /* number of rows between */
 };
 
-/* The scale of row i's α: its upper bound may be much larger than all α. */
+/* Returns the unit for errors of α_i: its upper bound U, but at most `typical`, because U may be
+ * much larger than all α. */
 static double scale_of(const struct polish *p, size_t i) {
     return fmin(p->ip->svm->upper[i], p->typical);
 }
@@ -115,7 +117,7 @@ static dn_status form_matrix(struct polish *p, dn_error *err) {
     return status;
 }
 
-/* x̃ᵀv of a row, and p ← p + s x̃. */
+/* Returns x̃ᵀv for row i. */
 static double score(const dni_svm_problem *svm, size_t i, const double *v) {
     return dni_svm_row_dot(svm, i, v) + v[svm->d];
 }
@@ -125,7 +127,8 @@ static void add(const dni_svm_problem *svm, size_t i, double s, double *p) {
     p[svm->d] += s;
 }
 
-/* One step of the multipliers. Stores the residuals of the equations before it. */
+/* One step of the method of multipliers. Sets margin_error and weight_error to the errors before
+ * the step. */
 static dn_status step(struct polish *p, bool again, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
@@ -156,8 +159,8 @@ static dn_status step(struct polish *p, bool again, dn_error *err) {
     return DN_OK;
 }
 
-/* Solves the equations of the rows between. Without such rows w follows from α, and w0 is the
- * middle of the best intercepts. */
+/* Solves the equations for the rows between. If there are none, w = Σ α t x, and w0 is the midpoint
+ * of the interval of best intercepts. */
 static dn_status solve_between(struct polish *p, dn_error *err) {
     dni_interior *ip = p->ip;
     dni_svm_problem *svm = ip->svm;
@@ -192,7 +195,8 @@ static dn_status solve_between(struct polish *p, dn_error *err) {
     return status;
 }
 
-/* The violation of row i's optimality condition; *to is the group it should move to. */
+/* Returns the violation of the optimality condition of row i. *to ← the group for the row if the
+ * violation is positive. */
 static double violation(const struct polish *p, size_t i, unsigned char *to) {
     const dni_interior *ip = p->ip;
     const double a = ip->svm->alpha[i], u = ip->svm->upper[i], m = ip->d_margin[i];
@@ -209,8 +213,8 @@ static double violation(const struct polish *p, size_t i, unsigned char *to) {
     }
 }
 
-/* Moves the rows that violate their condition to another group: all of them, or only the worst.
- * Returns false if there is none. */
+/* Moves rows that violate their condition to another group: all of them, or only the row with the
+ * largest violation. Returns false if there is no such row. */
 static bool move_rows(struct polish *p, bool all) {
     dni_interior *ip = p->ip;
     size_t worst = 0, n = 0;

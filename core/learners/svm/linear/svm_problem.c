@@ -1,4 +1,5 @@
-/* The rows of a linear support vector machine: signs, boxes, and the passes of all solvers. */
+/* The rows of a linear support vector machine: signs, upper bounds, and the passes that all solvers
+ * use. */
 #include "learners/svm/linear/svm_problem.h"
 #include "base/layout.h"
 #include "linalg/tile.h"
@@ -7,14 +8,15 @@
 #include <limits.h>
 #include <string.h>
 
-#define TINY_C 1e-100 /* For a C below this the reciprocals overflow, not the features. */
+#define TINY_C 1e-100 /* if C is smaller, an overflow is caused by 1/C, not by the features */
 
-/* Doubles of each of a slot's arrays, in units of DNI_TILE_ROWS. */
+/* Number of arrays of a slot: vectors of DNI_TILE_ROWS doubles, matrices of [DNI_TILE_ROWS ×
+ * width]. */
 enum { SLOT_VECTORS = 4, SLOT_MATRICES = 2 };
 
 struct problem_shape {
     size_t n, width, n_blocks, n_slots;
-    bool expands; /* slots have room for expanded rows */
+    bool expands; /* slots have matrices for expanded rows */
 };
 
 static struct problem_shape shape_of(const dni_svm_options *options, size_t n_rows,
@@ -86,7 +88,7 @@ static dn_status get_memory(dni_svm_problem *svm, dn_error *err) {
     return DN_OK;
 }
 
-/* Reads signs, boxes and class weights, and stores the views of the blocks. */
+/* Sets the signs, the upper bounds and the class weights, and stores views of the blocks. */
 static dn_status read_rows(dni_svm_problem *svm, dn_error *err) {
     const dn_rows *rows = svm->input->rows;
     const bool hard = !isfinite(svm->options->C);
@@ -144,7 +146,7 @@ void dni_svm_problem_done(dni_svm_problem *svm) {
 /* ---- passes ---- */
 struct pass {
     dni_svm_problem *svm;
-    const double *in; /* scores: [w, w0]; combine: α */
+    const double *in; /* dni_svm_scores: [w, w0]; dni_svm_combine: α */
     double *score;
 };
 
@@ -234,7 +236,7 @@ dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most, 
                            double objective, dn_error *err) {
     const double tolerance = svm->options->tolerance;
     double fraction = (double)iteration / (double)most;
-    /* Linear in the logarithm, from a gap of 1 to the tolerance. */
+    /* The fraction is linear in ln(gap): 0 for a gap of 1, 1 for the tolerance. */
     if (gap > 0 && gap < 1 && tolerance < 1) {
         fraction = fmax(fraction, log(gap) / log(tolerance));
     }

@@ -1,8 +1,8 @@
-/* The problem that the solvers of a linear support vector machine share: rows, signs, boxes, and
- * the passes over the rows.
+/* The problem that the solvers of a linear support vector machine share: rows, signs, upper bounds,
+ * and the passes over the rows.
  *
  *   w = Σ α_i t_i x_i,   0 <= α_i <= U_i
- *   U_i = C v_i; squared hinge: no upper bound, and U_i weights the loss; hard margin: 1
+ *   U_i = C v_i; squared hinge: no upper bound, U_i is the factor of the loss; hard margin: 1
  *   free intercept: Σ α_i t_i = 0; penalised intercept: w0 = Σ α_i t_i
  *
  * Rows with weight 0 have U_i = 0 and are ignored. All rows are held in memory. */
@@ -12,14 +12,14 @@
 #include "learners/shared/moments.h"
 #include "learners/svm/svm_solution.h"
 
-/* Workspace of one slot. */
+/* Working memory of one slot. */
 typedef struct dni_svm_slot {
     double *scores; /* [DNI_TILE_ROWS] */
     double *omega;  /* [DNI_TILE_ROWS] weights of a Gram matrix */
     double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of sums of rows */
     double *z;      /* interior point: [DNI_TILE_ROWS × width] expanded rows; else NULL */
     double *work;   /* interior point: [DNI_TILE_ROWS × width]; else NULL */
-    double maximum; /* of the slot's rows; a maximum does not depend on the order */
+    double maximum; /* over the rows of the slot; does not depend on the order of the rows */
 } dni_svm_slot;
 
 typedef struct dni_svm_problem {
@@ -30,24 +30,25 @@ typedef struct dni_svm_problem {
     dni_moments moments;
     size_t n_rows;         /* rows with weight > 0 */
     double weight[2];      /* Σv of each class */
-    void *memory;          /* the block of the arrays below */
+    void *memory;          /* allocated block that holds the arrays below */
     dn_matrix *block;      /* [n_blocks] */
     double *sign;          /* [n] t */
     double *upper;         /* [n] U */
-    double *alpha;         /* [n] the solution's dual variables */
+    double *alpha;         /* [n] dual variables of the solution */
     double *score;         /* [n] ⟨w, x⟩, without the intercept */
-    double *w;             /* [width] the solution */
+    double *w;             /* [width] weights and intercept of the solution */
     double *sums;          /* [width] result of a pass */
-    double *table;         /* [width] scratch */
+    double *table;         /* [width] working memory */
     dni_svm_slot *slots;   /* [run->n_slots] */
-    double *tile_vectors;  /* the slots' vectors */
-    double *tile_matrices; /* the slots' matrices; NULL if they have none */
-    size_t iterations;     /* done so far */
-    dn_stop_reason reason; /* why the solver ended, if it has no certificate */
-    double fraction;       /* of the progress; never decreases */
+    double *tile_vectors;  /* vectors of all slots */
+    double *tile_matrices; /* matrices of all slots; NULL if not needed */
+    size_t iterations;     /* number of iterations so far */
+    dn_stop_reason reason; /* reason of the end if the solution is not certified */
+    double fraction;       /* progress reported so far, 0 … 1; never decreases */
 } dni_svm_problem;
 
-/* Reads signs and boxes and allocates the workspace. Call _done even after a failure.
+/* Allocates the working memory and sets the signs and the upper bounds. Call dni_svm_problem_done
+ * also after a failure.
  *
  * Errors: DN_ERR_BUDGET or DN_ERR_MEMORY for sizes beyond the address space, DN_ERR_NUMERIC if
  * C times the weights overflows. */
@@ -55,7 +56,7 @@ DN_MUST_USE dn_status dni_svm_problem_init(dni_svm_problem *svm, const dn_fit_in
                                            const dni_svm_options *options, const dn_run *run,
                                            dn_error *err);
 void dni_svm_problem_done(dni_svm_problem *svm);
-/* Bytes of working memory. */
+/* Bytes of working memory of a problem. */
 double dni_svm_problem_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
                               size_t n_slots);
 
@@ -66,21 +67,21 @@ DN_MUST_USE dn_status dni_svm_scores(dni_svm_problem *svm, const double *v, doub
 DN_MUST_USE dn_status dni_svm_combine(dni_svm_problem *svm, const double *alpha, double *out,
                                       dn_error *err);
 
-/* ⟨v, x_i⟩ without the intercept. */
+/* Returns ⟨v, x_i⟩ without the intercept. */
 double dni_svm_row_dot(const dni_svm_problem *svm, size_t i, const double *v);
 /* v ← v + s x_i; v[d] is unchanged. */
 void dni_svm_row_add(const dni_svm_problem *svm, size_t i, double s, double *v);
 /* Number of stored entries of row i. */
 size_t dni_svm_row_entries(const dni_svm_problem *svm, size_t i);
 
-/* Reports the progress of an iteration and polls for cancellation. `gap` is relative; `gap` and
- * `objective` may be NaN. */
+/* Reports the progress after `iteration` of at most `most` iterations, and polls the stop flag.
+ * gap: relative duality gap; gap and objective may be NaN. */
 DN_MUST_USE dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most,
                                        double gap, double objective, dn_error *err);
-/* Sets DN_ERR_NUMERIC for an iteration that overflowed. */
+/* Sets *err to DN_ERR_NUMERIC: the arithmetic of `iteration` overflowed. Returns DN_ERR_NUMERIC. */
 dn_status dni_svm_not_finite(const dni_svm_problem *svm, size_t iteration, dn_error *err);
 
-/* The solvers. Each leaves its result in svm->alpha, svm->w and *out. */
+/* The solvers. Each stores its result in svm->alpha, svm->w and *out. */
 DN_MUST_USE dn_status dni_svm_interior(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err);
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots);
 DN_MUST_USE dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out,

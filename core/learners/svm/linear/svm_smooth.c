@@ -1,13 +1,14 @@
-/* Newton's method for a smooth loss instead of the hinge: the start of the interior point, and its
- * fallback.
+/* Newton's method for a smooth loss that replaces the hinge. It computes the first iterate of the
+ * interior-point method, and it is the fallback if that method makes no progress.
  *
  *   Σ U b ln(1 + e^((k − m)/b)) + ½vᵀRv,   α = U σ((k − m)/b),   curvature α (U − α)/(U b)
  *
- * α is minus the derivative of a row's loss by its margin m. With k = 0 and b = 1 this is logistic
- * regression at the same C. With k = 1 it differs from the hinge by at most Σ U b ln 2. Newton's
- * method with a line search converges from any start and for any row weights: each step solves the
- * interior point's system with other weights. Without the fallback 18,838 of 60,000 random problems
- * ended without a certificate. */
+ * α is minus the derivative of the loss of a row by its margin m. With k = 0 and b = 1 this is
+ * logistic regression with the same C. With k = 1 the objective differs from that of the hinge by
+ * at most Σ U b ln 2. Newton's method with a line search converges from any start and for any row
+ * weights. Each step solves the linear system of the interior-point method with other weights of
+ * the rows. Measured on 60,000 random problems: without the fallback 18,838 solutions are not
+ * certified. */
 #include "learners/svm/linear/svm_interior_step.h"
 #include "linalg/vector.h"
 
@@ -16,11 +17,11 @@
 enum { START_STEPS = 2, HALVINGS = 30, MOST_STEPS = 40, MOST_MOVES = 100, REACH = 1000 };
 static const double START_SLACK = 0.3, LEAST_GAIN = 1e-12;
 static const double START_EXPONENT = 20,
-                    /* Bounds of |k − m|/b: at the start, and in the fallback, where only overflow
-                     * matters. */
+                    /* Limits of |k − m|/b: START_EXPONENT for the first iterate, MOST_EXPONENT in
+                     * the fallback, where only overflow must be avoided. */
     MOST_EXPONENT = 500;
 
-/* The objective at v + a Δv. */
+/* Returns the objective at v + a Δv. */
 static double value_at(const dni_interior *ip, double a) {
     const dni_svm_problem *svm = ip->svm;
     double sum = 0;
@@ -37,7 +38,7 @@ static double value_at(const dni_interior *ip, double a) {
     return sum;
 }
 
-/* Computes α and r = U − α, kept off their bounds. */
+/* Computes α and r = U − α. Both are positive, because the exponent is limited. */
 static void set_alpha(dni_interior *ip) {
     const double most = ip->centre > 0 ? MOST_EXPONENT : START_EXPONENT;
     for (size_t i = 0; i < ip->svm->n; i++) {
@@ -48,7 +49,7 @@ static void set_alpha(dni_interior *ip) {
     }
 }
 
-/* v ← v + a Δv if that decreases the objective. */
+/* v ← v + a Δv if this decreases the objective *value. Returns true if v was changed. */
 static bool try_step(dni_interior *ip, double a, double *value) {
     const double next = value_at(ip, a);
     if (!(next < *value)) {
@@ -60,7 +61,8 @@ static bool try_step(dni_interior *ip, double a, double *value) {
     return true;
 }
 
-/* One Newton step. *value is unchanged if no step along the direction decreases the objective. */
+/* One Newton step with step halving. *value is unchanged if no step in the direction decreases the
+ * objective. */
 static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     set_alpha(ip);
     dn_status status = dni_interior_form(ip, err);
@@ -83,7 +85,7 @@ static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     return DN_OK;
 }
 
-/* Σ α t, and minus its derivative, if w0 is moved by `move`. It decreases in `move`. */
+/* Returns Σ α t for the intercept w0 + move; *slope ← minus its derivative by `move`, >= 0. */
 static double balance_at(const dni_interior *ip, double move, double *slope) {
     const dni_svm_problem *svm = ip->svm;
     double sum = 0;
@@ -98,9 +100,9 @@ static double balance_at(const dni_interior *ip, double move, double *slope) {
     return sum;
 }
 
-/* Moves the free intercept to its best value for the current w, by Newton's method within a
- * bracket. Where all margins are far from k the loss has hardly any curvature, and a step of all
- * weights together would not move the intercept. */
+/* Sets the free intercept to its best value for the current w, by Newton's method within a bracket.
+ * If all margins are far from k, the loss has almost no curvature, and a Newton step in all
+ * variables would not change the intercept. */
 static void move_intercept(dni_interior *ip) {
     dni_svm_problem *svm = ip->svm;
     double far = 0, slope;
@@ -130,7 +132,8 @@ static void move_intercept(dni_interior *ip) {
     }
 }
 
-/* Makes the interior point's iterate at v; the multipliers are at least `slack`. */
+/* Sets the iterate of the interior-point method at v. The multipliers z and s are at least
+ * `slack`. */
 static dn_status make_iterate(dni_interior *ip, double slack, dn_error *err) {
     set_alpha(ip);
     dn_status status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
