@@ -404,7 +404,7 @@ static void fit_bernoulli(const struct bayes *b, size_t j) {
  * Together they are the values of one distribution.
  *
  *   k         the class
- *   total denominator without smoothing: Σ_i N_ik, or N_k
+ *   total     denominator without smoothing: Σ_i N_ik, or N_k
  *   n_values  number of values of the distribution */
 static void fit_shares(const struct bayes *b, size_t k, double total, double n_values, size_t first,
                        size_t n, const bool *marked) {

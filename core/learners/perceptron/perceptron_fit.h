@@ -99,7 +99,7 @@ DN_MUST_USE dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *c
  * Sequential: visits every row once on the calling thread and changes w at each row with wᵀy <= b.
  * Batch: one step along `direction`, which must have been computed at w.
  *
- *   out_updates number of changes of w
+ *   out_updates   number of changes of w
  *   out_longest   `longest` is set to the w that classified the most consecutive rows correctly, of
  *                 all w that this pass both set and replaced. *out_longest: number of these rows; 0
  *                 if there is no such w */

@@ -48,7 +48,7 @@ typedef struct dni_covariance_task {
  *
  *   whiten   [d × d] ← A, lower triangular, zeros above; the rows and columns of features that are
  *            left out are 0
- *   log_det ← ln|Σ| of the features that are not left out
+ *   log_det  ← ln|Σ| of the features that are not left out
  *
  * Errors: DN_ERR_DATA if a column is constant in these rows only, or if all rows of the class are
  * equal; and those of dni_correlation_factor. The message names the columns. */

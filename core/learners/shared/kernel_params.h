@@ -107,8 +107,8 @@ DN_MUST_USE dn_status dni_kernel_params_shape(const dn_params *params, size_t n_
  *   precomputed                  dni_precomputed_encoding
  *   shared_words, shared_paths,  one text column and nothing else; the kernel sets its encoding,
  *   distance with edit           and another encoding in `spec` is an error
- *   mahalanobis text columns and sparse columns are errors
- *   others `spec` is not changed
+ *   mahalanobis                  text columns and sparse columns are errors
+ *   others                       `spec` is not changed
  *
  * Errors: DN_ERR_ARGUMENT. The field is "text" for an error in features.text, otherwise
  * "kernel". */

@@ -18,7 +18,7 @@ typedef struct dni_moments {
  * the variance is accurate for columns whose mean is large, such as time stamps.
  *
  *   input  rows, dense or sparse, with targets
- *   out the caller releases it with dni_moments_done; untouched on failure
+ *   out    the caller releases it with dni_moments_done; untouched on failure
  *
  * Errors
  *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one

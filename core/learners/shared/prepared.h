@@ -47,7 +47,7 @@ struct dn_prepared {
  * cache size. Otherwise prepares a new problem, and stores it in *input->prepared if
  * input->prepared is not NULL.
  *
- *   cache_bytes limit of the bytes of the Gram matrix. Up to 2,000 points the matrix has double
+ *   cache_bytes  limit of the bytes of the Gram matrix. Up to 2,000 points the matrix has double
  *                precision, so that the solver can iterate past the tolerance, otherwise single
  *                precision
  *   run          must outlive the problem if it is kept

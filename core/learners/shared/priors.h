@@ -18,7 +18,7 @@ extern const char *const dni_priors[], *const dni_priors_meanings[];
 
 /* Sets the priors of the classes according to the parameter `priors`.
  *
- *   params checked with dn_params_check_classes
+ *   params        checked with dn_params_check_classes
  *   class_weight  [n_classes] Σv of each class, > 0
  *   prior         [n_classes] > 0, with sum 1 */
 void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight,

@@ -43,8 +43,8 @@ typedef struct dni_scatter {
  * only their entries are visited.
  *
  *   input  rows, dense or sparse, with targets
- *   kind pooled, classes or diagonal
- *   out the caller releases it with dni_scatter_done; untouched on failure
+ *   kind   pooled, classes or diagonal
+ *   out    the caller releases it with dni_scatter_done; untouched on failure
  *
  * Errors
  *   DN_ERR_BUDGET   more than DNI_SCATTER_MAX_COLS columns (not for the diagonal)

@@ -24,13 +24,13 @@
 /* Chooses s: the parameter `shrinkage`, or for "auto" the estimate of Ledoit and Wolf
  * (shrinkage.c).
  *
- *   mean [n_classes × d] means of the classes
+ *   mean     [n_classes × d] means of the classes
  *   only     the class whose rows are used; SIZE_MAX: the rows of all classes, each centred by the
  *            mean of its class
  *   scatter  [d × d] lower triangle: Σ v (x − m)(x − m)ᵀ over these rows. A column with scatter 0
  *            counts as uncorrelated
  *   weight   Σv of these rows
- *   out s, in [0, 1]
+ *   out      s, in [0, 1]
  *
  * Errors: those of dn_run_sum. Cost: one pass over the rows for "auto". */
 DN_MUST_USE dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run,

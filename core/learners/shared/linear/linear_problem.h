@@ -1,6 +1,6 @@
 /* The linear problem: the objective for given rows, loss and penalty.
  *
- *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁, no penalty on b
+ *   f(W, b) = Σ_t v_t ℓ(W x_t + b; class of t) / Σ_t v_t + λ‖W‖² + l1·‖W‖₁,   no penalty on b
  *
  * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
  *
@@ -96,8 +96,8 @@ double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows);
 /* Sets up a problem with cross-entropy and the L2 penalty `lambda`.
  *
  *   moments   of the columns of `rows`
- *   uses flags of dni_linear_uses
- *   problem the caller releases it with dni_linear_done, also after a failure
+ *   uses      flags of dni_linear_uses
+ *   problem   the caller releases it with dni_linear_done, also after a failure
  *
  * Errors: those of dn_run_alloc; DN_ERR_BUDGET: the number of variables exceeds what BLAS can
  * index. */

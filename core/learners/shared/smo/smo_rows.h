@@ -22,7 +22,7 @@ typedef struct dni_smo_rows dni_smo_rows;
 /* Creates the rows of variables 0 … n − 1. Variable k is the point list[k]. `list` is copied.
  *
  *   points       NULL is allowed if gram->exact is not NULL
- *   cache_bytes limit of the bytes of cached rows
+ *   cache_bytes  limit of the bytes of cached rows
  *
  * After an error of any function below, the rows can only be freed. */
 DN_MUST_USE dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram,

@@ -13,7 +13,7 @@
  * warning.
  *
  *   machines  [n], filled in on success
- *   receiver receives the report of each machine
+ *   receiver  receives the report of each machine
  *
  * Errors: those of dni_prepared_get; DN_ERR_DATA if the hard margin does not exist; DN_ERR_NUMERIC
  * if C times a weight, or a kernel value, overflows. */

@@ -24,8 +24,8 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha);
 /* Sets svm->w to v with the best intercept, and *out to the solution with the duality gap of svm->w
  * and svm->alpha.
  *
- *   v [width]; NULL: use Σ α t x of svm->alpha; may be svm->w
- *   work [2n] working memory
+ *   v     [width]; NULL: use Σ α t x of svm->alpha; may be svm->w
+ *   work  [2n] working memory
  *
  * Two passes over the rows. */
 DN_MUST_USE dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,

@@ -43,8 +43,8 @@ void dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, doubl
 
 /* Adds a point with the coefficient `beta`.
  *
- *   products [n] inner products of the point with the points in the set
- *   square squared length of the point
+ *   products  [n] inner products of the point with the points in the set
+ *   square    squared length of the point
  *
  * Returns false if, to working precision, M would be singular with the point, or if the set is
  * full. O(n²). */
