@@ -1,4 +1,4 @@
-/* ROC and precision-recall curves: exact if short, close if thinned; and the sort. */
+/* ROC and precision-recall curves: exact if short, approximate if thinned; and the sort. */
 #include "unit/core/support.h"
 
 #include "evaluate/descending.h"
@@ -92,7 +92,7 @@ static void short_curves(void **state) {
     assert_int_equal(m->curves->n_curves, 1);
     assert_true(!m->curves->of_probability && !m->curves->calibrated);
     const dn_curve *roc = &m->curves->roc[0], *pr = &m->curves->precision_recall[0];
-    /* 8 lies on the line to 7, 4 on that to 3 */
+    /* 8 is on the line to 7, 4 on the line to 3 */
     assert_int_equal(roc->n_points, 7);
     assert_point(&roc->points[0], 0, 0, (double)INFINITY);
     assert_point(&roc->points[1], 0, 0.5, 7);
@@ -155,11 +155,8 @@ static void thinned_curves(void **state) {
             assert_true(roc->n_points > most / 2 && pr->n_points > most / 2);
             assert_true(fabs(trapezoids(roc) - roc->area) < (K == 2 ? 0.003 : 0.02));
             assert_true(fabs(steps(pr) - pr->area) < (K == 2 ? 0.01 : 0.05));
-            double
-                right = 0,
-                wrong = 0, all = 0,
-                weight =
-                    0; /* the point's own meaning: chosen when the score is at least the threshold */
+            double right = 0, wrong = 0, all = 0,
+                   weight = 0; /* the meaning of a point: rows with score >= threshold are chosen */
             for (size_t i = 0; i < N; i++) {
                 double score = K == 2 ? s[2 * i + 1] - s[2 * i] : s[i * K + k];
                 bool taken = score >= roc->points[at].threshold;

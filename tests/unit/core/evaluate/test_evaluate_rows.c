@@ -1,5 +1,5 @@
-/* Metrics of kernel machines: encoded rows in several threads equal raw rows in one; stops,
- * memory; outliers are the positive class. */
+/* Metrics of kernel machines: encoded rows on several threads and raw rows on one give the same
+ * values; stops and memory; outliers are the positive class. */
 #include "kernels/points.h"
 #include "unit/core/encoder/kernel_texts.h"
 #include "unit/core/model/kernel_models.h"
@@ -64,7 +64,7 @@ static void stops_and_lacks_memory(void **state) {
     }
     OK(status);
     dn_metrics_free(metrics);
-    assert_true(n_stopped >= KM_ROWS / DNI_POINTS_QUERIES); /* a look for each tile of rows */
+    assert_true(n_stopped >= KM_ROWS / DNI_POINTS_QUERIES); /* one poll for each tile of rows */
     struct memory memory = {.left = SIZE_MAX};
     for (memory.fail_at = 1; memory.fail_at <= memory.count + 1; memory.fail_at++) {
         const dn_allocator allocator = memory_allocator(&memory, true);

@@ -56,7 +56,7 @@ static void rows_free(struct rows *r) {
     free(r->v);
 }
 
-enum { P = 1, S = 2, V = 4, CURVES = 8 }; /* what the rows come with */
+enum { P = 1, S = 2, V = 4, CURVES = 8 }; /* the outputs that rows are given with */
 
 static dn_metrics_options options_of(const struct rows *r, unsigned with) {
     return (dn_metrics_options){.n_classes = r->K,
@@ -189,7 +189,7 @@ static double plain_ece(const struct rows *r) {
     return ece;
 }
 
-/* The correlation of the indicator matrices of truth and prediction, which is what R_K is. */
+/* The correlation of the indicator matrices of truth and prediction, which equals R_K. */
 static double plain_matthews(const struct rows *r) {
     double n = 0, both = 0, truth2 = 0, predicted2 = 0, *t = xcalloc(r->K + 1, sizeof *t),
            *p = xcalloc(r->K + 1, sizeof *p);
@@ -281,7 +281,7 @@ static void random_rows_plainly(void **state) {
     }
 }
 
-/* Weight 2 is the row twice, weight 0 is no row. */
+/* Weight 2 equals a repeated row; rows with weight 0 are ignored. */
 static void weights_are_copies(void **state) {
     (void)state;
     struct rows once = random_rows(300, 3, 9, true), twice = random_rows(900, 3, 10, true);
@@ -308,7 +308,7 @@ static void weights_are_copies(void **state) {
     rows_free(&twice);
 }
 
-/* ---- where definitions end ---- */
+/* ---- limits of the definitions ---- */
 static void weights_and_gaps(void **state) {
     (void)state;
     /* class 2 is never true, class 3 never predicted, class 4 neither */
@@ -328,7 +328,8 @@ static void weights_and_gaps(void **state) {
     assert_true(isnan(m->per_class[4].precision) && isnan(m->per_class[4].recall) &&
                 isnan(m->per_class[4].f1));
     assert_near(m->balanced_accuracy, (2.0 / 3 + 1.0 / 4 + 0) / 3, 1e-15);
-    /* as another program says where a ratio that is not defined counts 0: class 3 is no gain for never being predicted, class 4 is not there */
+    /* reference values of another program that counts undefined ratios as 0: class 3 gains nothing
+     * by never being predicted, class 4 does not occur */
     assert_near(m->macro.precision, (2 / 2.5 + 1.0 / 2 + 0 + 0) / 4, 1e-15);
     assert_near(m->macro.recall, (2.0 / 3 + 1.0 / 4 + 0 + 0) / 4, 1e-15);
     assert_near(m->macro.f1, (8.0 / 11 + 1.0 / 3 + 0 + 0) / 4, 1e-15);
@@ -338,7 +339,8 @@ static void weights_and_gaps(void **state) {
     dn_metrics_free(m);
 }
 
-/* A class that is absent or alone has no area; the mean is of the others. One class only: nothing is defined. */
+/* A class that is absent, or the only one, has no area; the mean is over the other classes. With
+ * one class nothing is defined. */
 static void absent_and_alone(void **state) {
     (void)state;
     size_t truth[] = {0, 1, 0, 1}, predicted[] = {0, 1, 1, 1};
@@ -383,7 +385,7 @@ static void clipped_and_empty(void **state) {
     assert_int_equal(dn_metrics_new(&huge, &m, NULL), DN_ERR_MEMORY);
 }
 
-/* Scores that are no numbers are not ranked; infinite ones are. */
+/* Rows with NaN scores are not ranked; rows with infinite scores are. */
 static void scores_beyond_numbers(void **state) {
     (void)state;
     struct rows r = random_rows(50, 2, 4, false);

@@ -7,7 +7,7 @@
 
 enum { N = 17 };
 
-/* AᵀA + shift of a fixed A: lower triangle in lower, all of it in full. */
+/* AᵀA + shift for a fixed A: its lower triangle in `lower`, the whole matrix in `full`. */
 static void make(double shift, double *full, double *lower) {
     double a[N * N];
     for (size_t i = 0; i < N * N; i++) {
@@ -73,7 +73,8 @@ static void make_wide(double *a, size_t n) {
     }
 }
 
-/* Orders about the borders of panels: LLᵀ is the matrix, what is above the diagonal is left alone, a bad pivot in a late panel is found. */
+/* Orders near multiples of the panel width: LLᵀ equals the matrix, entries above the diagonal are
+ * unchanged, a bad pivot in a late panel is found. */
 static void panels(void **state) {
     (void)state;
     const size_t orders[] = {1023, 1024, 1025, 1601};
@@ -99,7 +100,8 @@ static void panels(void **state) {
     }
 }
 
-/* Whatever look finds the flag set, it is the last one; and looks are as many as the arithmetic asks for. */
+/* Whichever poll finds the flag set is the last one. The number of polls is proportional to the
+ * arithmetic. */
 static void stops(void **state) {
     (void)state;
     const size_t n = 2100; /* three panels */
@@ -124,7 +126,7 @@ static void stops(void **state) {
     free(a);
 }
 
-/* A step is within the bound unless it is the least that is worth a call. */
+/* A step is within its bound, unless it is the smallest one that is worth a call of BLAS. */
 static void steps(void **state) {
     (void)state;
     for (double flops = 1; flops < 1e13; flops *= 3.7) {

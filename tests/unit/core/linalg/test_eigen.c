@@ -1,4 +1,5 @@
-/* The null space of a symmetric matrix by its residuals: of full rank, of less, and of nothing. */
+/* The null space of a symmetric matrix, checked by residuals: of full rank, of lower rank, and of
+ * rank 0. */
 #include "unit/core/support.h"
 
 #include "linalg/eigen.h"
@@ -6,7 +7,7 @@
 
 enum { N = 60 };
 
-/* Σ over `rank` fixed vectors of b bᵀ: lower triangle in a, all of it in full. */
+/* Σ b bᵀ over `rank` fixed vectors: its lower triangle in `a`, the whole matrix in `full`. */
 static void make(size_t rank, double *full, double *a) {
     memset(full, 0, N * N * sizeof *full);
     for (size_t k = 0; k < rank; k++) {
@@ -79,7 +80,7 @@ static void ends(void **state) {
     OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
     dn_run_free(&run, v);
     size_t looks = polls.n;
-    assert_true(looks >= 4); /* reduction, eigenvalues, vectors, the way back */
+    assert_true(looks >= 4); /* polls of all four phases */
     for (size_t at = 1; at <= looks; at++) {
         polls = (struct polls){.stop_at = at};
         make(N / 2, full, a);
@@ -88,7 +89,7 @@ static void ends(void **state) {
         assert_int_equal(memory.live, 0);
     }
     polls.stop_at = 0;
-    for (size_t k = 1; k <= 2; k++) { /* the work, the eigenvectors */
+    for (size_t k = 1; k <= 2; k++) { /* fails: the working memory, the eigenvectors */
         memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
         make(N / 2, full, a);
         assert_int_equal(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL), DN_ERR_BUDGET);

@@ -1,4 +1,5 @@
-/* A w = ρ B w by its residuals, for few and many rows, with eigenvalues of 0 and far apart. */
+/* A w = ρ B w, checked by residuals, for few and many rows, with eigenvalues that are 0 and of very
+ * different size. */
 #include "unit/core/support.h"
 
 #include "linalg/cholesky.h"
@@ -90,7 +91,7 @@ static void ends(void **state) {
     polls = (struct polls){0};
     OK(dni_generalised_eigen(&run, b, D, m, MOST, values, NULL));
     size_t looks = polls.n;
-    assert_true(looks > MOST); /* at least once a row of a sweep */
+    assert_true(looks > MOST); /* at least one poll for each row of a sweep */
     for (size_t at = 1; at <= looks; at += 13) {
         static double spoilt[D * D];
         polls = (struct polls){.stop_at = at};

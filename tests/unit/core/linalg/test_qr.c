@@ -6,7 +6,7 @@
 
 enum { N = 90, D = 12, K = 2, P = D + K };
 
-/* Rows [N × P] of which columns `rank` … D−1 are combinations of those before. */
+/* Rows [N × P] of which the columns `rank` … D−1 are combinations of the columns before. */
 static void make(size_t rank, double *rows) {
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < P; j++) {
@@ -22,7 +22,7 @@ static void make(size_t rank, double *rows) {
     }
 }
 
-/* The triangle of the rows, in tiles of `tile`. */
+/* The triangle R of the rows, added in tiles of `tile` rows. */
 static dn_status triangle(const dn_run *run, const double *rows, size_t tile, double *r) {
     double *columns = xcalloc(tile * P, sizeof *columns),
            *work = xcalloc(dni_qr_work(P), sizeof *work);
@@ -92,7 +92,7 @@ static void solutions(void **state) {
             }
         }
         OK(dni_orthonormal_rows(&run, null, n_null, D, NULL));
-        for (size_t q = 0; q < n_null; q++) { /* independent: all of length 1 */
+        for (size_t q = 0; q < n_null; q++) { /* independent vectors of length 1 */
             for (size_t p = 0; p <= q; p++) {
                 assert_true(fabs(dni_dot(null + q * D, null + p * D, D) - (p == q)) < 1e-12);
             }
@@ -111,7 +111,7 @@ static void nothing(void **state) {
     dn_run_free(&run, null);
     OK(dni_qr_solve(&run, r, 0, K, 1e-10, x, &n_null, &null, NULL));
     assert_true(n_null == 0 && null == NULL);
-    double same[] = {1, 2, 2, 4}; /* the second is the first: it vanishes */
+    double same[] = {1, 2, 2, 4}; /* the second column equals the first, so its pivot is 0 */
     OK(dni_orthonormal_rows(&run, same, 2, 2, NULL));
     assert_true(same[2] == 0 && same[3] == 0 && fabs(same[0] - 1 / sqrt(5)) < 1e-15);
     r[0] = (double)NAN;

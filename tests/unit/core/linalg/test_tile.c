@@ -101,7 +101,8 @@ static void gram(void **state) {
     assert_false(dni_tile_gram_sparse_pays(t.dense));
 }
 
-/* A gram of several panels: the same numbers, and it ends at the look that finds the flag set. */
+/* A Gram matrix of several panels has the same values, and its computation ends at the first poll
+ * that finds the flag set. */
 static void wide_gram_stops(void **state) {
     (void)state;
     enum { ROWS = DNI_TILE_ROWS, WIDTH = 2300 };

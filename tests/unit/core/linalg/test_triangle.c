@@ -1,10 +1,11 @@
-/* Triangular matrices against plain loops; long ones look at the stop flag. */
+/* Triangular matrices against plain loops; long operations poll the stop flag. */
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
 #include "linalg/triangle.h"
 #include "unit/core/support.h"
 
-/* A well conditioned lower triangle with something else above, which nobody may read. */
+/* A well conditioned lower triangle. The entries above the diagonal are set to a value that must
+ * not be read. */
 static double *triangle(size_t n) {
     double *l = xcalloc(n * n, sizeof *l);
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +62,8 @@ static void rows_times(void **state) {
     free(a);
 }
 
-/* 2500³ operations are several steps: each has a look at the flag before it, and panels give the same as one. */
+/* 2500³ operations take several steps: each one polls the flag first. Panels give the same values
+ * as one call. */
 static void long_ones_can_be_stopped(void **state) {
     (void)state;
     enum { N = 2500 };

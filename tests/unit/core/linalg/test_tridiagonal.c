@@ -1,4 +1,5 @@
-/* The reduction to tridiagonal form beside LAPACK's eigenvalues in one call, its reflections by QTQᵀ = A, and a stop at every look. */
+/* The reduction to tridiagonal form: eigenvalues against LAPACK's driver, reflections by QTQᵀ = A,
+ * a stop at every poll. */
 #include "unit/core/support.h"
 
 #include "linalg/eigen.h"
@@ -16,7 +17,7 @@ static double random_number(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53 - 0.5;
 }
 
-/* full [n × n] symmetric: numbers at random; eigenvalues 1 and 2 alone; rank n/2; diagonal. */
+/* full [n × n] symmetric: random; eigenvalues 1 and 2 only; rank n/2; diagonal. */
 static void make(enum shape shape, size_t n, double *full) {
     uint64_t state = 77 + n;
     double u[MOST] = {0};
@@ -49,7 +50,7 @@ static void make(enum shape shape, size_t n, double *full) {
     }
 }
 
-/* The lower triangle; above it numbers that nobody may read. */
+/* Copies the lower triangle. Entries above the diagonal are set to values that must not be read. */
 static void lower_of(const double *full, size_t n, double *a) {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -58,7 +59,8 @@ static void lower_of(const double *full, size_t n, double *a) {
     }
 }
 
-/* A Z for Z = Q of a reduced matrix: rows of z are the columns of Q. |A Q − Q T| at its greatest. */
+/* Z = Q of a reduced matrix: the rows of z are the columns of Q. Returns the largest |A Q − Q
+ * T|. */
 static double residual(const double *full, size_t n, const double *a, const double *tau,
                        const double *d, const double *e, double *z) {
     double work[64 * MOST], most = 0, product[MOST];
@@ -120,7 +122,7 @@ static void like_lapack(void **unused) {
     free(full);
 }
 
-/* The null space of half the rank: as wide as it must be, and what A makes of it nothing. */
+/* A matrix of half the rank: its null space has the right dimension, and A maps it to 0. */
 static void null_space(void **unused) {
     (void)unused;
     double *full = xcalloc(2 * MOST * MOST, sizeof *full), *a = full + MOST * MOST, *vectors;
@@ -143,7 +145,8 @@ static void null_space(void **unused) {
     free(full);
 }
 
-/* Within panels every 10^7 operations, and at each panel; when told to stop it does not look again. */
+/* The flag is polled at each panel and every 10^7 operations within one. After a stop it is not
+ * polled again. */
 static void stops(void **unused) {
     (void)unused;
     enum { N = 900 };
@@ -152,7 +155,7 @@ static void stops(void **unused) {
     double *work = xcalloc(dni_tridiagonal_work(N), sizeof *work);
     struct polls polls = {0};
     dn_run run = polls_run(&polls);
-    make(RANDOM, MOST, full); /* any numbers will do */
+    make(RANDOM, MOST, full); /* the values do not matter */
     for (size_t i = MOST * MOST; i < N * N; i++) {
         full[i] = full[i - MOST * MOST];
     }

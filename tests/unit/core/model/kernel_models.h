@@ -1,4 +1,4 @@
-/* For tests: models of kernel machines over rows of the table of vector_table.h, made without a learner. */
+/* Models of kernel machines over rows of the table of vector_table.h, made without a learner. */
 #ifndef TESTS_KERNEL_MODELS_H
 #define TESTS_KERNEL_MODELS_H
 
@@ -12,17 +12,17 @@
 enum { KM_ROWS = 150, KM_SUPPORT = 61 };
 
 /* How the rows are encoded. */
-enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS }; /* scaled: sparse, though no place is 0 */
+enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS }; /* scaled: sparse rows without any 0 */
 
-/* A table, an encoder of it, and its first rows: raw, and encoded. */
+/* A table, an encoder of it, and its first rows, raw and encoded. */
 struct km_rows {
     vector_table *t;
     dn_encoder *encoder;
     struct raw raw;
     size_t n, d;
-    double *x; /* [n × d] dense, whatever the encoder delivers */
+    double *x; /* [n × d] dense, also if the encoder delivers sparse rows */
     dn_rows *rows;
-    dn_matrix encoded; /* [n × d] as the encoder delivers it; the rows' */
+    dn_matrix encoded; /* [n × d] as the encoder delivers it; owned by the rows */
     uint8_t *role;
 };
 
@@ -78,7 +78,7 @@ static inline dni_support *km_support(const struct km_rows *r, const dn_kernel *
     return support;
 }
 
-/* A machine of two support vectors in three. */
+/* A machine that uses two of three support vectors. */
 static inline dn_machine *km_machine(dni_support *support, size_t m) {
     dn_machine *machine;
     size_t n = 0;
@@ -98,7 +98,8 @@ static inline dn_machine *km_machine(dni_support *support, size_t m) {
     return machine;
 }
 
-/* n machines over one support, as a model of two classes (n = 1) or three one against one (n = 3) of an algorithm that has both. */
+/* Makes a model of n machines over one support: of two classes (n = 1) or of three classes one
+ * against one (n = 3). The algorithm has both. */
 static inline dn_status km_try_model(const struct km_rows *r, dn_machine **machines, size_t n,
                                      dn_decision decision, dn_model **out, dn_error *err) {
     static const double numbers[] = {-1, 0, 2.5};
@@ -125,7 +126,7 @@ static inline dn_status km_try_model(const struct km_rows *r, dn_machine **machi
         status = dni_model_new(&parts, out, err);
     }
     if (status == DN_OK) {
-        dn_encoder_ref(r->encoder); /* the model has taken one */
+        dn_encoder_ref(r->encoder); /* the model owns a reference */
     } else {
         dni_classes_done(&classes);
     }

@@ -1,4 +1,5 @@
-/* Kernel machines: scores against the plain formula, the same bits in every company, distances, outliers, and what such a model does not have. */
+/* Kernel machines: scores against the plain formula; the same bits alone and in a batch; distances;
+ * outliers; properties that such a model lacks. */
 #include "unit/core/machine/plain_scores.h"
 #include "unit/core/model/kernel_models.h"
 
@@ -70,7 +71,7 @@ static void scores_are_sums_over_support_vectors(void **state) {
     }
 }
 
-/* Alone, among others, from the back, raw or encoded: a row's scores are the same bits. */
+/* The scores of a row have the same bits alone, in a batch, in reverse order, raw and encoded. */
 static void a_row_depends_on_itself_alone(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
@@ -114,7 +115,7 @@ static void a_row_depends_on_itself_alone(void **state) {
     }
 }
 
-/* ---- what is said of a row ---- */
+/* ---- properties of a row ---- */
 static void distances_and_what_there_is_not(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
@@ -162,7 +163,7 @@ static void distances_and_what_there_is_not(void **state) {
     km_rows_done(&r);
 }
 
-/* Below the threshold lies an outlier; on it does not. */
+/* Scores below the threshold are outliers; a score equal to it is not. */
 static void outliers(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_DENSE);
@@ -176,7 +177,7 @@ static void outliers(void **state) {
                      r.n);
     dn_model_unref(model);
     for (size_t i = 0; i < r.n;
-         i++) { /* the second least score is the threshold: one row lies below */
+         i++) { /* the second least score is the threshold: one row is below it */
         least = fmin(least, g[i]);
     }
     double second = 0;
@@ -207,7 +208,8 @@ static void outliers(void **state) {
     km_rows_done(&r);
 }
 
-/* A row whose score is no number is told, and nothing of those before it is lost; far from all support vectors a kernel of distances is 0. */
+/* A row whose score is not finite is reported, and the results of the rows before it are kept. Far
+ * from all support vectors the value of a kernel of distances is 0. */
 static void rows_beyond_the_numbers(void **state) {
     (void)state;
     const dn_kernel kernels[] = {

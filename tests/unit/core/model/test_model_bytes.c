@@ -129,7 +129,7 @@ static void every_byte_counts(void **state) {
     }
     for (size_t n = 0; n < size; n++) {
         unsigned char *cut =
-            xcalloc(n, 1); /* of its own size, so that a read behind the end is seen */
+            xcalloc(n, 1); /* of exactly the size, so that a read past the end is detected */
         memcpy(cut, b, n);
         assert_int_equal(dn_model_read(cut, n, &back, NULL), DN_ERR_CORRUPT);
         free(cut);
@@ -175,7 +175,7 @@ static void forged_checksums(void **state) {
             dn_model_unref(back);
         }
     }
-    assert_true(read > 100);             /* other weights are another model */
+    assert_true(read > 100);             /* changed weights give another valid model */
     for (size_t n = 28; n < size; n++) { /* cut short, with size and checksum that fit */
         unsigned char *cut = xcalloc(n, 1);
         dn_model *back;
@@ -219,7 +219,7 @@ static void newer_versions(void **state) {
     dn_model_unref(model);
 }
 
-/* What has come with version 4 is not in them: they are read as they are. */
+/* Older versions lack the sections of version 4 and are read without them. */
 static void older_versions(void **state) {
     (void)state;
     dn_model *model = make_model(true), *back;
@@ -237,7 +237,7 @@ static void older_versions(void **state) {
     dn_model_unref(model);
 }
 
-/* A parameter that the library does not know is left out. */
+/* A parameter that the library does not know is ignored. */
 static void unknown_parameter(void **state) {
     (void)state;
     dn_model *model = make_model(true), *back;
@@ -252,7 +252,7 @@ static void unknown_parameter(void **state) {
     put_checksum(b, size);
     OK(dn_model_read(b, size, &back, NULL));
     assert_true(dn_params_number(dn_model_params(back), "lambda") ==
-                1e-3); /* the default stands for the one that is missing */
+                1e-3); /* the missing parameter has its default */
     dn_model_unref(back);
     free(bytes);
     dn_model_unref(model);

@@ -1,4 +1,5 @@
-/* Predictions: the scores by plain loops, the same answer in every company, probabilities at the ends of the numbers, missing and unseen values. */
+/* Predictions: scores against plain loops; the same results alone and in a batch; probabilities of
+ * extreme scores; missing and unseen values. */
 #include "unit/core/support.h"
 
 static dn_model *model_of(const struct csv *t, const char *solver) {
@@ -53,7 +54,7 @@ static void company_is_nothing(void **state) {
         }
         dn_prediction only = {.label = label};
         dn_model_predict(model, dn_raw_numbers(t->x, n), workspace,
-                         &only); /* what is not wanted is not needed */
+                         &only); /* outputs that are NULL need no memory */
         dn_model_predict(model, dn_raw_numbers(t->x, 0), workspace, &all);
         free(workspace);
         free(scores);
@@ -86,7 +87,7 @@ static void probabilities_at_the_ends(void **state) {
                 assert_near(sum, 1, 1e-14);
                 assert_true(p[label] >= 0.5);
                 if (K == 2 && fabs(g[0]) < 700 &&
-                    fabs(g[0]) > 40) { /* the small one keeps its relative precision */
+                    fabs(g[0]) > 40) { /* the small probability keeps its relative precision */
                     assert_near(p[1 - label], exp(-fabs(g[0])), 1e-12);
                 }
             }

@@ -191,7 +191,7 @@ static void long_texts(void **unused) {
     memset(text, '0', n);
     text[1] = '.';
     memcpy(text + n, "1e999999", 8);
-    assert_true(dn_number_parse(text, n + 8, &value)); /* 0.0…01 of 999,999 places */
+    assert_true(dn_number_parse(text, n + 8, &value)); /* 0.0…01, 999,999 decimals */
     assert_true(value == 1);
     memset(text, '0', n);
     text[0] = '1';
@@ -204,7 +204,7 @@ static void long_texts(void **unused) {
     memcpy(text + n, "e-999999", 8);
     assert_true(dn_number_parse(text, n + 8, &value));
     assert_true(value == 10);
-    /* exactly between two doubles, and a 1 far behind that decides */
+    /* exactly between two doubles, with a distant digit 1 that decides the rounding */
     memset(text, '0', n);
     memcpy(text, "9007199254740993.", 17);
     assert_true(dn_number_parse(text, n, &value));
@@ -294,7 +294,8 @@ static void format_cases(void **unused) {
     assert_string_equal(text, "null");
 }
 
-/* Significant digits of a text: without leading and trailing zeros, sign, point and exponent. */
+/* Returns the number of significant digits of a text: without leading and trailing zeros, sign,
+ * point and exponent. */
 static int significant_digits(const char *text) {
     char digits[64];
     int n = 0;
@@ -393,7 +394,7 @@ static void format_is_shortest(void **unused) {
     }
 }
 
-/* ---- the table of powers, by integers of many words ---- */
+/* ---- the table of powers, against integers of many words ---- */
 #define WORDS 48
 typedef struct big {
     uint32_t word[WORDS]; /* least first */

@@ -1,4 +1,4 @@
-/* Adam against the formulas by plain loops, and on sums of squares that must meet their minimum. */
+/* Adam against its formulas in plain loops, and convergence to the minimum of sums of squares. */
 #include "base/random.h"
 #include "optimize/adam.h"
 #include "unit/core/support.h"
@@ -8,9 +8,9 @@ enum { N = 3, ROWS = 7 };
 /* f(x) = mean over rows of ½‖x − a_t‖². */
 struct squares {
     size_t n;
-    double a[ROWS];             /* row t's a in every variable, plus the variable's number */
-    size_t seen[ROWS], batches; /* how often a row was in a batch; batches */
-    size_t orders[64][ROWS];    /* of the first passes */
+    double a[ROWS];             /* a of row t in every variable, plus the variable's number */
+    size_t seen[ROWS], batches; /* how often each row was in a batch; number of batches */
+    size_t orders[64][ROWS];    /* the orders of rows in the first passes */
     size_t at, passes;
     double explode; /* added to the gradient */
     double values[512];
@@ -41,7 +41,7 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
                           double *gradient, dn_error *err) {
     size_t order[ROWS];
     struct squares *s = ctx, still = *s;
-    still.passes = 64; /* this is no batch of a pass */
+    still.passes = 64; /* this evaluation is not a batch of a pass */
     for (size_t t = 0; t < ROWS; t++) {
         order[t] = t;
     }
@@ -93,7 +93,7 @@ static dni_objective objective_of(struct squares *s) {
     return (dni_objective){.n = s->n, .ctx = s, .evaluate = evaluate, .accepted = accepted};
 }
 
-/* Algorithm 1 of Kingma and Ba, with the orders that were seen. */
+/* Algorithm 1 of Kingma and Ba in plain loops, with the orders of rows that the fit used. */
 static void by_the_book(void **state) {
     (void)state;
     for (int fades = 0; fades < 2; fades++) {
@@ -127,7 +127,8 @@ static void by_the_book(void **state) {
     }
 }
 
-/* Every pass visits every row once, in an order of its own; the seed and the stream choose it. */
+/* Every pass visits every row once, in another order. The seed and the stream determine the
+ * orders. */
 static void orders(void **state) {
     (void)state;
     struct squares s[3];
@@ -154,7 +155,7 @@ static void orders(void **state) {
     assert_true(same < 3);
 }
 
-/* Where the rate falls to 0, the noise of single rows does too. */
+/* When the rate tends to 0 the noise of single rows does too. */
 static void meets_the_minimum(void **state) {
     (void)state;
     struct squares s = squares_of(N);
@@ -174,7 +175,7 @@ static void meets_the_minimum(void **state) {
     assert_true(outcome.value == s.values[400]);
 }
 
-/* Ranges of many variables are tasks: the same bytes wherever they run. */
+/* Tasks are ranges of variables: the result has the same bytes for every number of threads. */
 static void threads(void **state) {
     (void)state;
     enum { MANY = 50000 };
@@ -206,14 +207,14 @@ static void leaves_the_finite_numbers(void **state) {
     dni_outcome outcome = {.reason = DN_STOP_EARLY_STOPPING};
     dn_error err = {0};
     double x[N] = {0};
-    settings.rate = 1e200; /* a square of this is none */
+    settings.rate = 1e200; /* its square overflows */
     assert_int_equal(dni_adam(&o, &run, &settings, x, &outcome, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "iteration 1"));
     assert_non_null(strstr(err.message, "smaller learning_rate"));
     assert_int_equal(outcome.reason, DN_STOP_EARLY_STOPPING);
 }
 
-/* Stopped at every look, and without every allocation: nothing is left over. */
+/* Each poll of the stop and each refused allocation ends the run without a leak. */
 static void stops_and_memory(void **state) {
     (void)state;
     struct squares s = squares_of(N);

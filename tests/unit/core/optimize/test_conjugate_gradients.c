@@ -1,4 +1,5 @@
-/* Conjugate gradients: solutions of systems written down, of least norm where the matrix is singular, and how it ends when they are not reached. */
+/* Conjugate gradients: known solutions, least norm for singular matrices, and the stop reasons of
+ * systems that are not solved. */
 #include "optimize/conjugate_gradients.h"
 #include "unit/core/support.h"
 
@@ -6,7 +7,7 @@ enum { N = 12, S = 3 };
 
 struct problem {
     double a[N * N], b[S * N], scale[N];
-    double drift; /* added to every product: what rounding does, made visible */
+    double drift; /* added to every product: enlarged rounding errors */
     size_t products, residuals, told;
 };
 
@@ -15,7 +16,7 @@ static double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53 - 0.5;
 }
 
-/* A = Σ of `rank` outer products, b_k in its range, columns of unequal units. */
+/* A = Σ of `rank` outer products; b_k in the range of A; columns of different units. */
 static struct problem problem_of(size_t rank) {
     struct problem t = {0};
     uint64_t state = 99;
@@ -115,7 +116,7 @@ static void solves(void **state) {
     dn_run run = dn_run_default();
     for (int preconditioned = 0; preconditioned < 2; preconditioned++) {
         struct problem t = problem_of(N);
-        memset(t.b + N, 0, N * sizeof *t.b); /* one right-hand side of nothing */
+        memset(t.b + N, 0, N * sizeof *t.b); /* one right-hand side is 0 */
         dni_systems systems = systems_of(&t, preconditioned);
         dni_systems_outcome outcome;
         double x[S * N];
@@ -134,7 +135,7 @@ static void solves(void **state) {
     }
 }
 
-/* Without a preconditioner the answer has no part that A does not see. */
+/* Without a preconditioner the solution has no component in the null space of A. */
 static void least_norm(void **state) {
     (void)state;
     enum { RANK = 5 };
@@ -152,9 +153,8 @@ static void least_norm(void **state) {
     OK(dni_conjugate_gradients(&again, &run, 1e-7, 500, y, &outcome, NULL));
     assert_int_equal(
         outcome.reason,
-        DN_STOP_TOLERANCE); /* x is in the range of A, so at right angles to what A does not see */
-    for (size_t k = 0; k < S;
-         k++) { /* and a number that is not in the range is told from one that is */
+        DN_STOP_TOLERANCE); /* x is in the range of A, so it is orthogonal to the null space */
+    for (size_t k = 0; k < S; k++) { /* a right-hand side outside the range is detected */
         back.b[k * N] += 1;
     }
     OK(dni_conjugate_gradients(&again, &run, 1e-7, 500, y, &outcome, NULL));
@@ -173,10 +173,9 @@ static void ends(void **state) {
     assert_true(outcome.iterations == 3 && outcome.measure > 1e-9);
     assert_near(outcome.measure, off(&t, x), 1e-9);
     OK(dni_conjugate_gradients(&systems, &run, 0, 500, x, &outcome,
-                               NULL)); /* nothing is that exact */
+                               NULL)); /* no residual is as small as this tolerance */
     assert_true(outcome.reason != DN_STOP_TOLERANCE && off(&t, x) < 1e-9);
-    t.drift =
-        1e-6; /* the recurrences are wrong, the residuals from the data are not: restarts come as near as can be asked for */
+    t.drift = 1e-6; /* the accuracy that restarts reach */
     OK(dni_conjugate_gradients(&systems, &run, 1e-9, 5000, x, &outcome, NULL));
     assert_int_equal(outcome.reason, DN_STOP_TOLERANCE);
     assert_true(off(&t, x) <= 1e-9 && outcome.residuals > 2);

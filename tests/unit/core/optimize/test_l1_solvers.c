@@ -1,4 +1,5 @@
-/* Solvers for f(x) + Σ l1_i|x_i| and without a matrix, on functions whose minima are made first: then the function is chosen so that they are. */
+/* Solvers for f(x) + Σ l1_i|x_i|, and solvers without a Hessian matrix, on functions constructed to
+ * have a given minimum. */
 #include "unit/core/support.h"
 
 #include "optimize/definite.h"
@@ -19,7 +20,8 @@ struct problem {
     double last; /* F accepted last */
 };
 
-/* A of given condition with all variables coupled; every third of the minimum is 0 with a subgradient inside, some on the edge's side. l1 of variable 0 is 0. */
+/* A has a given condition and couples all variables. Every third variable of the minimum is 0, some
+ * with the subgradient at the end of its interval. l1 of variable 0 is 0. */
 static void make(struct problem *p, double strength, double c) {
     *p = (struct problem){.c = c, .tolerance = 1e-10};
     double z[N * N];
@@ -74,7 +76,7 @@ static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *
     (void)run;
     (void)err;
     for (size_t i = 0; i < N; i++) {
-        for (size_t j = 0; j <= i; j++) { /* the lower triangle is all that is promised */
+        for (size_t j = 0; j <= i; j++) { /* solvers may read the lower triangle only */
             h[i * N + j] = p->a[i * N + j] + (i == j ? curvature(p, x[i]) : 0);
         }
     }
@@ -186,7 +188,8 @@ static void made_minima(void **state) {
     }
 }
 
-/* Without l1 the steps of conjugate gradients are Newton's: the quadratic in a few, to the last digit. */
+/* Without l1 the conjugate gradients compute Newton's step: a quadratic is solved in a few steps,
+ * to the last digit. */
 static void smooth_without_a_matrix(void **state) {
     (void)state;
     for (int curved = 0; curved < 2; curved++) {
@@ -195,9 +198,8 @@ static void smooth_without_a_matrix(void **state) {
         for (size_t i = 0; i < N; i++) {
             p.l1[i] = 0;
         }
-        for (
-            size_t i = 0; i < N;
-            i++) { /* the zeros were made by l1: the minimum without it is where the gradient is 0 */
+        for (size_t i = 0; i < N;
+             i++) { /* the zeros are due to l1: without it the gradient at the minimum is 0 */
             p.b[i] = p.c * tanh(p.minimum[i]);
             for (size_t j = 0; j < N; j++) {
                 p.b[i] += p.a[i * N + j] * p.minimum[j];
@@ -222,7 +224,7 @@ static void limits(void **state) {
         struct problem p;
         dn_run run = dn_run_default();
         dni_outcome outcome;
-        for (size_t at = 1; at < 4; at++) { /* an evaluation fails, or a product */
+        for (size_t at = 1; at < 4; at++) { /* an evaluation or a product fails */
             make(&p, 0.1, 0.5);
             p.fail_at = at;
             dni_objective objective = objective_of(&p);
@@ -231,7 +233,7 @@ static void limits(void **state) {
                              DN_ERR_SOURCE);
         }
         make(&p, 0.1, 0.5);
-        p.tolerance = -1; /* which nothing reaches: it ends all the same */
+        p.tolerance = -1; /* a tolerance that cannot be reached: the run still ends */
         dni_objective objective = objective_of(&p);
         double x[N] = {0};
         OK(minimise(solvers[s], &objective, &run, 3, x, &outcome, NULL));
@@ -240,7 +242,7 @@ static void limits(void **state) {
         p.accepted = 0;
         OK(minimise(solvers[s], &objective, &run, 1000, x, &outcome, NULL));
         assert_true(outcome.reason == DN_STOP_NO_PROGRESS || outcome.iterations == 1000);
-        if (s < 3) { /* they are at the minimum by then */
+        if (s < 3) { /* the iterates are at the minimum by then */
             for (size_t j = 0; j < N; j++) {
                 assert_true(fabs(x[j] - p.minimum[j]) < 1e-6);
             }
@@ -270,7 +272,8 @@ static void limits(void **state) {
     }
 }
 
-/* A Hessian that is singular where l1 decides: x₀ + x₁ is all that f sees, the smaller l1 takes it all. */
+/* A Hessian that is singular in the direction that l1 determines: f depends on x₀ + x₁ only, so the
+ * variable with the smaller l1 takes the whole sum. */
 static dn_status evaluate_sum(void *ctx, const dn_run *run, const double *x, double *value,
                               double *gradient, dn_error *err) {
     (void)ctx, (void)run, (void)err;
@@ -339,7 +342,7 @@ static void slopes_and_thresholds(void **state) {
     (void)state;
     assert_true(dni_l1_shrink(3, 1) == 2 && dni_l1_shrink(-3, 1) == -2 &&
                 dni_l1_shrink(0.5, 1) == 0 && dni_l1_shrink(-1, 1) == 0);
-    assert_true(isnan(dni_l1_shrink((double)NAN, 1))); /* nonsense stays nonsense */
+    assert_true(isnan(dni_l1_shrink((double)NAN, 1))); /* NaN stays NaN */
     assert_true(dni_l1_slope(1, 2, 0.25) == 1.25 && dni_l1_slope(1, -2, 0.25) == -0.75 &&
                 dni_l1_slope(1, 0, 0.25) == 0);
     assert_true(dni_l1_slope(1, 0, 1.5) == 0.5 && dni_l1_slope(1, 0, -1.5) == -0.5 &&
@@ -352,7 +355,7 @@ static void slopes_and_thresholds(void **state) {
     assert_true(direction[0] == 1 && direction[1] == 0 && direction[2] == 0 && direction[3] == 1);
 }
 
-/* Rows and columns 0 and 2 of a matrix, one that is singular, and one that is none. */
+/* Systems of rows and columns 0 and 2 of a matrix: regular, singular, and 0. */
 static void systems(void **state) {
     (void)state;
     const double full[] = {4, 0, 0, 9, 9, 0, 1, 9, 2}, b[] = {6, 5};
@@ -368,7 +371,7 @@ static void systems(void **state) {
     system =
         (dni_definite){.matrix = singular, .order = 2, .n = 2, .factor = factor, .scale = scale};
     OK(dni_definite_solve(&system, &run, right, x, &solved,
-                          NULL)); /* the solution of least norm, nearly */
+                          NULL)); /* nearly the solution of least norm */
     assert_true(solved && fabs(x[0] - 1) < 1e-3 && fabs(x[1] - 1) < 1e-3);
     const double none[] = {(double)NAN, 0, 1, 1};
     system.matrix = none;

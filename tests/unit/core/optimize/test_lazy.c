@@ -1,4 +1,5 @@
-/* Variables that wait: after any course of decays, costs and looks they are what they are when every one of them pays at once. */
+/* Lazy updates: after any sequence of decays, l1 costs and reads a variable has the value that
+ * immediate updates give. */
 #include "optimize/lazy.h"
 #include "unit/core/support.h"
 
@@ -9,7 +10,8 @@ static double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* The plain way: z, what each has paid, and the total, all in units of z. */
+/* Immediate updates: z, the l1 cost that each variable has paid, and the total cost, all in units
+ * of z. */
 struct plain {
     double z[N], paid[N_PENALISED], due;
 };
@@ -35,7 +37,7 @@ static void plain_pay(struct plain *p, double l1) {
     }
 }
 
-/* `decay`: how much is lost in a step at most; above 1 some factors are negative. */
+/* `decay`: the largest relative decrease in a step; above 1 some factors are negative. */
 static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     struct plain plain = {0};
     double x[N], paid[N_PENALISED] = {0};
@@ -47,7 +49,7 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     }
     for (size_t s = 0; s < steps; s++) {
         size_t seen[3];
-        for (size_t k = 0; k < 3; k++) { /* those that are looked at must be up to date */
+        for (size_t k = 0; k < 3; k++) { /* variables that are read must be up to date */
             seen[k] = (size_t)(draw(&seed) * N_PENALISED);
             if (l1 > 0) {
                 dni_lazy_apply(&lazy, seen[k]);
@@ -62,7 +64,7 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
             x[seen[k]] += step / lazy.scale;
             plain.z[seen[k]] += step;
         }
-        x[N_PENALISED] += 1; /* not held back: neither scaled nor asked to pay */
+        x[N_PENALISED] += 1; /* not penalised: no decay and no l1 cost */
         plain.z[N_PENALISED] += 1;
         lazy.due += cost / lazy.scale;
         plain.due += cost;
@@ -90,13 +92,13 @@ static void same_as_paying_at_once(void **state) {
             size_t zeros = course(0.1, decays[i], 60, seed);
             assert_true(zeros < N);
             if (decays[i] == 0) {
-                assert_true(course(1, 0, 60, seed) > 0); /* some are clipped for good */
+                assert_true(course(1, 0, 60, seed) > 0); /* some variables stay 0 */
             }
         }
     }
 }
 
-/* A scale of 2^-n ends before the numbers do. */
+/* A scale of 2^-n is renormalised before it underflows. */
 static void far_decay(void **state) {
     (void)state;
     double x[] = {1, -1}, paid[] = {0, 0};

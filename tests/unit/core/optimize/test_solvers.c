@@ -1,4 +1,5 @@
-/* The solvers on functions whose minima are known: a badly scaled quadratic, Rosenbrock's valley, |x|-like flatness, and nonsense. */
+/* The solvers on functions with known minima: a badly scaled quadratic, Rosenbrock's valley, a
+ * function that is flat far from its minimum, and functions that are not finite. */
 #include "unit/core/support.h"
 
 #include "optimize/solver.h"
@@ -10,7 +11,7 @@ struct problem {
     double tolerance;
     size_t evaluations, fail_at; /* the evaluation (from 1) that fails; 0: none */
     size_t accepted;
-    double last; /* value accepted last: must never grow */
+    double last; /* value of the last accepted point: must never grow */
     bool monotone;
 };
 
@@ -48,7 +49,7 @@ static dn_status rosenbrock(const double *x, double *value, double *gradient, do
     return DN_OK;
 }
 
-/* Σ ln cosh x: a full Newton step from afar overshoots without end. */
+/* Σ ln cosh x: from a distant point full Newton steps overshoot more and more. */
 static dn_status flat(const double *x, double *value, double *gradient, double *hessian) {
     *value = 0;
     for (size_t i = 0; i < N; i++) {
@@ -191,8 +192,7 @@ static void limits(void **state) {
         assert_int_equal(minimise(solvers[s], &objective, &run, 10, 0, x, &outcome, &err),
                          DN_ERR_NUMERIC);
         assert_non_null(strstr(err.message, "iteration 0"));
-        objective = objective_of(
-            &stuck); /* a tolerance that cannot be reached: no_progress or max_iterations, never for ever */
+        objective = objective_of(&stuck); /* a tolerance that cannot be reached */
         memset(x, 0, sizeof x);
         stuck.tolerance = -1;
         OK(minimise(solvers[s], &objective, &run, 3, 0, x, &outcome, NULL));

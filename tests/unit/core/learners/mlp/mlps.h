@@ -1,4 +1,4 @@
-/* Judges of networks: scores and objective by the plainest loops. Data to fit. */
+/* Reference implementations for networks: scores and objective by plain loops; and data to fit. */
 #ifndef TESTS_CORE_MLPS_H
 #define TESTS_CORE_MLPS_H
 
@@ -11,7 +11,7 @@ static inline double plain_unit(dni_activation h, double a) {
                                        : 0;
 }
 
-/* scores of x [d]; no layer has more than 64 units. */
+/* Computes the scores of x [d] by plain loops. A layer has at most 64 units. */
 static inline void plain_scores(const dni_network *net, size_t d, const double *x, double *scores) {
     double z[64], next[64];
     const double *w = net->w, *in = x;
@@ -66,8 +66,8 @@ static inline double plain_objective(const struct problem *t, const dni_network 
     return sum / total + lambda * penalty;
 }
 
-/* n rows of d numbers that some curved surface tells apart; some zeros; the last column is
- * constant. weighted: weights 0 … 3. sparse: as CSR. */
+/* n rows of d numbers whose classes a curved surface separates. Some entries are 0; the last column
+ * is constant. weighted: the weights are 0 … 3. sparse: the rows are CSR. */
 static inline struct problem problem_curved(size_t n, size_t d, size_t K, bool weighted,
                                             bool sparse) {
     struct problem t = {.n = n, .d = d, .K = K};

@@ -30,7 +30,7 @@ static void bench_release_loss(struct bench *b) {
     dni_mlp_loss_done(&b->loss);
 }
 
-/* batch_rows 0: no batches. validation: every third row. */
+/* batch_rows 0: no batches. validation: every third row is held out. */
 static void bench_init(struct bench *b, struct problem problem, dni_activation h, double lambda,
                        bool validation, size_t batch_rows) {
     *b = (struct bench){.problem = problem,
@@ -119,8 +119,8 @@ static void gradient_equals_central_differences(void **state) {
     }
 }
 
-/* More rows than a tile, a piece or a block: the result is bit for bit the same however the blocks
- * are shared among threads. */
+/* With more rows than a tile, a piece or a block the result has the same bits for every
+ * distribution of the blocks to threads. */
 static void pass_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -181,8 +181,8 @@ static void batch_gradients_average_to_the_gradient(void **state) {
     }
 }
 
-/* A batch whose tasks are shared among threads in any order. The rows are wide: a layer has several
- * panels. */
+/* The gradient of a batch does not depend on how threads share its tasks. The rows are wide, so
+ * that a layer has several panels. */
 static void batch_gradient_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -207,7 +207,7 @@ static void batch_gradient_does_not_depend_on_threads(void **state) {
                 order[i] = i * 7 % 1200;
             }
             gradient[shared] = xcalloc(b.loss.n, sizeof(double));
-            assert_true(6.0 * (double)b.loss.n * 1000 > 4e6); /* the least that is shared */
+            assert_true(6.0 * (double)b.loss.n * 1000 > 4e6); /* least shared product */
             OK(dni_mlp_batch_gradient(&b.batch, &b.run, order, 1000, x, gradient[shared], NULL));
             free(x);
         }
@@ -247,12 +247,12 @@ static dn_status whole_batch(size_t d, size_t stop_at, size_t *n_polls) {
     return status;
 }
 
-/* The stop flag is polled within each panel of the gradient of sparse rows, after the products of
+/* The stop flag is polled in each panel of the gradient of sparse rows, and after the products of
  * the layers. */
 static void stop_is_polled_within_sparse_panels(void **state) {
     (void)state;
     size_t few, many, polled;
-    OK(whole_batch(4, 0, &few)); /* the products alone */
+    OK(whole_batch(4, 0, &few)); /* polls of the products only */
     OK(whole_batch(400, 0, &many));
     assert_true(many >= few + 8);
     for (size_t k = few + 1; k <= many; k += (many - few) / 4) {
@@ -261,7 +261,7 @@ static void stop_is_polled_within_sparse_panels(void **state) {
     }
 }
 
-/* A row of weight 2 counts like the same row twice. */
+/* A row of weight 2 equals two rows of weight 1. */
 static void weight_equals_repetition(void **state) {
     (void)state;
     struct bench b, twice;

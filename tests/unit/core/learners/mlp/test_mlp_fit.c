@@ -1,4 +1,4 @@
-/* Fits of networks: what is found, what is kept, what is said of it, and what stops them. */
+/* Fits of networks: optimality, early stopping, reports and warnings, cancellation and memory. */
 #include "learners/mlp/mlp_fit.h"
 #include "unit/core/learners/mlp/mlps.h"
 
@@ -38,7 +38,7 @@ static const dn_detail *detail_of(const dn_report *report, const char *name) {
     return NULL;
 }
 
-/* Exclusive or with two units, for every activation and several seeds. */
+/* A network with two hidden units learns exclusive or, for every activation and several seeds. */
 static void exclusive_or(void **state) {
     (void)state;
     const char *const activations[] = {"auto", "sigmoid", "tanh"};
@@ -71,8 +71,8 @@ static void exclusive_or(void **state) {
     dn_rows_free(t.rows);
 }
 
-/* Converged: no weight changes the objective, by differences of the plainest loops; and the
- * objective is what is said. */
+/* After convergence no change of a weight lowers the objective, by central differences of plain
+ * loops. The reported objective is that of the plain loops. */
 static void optimum(void **state) {
     (void)state;
     for (int c = 0; c < 4; c++) {
@@ -96,7 +96,7 @@ static void optimum(void **state) {
             *w = at;
             assert_true(fabs(above - below) / 2e-4 < 2e-6);
         }
-        for (size_t k = 0; k < 4; k++) { /* the constant column tells nothing */
+        for (size_t k = 0; k < 4; k++) { /* the constant column has no information */
             assert_true(fit.out.network->w[3 * 4 + k] == 0);
         }
         fit_done(&fit);
@@ -105,7 +105,8 @@ static void optimum(void **state) {
     }
 }
 
-/* Columns in other units take the same steps: only the first layer's weights are in other units. */
+/* A fit to columns in other units takes the same steps. Only the weights of the first layer differ,
+ * by the units. */
 static void units_of_columns(void **state) {
     (void)state;
     const char *const solvers[] = {"lbfgs", "adam"};
@@ -133,8 +134,8 @@ static void units_of_columns(void **state) {
     }
 }
 
-/* Both solvers learn what no line can, dense and sparse; another seed is another answer, the same
- * seed the same, whatever the threads. */
+/* Both solvers learn a border that is no line, from dense and sparse rows. Another seed gives
+ * another model. The same seed gives the same bytes for any number of threads. */
 static void solvers(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};
@@ -192,8 +193,9 @@ static void validation_rows(void **state) {
     problem_done(&t);
 }
 
-/* What is kept is the best by the rows validation, of which nothing was learned: other classes for
- * them change when it stops, not where it goes. */
+/* The kept weights are those with the least loss on the validation rows, which are not used for
+ * learning: other classes of validation rows change the pass at which the fit stops, not its
+ * steps. */
 static void early_stopping(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};
@@ -224,7 +226,7 @@ static void early_stopping(void **state) {
         }
         OK(dn_params_set_number(p, "max_iterations", 1, NULL));
         OK(dn_params_set_number(p, "early_stopping", 0, NULL));
-        t.weight = xcalloc(400, sizeof(double)); /* the same as if they were not there */
+        t.weight = xcalloc(400, sizeof(double)); /* rows of weight 0 change nothing */
         for (size_t i = 0; i < 400; i++) {
             t.weight[i] = !validation[i];
         }
@@ -241,7 +243,7 @@ static void early_stopping(void **state) {
     }
 }
 
-/* Classes of one row each have none to spare. */
+/* Classes with one row each have no row for validation. */
 static void none_to_spare(void **state) {
     (void)state;
     const double x[] = {1, 2, 3}, y[] = {0, 1, 2};
@@ -305,7 +307,7 @@ static void history(void **state) {
     problem_done(&t);
 }
 
-/* adam comes to rest where passes no longer help. */
+/* Adam stops when further passes do not lower the objective. */
 static void adam_rests(void **state) {
     (void)state;
     struct problem t = problem_curved(200, 3, 2, false, false);
@@ -321,8 +323,8 @@ static void adam_rests(void **state) {
     problem_done(&t);
 }
 
-/* The start is what is left: steps too long, too short to change a weight, or none at all where the
- * penalty's gradient has no square. */
+/* Fits that keep their start: steps that are too long, steps too short to change a weight, and no
+ * step because the square of the penalty's gradient overflows. */
 static void nothing_learned(void **state) {
     (void)state;
     const struct {
@@ -385,7 +387,7 @@ static void parameters(void **state) {
     OK(dn_params_set_word(p, "schedule", "constant", NULL));
     refused(p, "schedule", "solver adam");
     dn_params_free(p);
-    /* what "auto" comes to */
+    /* the values that "auto" is resolved to */
     p = mlp_params("auto", NULL, 0);
     OK(dn_params_resolve(p, 60000, 784, 10, NULL));
     size_t n;
@@ -405,8 +407,8 @@ static void parameters(void **state) {
     dn_params_free(p);
 }
 
-/* Stopped at any look: that code and nothing left over; every allocation refused: likewise, and the
- * estimate holds. */
+/* Each poll of the stop flag stops the fit, and each refused allocation ends it, with the right
+ * status and without a leak. The estimate of memory suffices. */
 static void stops_and_memory(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};

@@ -144,8 +144,8 @@ static void warnings_give_advice_that_applies(void **state) {
     problem_done(&t);
 }
 
-/* A share of 0.5 of three rows is two rows (rounded); one row of each class remains for
- * training. */
+/* With validation share 0.5 two of three rows are held out (rounded). Every class keeps one
+ * training row. */
 static void validation_leaves_a_training_row_in_each_class(void **state) {
     (void)state;
     const double x[] = {1, 2, 3, 4, 5}, y[] = {0, 0, 0, 1, 1};

@@ -1,4 +1,5 @@
-/* Naive Bayes: golden numbers, the thirteen samples of the textbook, columns of every kind recomputed by counting, what it refuses, invariants. */
+/* Naive Bayes: golden numbers, the thirteen samples of the textbook, columns of every type against
+ * plain counting, refused data, invariants. */
 #include "unit/core/learners/shared/densities.h"
 #include "unit/core/table/chunked.h"
 
@@ -93,7 +94,7 @@ static void thirteen_samples(void **state) {
     assert_near(exp(density), 1.0 / 13 + 12.0 / 13 / 9, 1e-13);
     x[1] = 0;
     posterior(&fit.out, x, probability);
-    assert_true(probability[0] == 0 && probability[1] == 1); /* C1 has never shown it */
+    assert_true(probability[0] == 0 && probability[1] == 1); /* no row of C1 has this value */
     fit_done(&fit);
     OK(dn_params_set_number(p, "smoothing", 1, NULL));
     OK(typed_fit(&t, 2, p, &fit, NULL));
@@ -106,7 +107,8 @@ static void thirteen_samples(void **state) {
     typed_done(&t);
 }
 
-/* Every class finds x impossible: the priors, and said so. */
+/* If the likelihood is 0 for every class, the probabilities are the priors, and the result has a
+ * flag. */
 static void likelihood_zero_everywhere(void **state) {
     (void)state;
     const double a[] = {1, 1, 0, 0, 0}, b[] = {0, 0, 1, 1, 1}, y[] = {0, 0, 1, 1, 1};
@@ -135,7 +137,8 @@ struct mixed {
     chunked_column columns[3];
 };
 
-/* A number, a boolean and a category, with holes in the last two; class 1 never shows "red". */
+/* A number, a boolean and a category, with missing values in the last two. No row of class 1 is
+ * "red". */
 static void mixed_init(struct mixed *m, bool holes) {
     uint64_t state = 99;
     for (size_t i = 0; i < N; i++) {
@@ -155,7 +158,7 @@ static void mixed_init(struct mixed *m, bool holes) {
         (chunked_column){.column = {.name = "colour", .type = DN_CATEGORICAL}, .text = m->colour};
 }
 
-/* ln p(row i, C_k), by counting; levels: with or without "(missing)". */
+/* ln p(row i, C_k) by counting. levels: with or without the level "(missing)". */
 static double counted(const struct mixed *m, double alpha, double levels, size_t i, size_t k) {
     double total = 0, rows = 0, mean = 0, square = 0, ones = 0, same = 0, fill = 0, flags = 0;
     for (size_t t = 0; t < N; t++) {
@@ -234,9 +237,7 @@ static void columns_of_every_kind(void **state) {
                 size_t red = 4;
                 assert_true((fit.out.naive_bayes->a[red * 3 + 1] == -(double)INFINITY) ==
                             (alphas[a] == 0));
-                memset(
-                    x + 2, 0,
-                    4 * sizeof *x); /* a category never seen says nothing: as if there were no such column */
+                memset(x + 2, 0, 4 * sizeof *x); /* an unseen category is ignored */
                 double with[3], none[3];
                 dni_machine_joint(raw, x, with, work);
                 for (size_t k = 0; k < 3; k++) {
@@ -256,7 +257,7 @@ static void columns_of_every_kind(void **state) {
     }
 }
 
-/* The indicator of a missing number is a Bernoulli beside it. */
+/* The indicator of a missing number is a Bernoulli feature of its own. */
 static void indicators(void **state) {
     (void)state;
     enum { ROWS = 12 };
@@ -274,7 +275,7 @@ static void indicators(void **state) {
     OK(typed_fit(&t, 2, p, &fit, NULL));
     const dni_naive_bayes *b = fit.out.naive_bayes;
     assert_true(b->factor[0] == DNI_FACTOR_GAUSSIAN && b->factor[1] == DNI_FACTOR_BERNOULLI);
-    assert_near(b->a[2], log(3.0 / 8), 1e-12); /* rows 0 and 6 of six, and one imagined */
+    assert_near(b->a[2], log(3.0 / 8), 1e-12); /* rows 0 and 6 of six, and one row of smoothing */
     assert_near(b->b[3], log(5.0 / 8), 1e-12);
     fit_done(&fit);
     dn_params_free(p);
@@ -304,7 +305,7 @@ static void the_floor(void **state) {
     struct csv *t = csv_clouds(90, 3, 3);
     for (size_t i = 0; i < t->n; i++) {
         if (t->target[i] == 1) {
-            t->x[i * 3 + 1] = 5; /* constant in one class alone */
+            t->x[i * 3 + 1] = 5; /* constant in one class only */
         }
     }
     dn_params *p = bayes(1, 0);
@@ -320,7 +321,7 @@ static void the_floor(void **state) {
     assert_non_null(strstr(err.message, "\"birch\""));
     assert_non_null(strstr(err.message, "variance_floor"));
     double largest = 0;
-    for (size_t j = 0; j < 3; j++) { /* over all rows, not within the classes */
+    for (size_t j = 0; j < 3; j++) { /* the variance over all rows, not within the classes */
         double mean = 0, square = 0;
         for (size_t i = 0; i < t->n; i++) {
             mean += t->x[i * 3 + j] / (double)t->n;
@@ -336,7 +337,7 @@ static void the_floor(void **state) {
     for (size_t f = 0; f < 4; f++) {
         OK(dn_params_set_number(p, "variance_floor", floors[f], NULL));
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, 3, p, &raised, NULL));
-        for (size_t i = 0; i < 9; i++) { /* a maximum: the others stay as they are */
+        for (size_t i = 0; i < 9; i++) { /* the floor changes only variances below it */
             assert_near(raised.out.naive_bayes->b[i],
                         fmax(fit.out.naive_bayes->b[i], floors[f] * largest), 1e-12);
         }
@@ -352,7 +353,7 @@ static void the_floor(void **state) {
     csv_free(t);
 }
 
-/* Without correlations and with the same divisor, Gaussian classes are the same model. */
+/* With a diagonal covariance and the same divisor, `gaussian` gives the same model. */
 static void is_the_diagonal_gaussian(void **state) {
     (void)state;
     struct csv *t = csv_named("wine");
@@ -375,7 +376,8 @@ static void is_the_diagonal_gaussian(void **state) {
     csv_free(t);
 }
 
-/* No column varies, so that a floor is a share of nothing; without one, a floor would help. */
+/* No column varies, so the relative variance floor is 0. The message for the case without a floor
+ * recommends one. */
 static void nothing_varies(void **state) {
     (void)state;
     const double x[] = {4, 4, 4, 4}, y[] = {0, 1, 0, 1};
@@ -400,7 +402,8 @@ static void huge_values(void **state) {
     assert_int_equal(fit_arrays(t->x, t->target, NULL, t->n, 3, 2, p, &fit, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "\"#2\""));
     t->x[7 * 3 + 2] = 1e100;
-    OK(dn_params_set_number(p, "variance_floor", 1e300, NULL)); /* times a variance near 1e198 */
+    OK(dn_params_set_number(p, "variance_floor", 1e300,
+                            NULL)); /* overflows: the variance is about 1e198 */
     err = (dn_error){0};
     assert_int_equal(fit_arrays(t->x, t->target, NULL, t->n, 3, 2, p, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "variance_floor"));

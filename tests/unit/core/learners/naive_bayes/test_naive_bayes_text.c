@@ -1,4 +1,5 @@
-/* Naive Bayes on counts: texts and sparse columns. Numbers of scikit-learn 1.2, plain counting, sparse rows against dense ones, what is far away or impossible, what it refuses. */
+/* Naive Bayes on counts: texts and sparse columns, compared with scikit-learn 1.2, plain counting
+ * and dense rows; values of 0 probability; refused data. */
 #include "unit/core/learners/shared/densities.h"
 
 #include "machine/bayes.h"
@@ -20,7 +21,7 @@ static const uint32_t begins[] = {0, 32, 53, 91, 114, 151};
 static const uint32_t codes[] = {0, 1, 2, 3, DN_CODE_MISSING, 4};
 static const double classes[] = {1, 0, 1, 0, 0, 0};
 
-/* The joint log density of a text by the entries the encoder makes of it, and by the x they stand for. */
+/* The joint log density of a text, from its encoded entries and from the dense x. */
 static void text_joint(const dn_encoder *encoder, const dn_machine *m, const char *of,
                        double joint[2]) {
     dn_text_work *work;
@@ -85,7 +86,7 @@ static void texts(void **state) {
             assert_close(joint, want[tfidf][i], 2, 1e-13);
         }
         double joint[2];
-        text_joint(encoder, raw, "zzz", joint); /* nothing known: the priors */
+        text_joint(encoder, raw, "zzz", joint); /* no known word: the priors */
         assert_near(joint[1], log(2.0 / 6), 1e-14);
         dn_machine_free(raw);
         fit_done(&fit);
@@ -137,7 +138,8 @@ struct sparse {
     uint32_t place[ROWS * WIDTH];
 };
 
-/* Whole numbers >= 0 of which most are 0, but in column 7, which every row has, a time stamp; column 9 has negative ones if asked for. */
+/* Rows of integers >= 0, most of them 0. stamp: column 7 is a time stamp and nonzero in every row.
+ * The last option makes entries of column 9 negative. */
 static struct sparse *sparse_new(bool stamp, bool negative) {
     struct sparse *s = xcalloc(1, sizeof *s);
     uint64_t r = 11;
@@ -173,7 +175,8 @@ static dn_status sparse_fit(const struct sparse *s, bool csr, const dn_params *p
     return status;
 }
 
-/* The same model whatever the rows are held in, the same density of entries as of x; objective and least density by plain loops. */
+/* Sparse and dense rows give the same model and the same densities. The objective and the least
+ * density are recomputed by plain loops. */
 static void sparse_is_dense(void **state) {
     (void)state;
     static const char *const numeric[] = {"gaussian", "multinomial", "bernoulli"};
@@ -230,14 +233,15 @@ static void sparse_is_dense(void **state) {
     }
 }
 
-/* Without smoothing: what a class shows in every row is impossible without it, with entries too. */
+/* Without smoothing a class excludes rows that lack a feature which all its rows have, for sparse
+ * rows too. */
 static void impossible(void **state) {
     (void)state;
     static const double x[] = {1, 0, 1, 2, 1, 0, 0, 1, 0, 3, 0, 0}, y[] = {0, 0, 0, 1, 1, 1};
     dn_params *p = bayes("bernoulli", 0);
     struct fit fit;
     OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit,
-                  NULL)); /* class 0 always has the first, class 1 never */
+                  NULL)); /* all rows of class 0 have the first feature, no row of class 1 has it */
     dn_machine *raw;
     OK(dni_machine_to_raw(fit.out.machine, NULL, NULL, &raw, NULL));
     static const uint32_t first[] = {0, 1};
@@ -251,10 +255,10 @@ static void impossible(void **state) {
     assert_near(joint[1], log(0.5) + log(1.0 / 3), 1e-14);
     assert_true(dni_machine_scores_entries(raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
     assert_true(score == -(double)INFINITY);
-    dni_bayes_of(raw)->a[0] = -(double)INFINITY; /* now the first is impossible in both */
+    dni_bayes_of(raw)->a[0] = -(double)INFINITY; /* the first is impossible in both classes */
     assert_false(dni_machine_joint_entries(raw, &(dni_entry_part){first, one, 2}, 1, joint));
     assert_near(joint[0], log(0.5), 1e-14);
-    /* a value whose square is no number */
+    /* a value whose square overflows */
     dn_machine_free(raw);
     fit_done(&fit);
     dn_params_free(p);
@@ -268,7 +272,8 @@ static void impossible(void **state) {
     dn_params_free(p);
 }
 
-/* A class without a word, and no smoothing: every word is impossible in it, none is not. */
+/* A class without any word, without smoothing: every word is impossible in it; a text without words
+ * is possible. */
 static void a_class_of_nothing(void **state) {
     (void)state;
     static const double x[] = {0, 0, 1, 2, 0, 0, 3, 0}, y[] = {0, 1, 0, 1};
@@ -285,7 +290,7 @@ static void a_class_of_nothing(void **state) {
     dn_params_free(p);
 }
 
-/* ---- the columns of an svmlight file and those of a CSV are one model ---- */
+/* ---- the columns of an svmlight file and those of a CSV file give one model ---- */
 static void places_are_columns(void **state) {
     (void)state;
     static const char *const numeric[] = {"gaussian", "multinomial", "bernoulli"};
@@ -357,7 +362,7 @@ static void refused(void **state) {
         assert_non_null(strstr(err.message, "\"bernoulli\""));
         assert_string_equal(err.field, "#9");
     }
-    for (size_t i = 0; i < ROWS; i++) { /* of rows that count as none they are no matter */
+    for (size_t i = 0; i < ROWS; i++) { /* rows with weight 0 are not checked */
         for (size_t e = s->start[i]; e < s->start[i + 1]; e++) {
             s->v[i] = s->value[e] < 0 ? 0 : s->v[i];
         }
@@ -382,7 +387,7 @@ static void refused(void **state) {
     free(s);
 }
 
-/* ---- as for every method ---- */
+/* ---- invariants of every method ---- */
 static void as_all_methods(void **state) {
     (void)state;
     static const char *const numeric[] = {"multinomial", "bernoulli"};

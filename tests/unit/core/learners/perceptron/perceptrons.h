@@ -1,4 +1,4 @@
-/* Shared by the tests of the perceptron: a fit with some parameters, rows as y = t·[x, 1], details
+/* Shared by the tests of the perceptron: fits with given parameters, rows as y = t·[x, 1], details
  * by name. */
 #ifndef TESTS_CORE_LEARNERS_PERCEPTRONS_H
 #define TESTS_CORE_LEARNERS_PERCEPTRONS_H
@@ -15,14 +15,16 @@ struct sample {
     size_t n, d;
 };
 
-/* Four points of the plane that a line separates; integers, so that sums are exact. */
+/* Four points in the plane that a line separates. Their coordinates are integers, so all sums are
+ * exact. */
 static const double four_x[] = {0, 0, 2, 1, 1, 3, 4, 4}, four_target[] = {0, 0, 1, 1};
 static const struct sample four = {four_x, four_target, NULL, 4, 2};
 /* Exclusive or: no line separates it. */
 static const double xor_x[] = {0, 0, 0, 1, 1, 0, 1, 1}, xor_target[] = {0, 1, 1, 0};
 static const struct sample exclusive_or = {xor_x, xor_target, NULL, 4, 2};
 
-/* Parameters from pairs: a name, then "=word" or a number's text; NULL ends. */
+/* Makes parameters from pairs of strings: a name, then "=word" or the text of a number. NULL ends
+ * the list. */
 static inline dn_params *perceptron_params(const char *const *settings) {
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find("perceptron"), &p, NULL));
@@ -102,7 +104,7 @@ static inline double least_of(const struct sample *s, const double *w, double w0
     return least;
 }
 
-/* Σv of the rows with wᵀy <= 0, and how many. */
+/* Returns Σv of the rows with wᵀy <= 0, and their number in *n. */
 static inline double errors_of(const struct sample *s, const double *w, double w0,
                                size_t *out_rows) {
     double sum = 0;
@@ -117,7 +119,7 @@ static inline double errors_of(const struct sample *s, const double *w, double w
     return sum;
 }
 
-/* The reported counts match the rows. */
+/* Checks that the reported counts equal those of the rows. */
 static inline void assert_counted(const struct sample *s, const struct fit *fit) {
     size_t rows;
     double total = 0, errors = errors_of(s, fit->out.w, fit->out.w0[0], &rows),
@@ -136,8 +138,8 @@ struct history {
     size_t d, n;
     double *w;                 /* [MAX_PASSES × (d + 1)] */
     double loss[MAX_PASSES];   /* as told */
-    double error[MAX_PASSES];  /* share of wrong rows as told */
-    size_t passes[MAX_PASSES]; /* the snapshots wanted */
+    double error[MAX_PASSES];  /* reported share of misclassified rows */
+    size_t passes[MAX_PASSES]; /* passes of the snapshots */
 };
 
 static inline void history_add(const dn_run *run, const dn_progress *progress) {

@@ -2,7 +2,7 @@
  * bound, logistic regression with a step function, the pocket. */
 #include "unit/core/learners/perceptron/perceptrons.h"
 
-/* Corrections one after the other by plain loops, as the reference. Rows with weight 0 are ignored.
+/* Reference: one pass of sequential corrections by plain loops. Rows with weight 0 are ignored.
  * Returns the number of corrections. */
 static size_t correct_once(const struct sample *s, double rate, double margin, double *w) {
     size_t updates = 0;
@@ -29,10 +29,8 @@ static void golden(void **state) {
     want[4] = json_number_value(json_object_get(g, "w0"));
     struct sample s;
     struct csv *t = iris_against_rest("setosa", &s);
-    for (
-        int sign = 1; sign >= -1;
-        sign -=
-        2) { /* setosa as the second class, and as the first: the same weights with the other sign */
+    for (int sign = 1; sign >= -1;
+         sign -= 2) { /* with setosa as first instead of second class the weights change sign */
         struct fit fit = fit_sample(&s, NULL, NULL);
         double got[5];
         for (size_t j = 0; j < 5; j++) {
@@ -59,7 +57,8 @@ static void golden(void **state) {
     json_decref(root);
 }
 
-/* Every pass matches the plain loop: weights, updates, wrong rows and criterion as reported. */
+/* In every pass weights, number of updates, misclassified rows and criterion equal those of the
+ * plain loop. */
 static void assert_follows(const struct sample *s, double rate, double margin) {
     char rate_text[40], margin_text[40];
     snprintf(rate_text, sizeof rate_text, "%.17g", rate);
@@ -123,7 +122,7 @@ static void by_hand(void **state) {
     /* pass 2: 0 → (1,3,−1); −2−3+1 = −4 → (−1,2,−2); −1+6−2 = 3 and −4+8−2 = 2 are right */
     static const double second[] = {-1, 2, -2};
     assert_memory_equal(h->w + 3, second, sizeof second);
-    /* pass 3: 2, 2−2+2 = 2, 3 and 2: nothing to do */
+    /* pass 3: the products are 2, 2, 3 and 2: no correction */
     assert_memory_equal(h->w + 6, second, sizeof second);
     assert_int_equal(h->n, 3);
     assert_int_equal((size_t)detail(&fit.report, "updates"), 4);
@@ -135,7 +134,7 @@ static void by_hand(void **state) {
     fit_done(&fit);
 }
 
-/* A correction lowers its own row's error, η‖y‖² of it, and need not lower the sum over all. */
+/* A correction lowers the criterion of its row by η‖y‖². The sum over all rows may grow. */
 static void one_correction(void **state) {
     (void)state;
     static const double x[] = {2, 0, 2.5, 1, 1, 3, 4, 4}, target[] = {0, 0, 1, 1};
@@ -173,7 +172,8 @@ static void permuted(const struct sample *s, const size_t *order, double *x, dou
     *out = (struct sample){x, target, NULL, s->n, s->d};
 }
 
-/* The answer depends on the rows' order, on the start and on the seed of the order, each of which says so alone; every one separates within Novikoff's bound. */
+/* The order of the rows, the start, and the seed of the order each change the result. Every result
+ * separates the classes within Novikoff's bound. */
 static void many_answers(void **state) {
     (void)state;
     double x[8], target[4];
@@ -243,11 +243,12 @@ static void novikoff(void **state) {
     csv_free(t);
 }
 
-/* w ← w − η(h(g) − r)x with h the step from 0 to 1, which errs at g = 0: logistic regression's update with a step for the sigmoid. */
+/* The update w ← w − η(h(g) − r)x with a step function h that is wrong at g = 0: the update of
+ * logistic regression with a step in place of the sigmoid. */
 static void logistic_with_a_step(void **state) {
     (void)state;
     struct sample s;
-    struct csv *t = iris_against_rest("versicolor", &s); /* not separable: 60 passes of it */
+    struct csv *t = iris_against_rest("versicolor", &s); /* not separable: 60 passes */
     dn_run run;
     struct history *h = history_new(s.d, &run);
     struct fit fit = fit_sample(&s, WITH("learning_rate", "0.5", "max_iterations", "60"), &run);
@@ -272,7 +273,8 @@ static void logistic_with_a_step(void **state) {
     csv_free(t);
 }
 
-/* What no line separates is never claimed to be; the best weights met are kept, and really have the errors that are reported. */
+/* For classes that no line separates the report says so. The best weights found are kept, and their
+ * reported errors are exact. */
 static void pocket(void **state) {
     (void)state;
     struct sample sets[3] = {exclusive_or, {0}, {0}};
@@ -305,8 +307,7 @@ static void pocket(void **state) {
                 best = fmin(best, share);
             }
             assert_true(detail(&fit.report, "error_share") <= best + 1e-12);
-            if (k >
-                0) { /* at least as good as the larger class for all; better, unless a pass ends with 50 rows of one class */
+            if (k > 0) { /* at least as good as the larger class */
                 assert_true(detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
             }
             assert_int_equal(strstr(fit.report.warnings[0].text, "try order shuffled") != NULL,
@@ -319,14 +320,13 @@ static void pocket(void **state) {
     csv_free(virginica);
 }
 
-/* The weights that stood longest inside a pass count too: here they are better than those at the end of any pass. */
+/* The pocket compares weights within a pass too. In this sample they are better than those at the
+ * end of any pass. */
 static void best_inside_a_pass(void **state) {
     (void)state;
     enum { N = 41 };
     double x[N], target[N];
-    for (
-        size_t i = 0; i < N;
-        i++) { /* far from 0 a row's class is its sign; the last row, far off, is on the wrong side and spoils every end of a pass */
+    for (size_t i = 0; i < N; i++) { /* the last row is misclassified in every pass */
         x[i] = (i % 2 == 0 ? 1 : -1) * (3 + (double)(i % 7));
         target[i] = x[i] > 0;
     }

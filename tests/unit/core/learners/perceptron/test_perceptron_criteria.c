@@ -1,4 +1,5 @@
-/* The squared criterion, relaxation and batch steps: their steps by plain loops, where they stop, what becomes of rows that cannot be separated. */
+/* The squared criterion, relaxation and batch steps: each step against plain loops, the stopping
+ * rules, and classes that are not separable. */
 #include "unit/core/learners/perceptron/perceptrons.h"
 
 enum criterion { ERRORS, SQUARED, RELAXATION };
@@ -55,7 +56,7 @@ static double plain_objective(const struct sample *s, enum criterion c, double b
     return sum;
 }
 
-/* What a random start is is not told: the passes are followed from the end of the first. */
+/* The random start is not reported: passes are compared from the end of the first one. */
 static void follows(const struct sample *s, enum criterion c, bool batch, double rate, double b) {
     char rate_text[40];
     snprintf(rate_text, sizeof rate_text, "%.17g", rate);
@@ -110,7 +111,7 @@ static void steps(void **state) {
     csv_free(t);
 }
 
-/* Over-relaxation crosses the margin: after finitely many passes every w'y > b. */
+/* Over-relaxation (η > 1) crosses the margin: after finitely many passes w'y > b for every row. */
 static void relaxation_beyond(void **state) {
     (void)state;
     struct sample sets[2] = {four, {0}};
@@ -134,7 +135,7 @@ static void relaxation_beyond(void **state) {
     csv_free(t);
 }
 
-/* With η = 1 a step ends on the margin, and the least w'y comes to b from below. */
+/* With η = 1 a step ends on the margin, and the least w'y approaches b from below. */
 static void relaxation_from_below(void **state) {
     (void)state;
     struct sample s;
@@ -155,7 +156,8 @@ static void relaxation_from_below(void **state) {
     csv_free(t);
 }
 
-/* Batch steps by means descend on J_r for every η < 2: to 0 where the classes can be separated, and to the minimum where they cannot. */
+/* Batch steps by means decrease J_r for every η < 2: to 0 for separable classes, to its minimum
+ * otherwise. */
 static void relaxation_by_means(void **state) {
     (void)state;
     struct sample sets[3] = {four, exclusive_or, {0}};
@@ -174,8 +176,7 @@ static void relaxation_by_means(void **state) {
             for (size_t i = 1; i < h->n; i++) {
                 assert_true(h->loss[i] <= h->loss[i - 1] * (1 + 1e-12));
             }
-            if (k ==
-                1) { /* the minimum for exclusive or: w = 0 but for the intercept, where the pulls of (0,0), (0,1), (1,0), (1,1) balance */
+            if (k == 1) { /* the minimum for exclusive or: w = 0 */
                 double g[3] = {0}, *w = h->w + (h->n - 1) * 3;
                 assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
                 for (size_t i = 0; i < 4; i++) {
@@ -200,7 +201,7 @@ static void relaxation_by_means(void **state) {
     csv_free(t);
 }
 
-/* The batch perceptron separates what can be; its first pass from 0 adds all rows. */
+/* The batch perceptron separates separable classes. Its first pass from w = 0 adds all rows. */
 static void batch(void **state) {
     (void)state;
     struct sample s;
@@ -224,7 +225,8 @@ static void batch(void **state) {
     csv_free(t);
 }
 
-/* The squared criterion only shrinks: its weights grow no longer, and where classes overlap they tend to 0, which is never called converged. */
+/* Steps of the squared criterion shrink the weights only. For overlapping classes they tend to 0,
+ * which is not reported as converged. */
 static void squared(void **state) {
     (void)state;
     for (int mode = 0; mode < 2; mode++) {

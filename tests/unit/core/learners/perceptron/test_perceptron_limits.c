@@ -29,7 +29,8 @@ static void assert_same(const struct fit *a, const struct fit *b, size_t d) {
                 a->report.converged == b->report.converged);
 }
 
-/* A row of weight 2 is two rows for a batch step, and none for a sequential one; a row of weight 0 is no row for either. */
+/* A row of weight 2 equals two rows in a batch step. A sequential step ignores the weight. Rows
+ * with weight 0 are ignored by both. */
 static void weights(void **state) {
     (void)state;
     struct sample s, doubled, gaps, without;
@@ -71,7 +72,7 @@ static void weights(void **state) {
     struct sample twice = {eight, classes, NULL, 8, 2};
     struct fit a = fit_sample(&heavy, NULL, NULL), b = fit_sample(&twice, NULL, NULL);
     assert_memory_not_equal(a.out.w, b.out.w, 2 * sizeof(double));
-    assert_true(has_detail(&a.report, "update_bound")); /* equal weights are like a rate */
+    assert_true(has_detail(&a.report, "update_bound")); /* equal weights scale the rate */
     fit_done(&a);
     heavy.weight = unequal;
     a = fit_sample(&heavy, NULL, NULL);
@@ -108,7 +109,8 @@ static void weights(void **state) {
     csv_free(t);
 }
 
-/* A thousand and some rows over several blocks: small integers, so that every sum is exact for criterion perceptron. */
+/* 9,000 rows over several blocks. The values are small integers, so sums of the criterion
+ * `perceptron` are exact. */
 enum { N = 9000, D = 6 };
 struct big {
     double x[N * D], target[N], weight[N];
@@ -155,9 +157,7 @@ static void sparse_rows(void **state) {
         assert_true(detail(&one.report, "errors") > 0);
         fit_done(&one);
         fit_done(&two);
-        for (
-            size_t c = 1; c < 3;
-            c++) { /* rounding differs: as long as no row changes sides by it, so do the weights by no more */
+        for (size_t c = 1; c < 3; c++) { /* weights differ by rounding only */
             settings = WITH("criterion", criteria[c], "mode", mode ? "batch" : "sequential",
                             "max_iterations", "2");
             one = fit_matrix(dense, b->target, NULL, settings, &run);
@@ -170,7 +170,7 @@ static void sparse_rows(void **state) {
     free(b);
 }
 
-/* Another grouping of the partial sums and other slots give the same bytes. */
+/* Other groups of partial sums and other slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
     struct big *b = big_new();
@@ -199,7 +199,8 @@ static void threads(void **state) {
     free(b);
 }
 
-/* Snapshots are in the raw space: those of a fit to standardised rows score the raw rows as the fit's own weights score its rows. */
+/* Snapshots are in the raw space: a snapshot of a fit to standardised rows scores the raw rows as
+ * the weights of the fit score its rows. */
 static void snapshots(void **state) {
     (void)state;
     struct sample s;
@@ -216,7 +217,7 @@ static void snapshots(void **state) {
     OK(fit_input(p, &input, &run, &a, NULL));
     input.mean = input.scale = NULL;
     OK(fit_input(p, &input, &plain, &b, NULL));
-    assert_same(&a, &b, 4); /* the machine is in the space of the rows either way */
+    assert_same(&a, &b, 4); /* the machine is in the space of its rows in both cases */
     assert_true(raw->n == own->n && raw->n > 1);
     struct sample inner = {z, t->target, NULL, t->n, 4};
     for (size_t k = 0; k < raw->n; k++) {
@@ -255,7 +256,7 @@ static void rules(void **state) {
     refuses(WITH("mode", "batch", "order", "shuffled"), "order", "sequential");
     refuses(WITH("discriminants", "K-1"), "discriminants", "one_vs_rest_strict");
     const double rates[] = {1, 1.5, 1.5}, margins[] = {0, 0, 1};
-    for (size_t c = 0; c < 3; c++) { /* what a model says it was trained with */
+    for (size_t c = 0; c < 3; c++) { /* the parameters that the model stores */
         dn_params *p = perceptron_params(WITH("criterion", criteria[c]));
         OK(dn_params_check(p, NULL));
         OK(dn_params_resolve(p, 100, 4, 2, NULL));
@@ -316,7 +317,7 @@ static void numbers_that_overflow(void **state) {
     fit_done(&fit);
 }
 
-/* An allocator that knows how many bytes are in use: the size stands before each piece. */
+/* An allocator that tracks the bytes in use. The size is stored in front of each allocation. */
 struct peak {
     size_t live, most;
 };
@@ -386,7 +387,7 @@ static void memory_and_stop(void **state) {
             }
             stops++;
         }
-        assert_true(stops >= 10); /* once a block and once a pass at least */
+        assert_true(stops >= 10); /* at least once a block and once a pass */
         struct peak peak = {0};
         dn_allocator allocator = {.allocate = peak_allocate,
                                   .release = peak_release,
@@ -404,7 +405,8 @@ static void memory_and_stop(void **state) {
     }
 }
 
-/* Between "separated" and "with the margin": what is claimed is the first, what is missing is said. */
+/* Separated without the margin: the report says separated, and a warning says that the margin is
+ * not reached. */
 static void margin_not_reached(void **state) {
     (void)state;
     struct fit fit = fit_sample(&four, WITH("margin", "1000", "max_iterations", "300"), NULL);
