@@ -62,7 +62,7 @@ static void shuffles(void **state) {
     dni_random_shuffle(&r, order, 0);
 }
 
-/* As many as are wanted, every one as often. */
+/* A draw has the requested number of distinct elements, each equally often. */
 static void draws(void **state) {
     (void)state;
     enum { N = 40, WANTED = 7, ROUNDS = 20000 };

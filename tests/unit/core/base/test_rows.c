@@ -1,5 +1,5 @@
-/* Rows: blocks over a matrix, and over a source encoded in memory or on the fly: the same bits,
- * whatever the chunks. */
+/* Rows: blocks of a matrix, of an encoded table in memory, and of a streamed table have the same
+ * bits for all chunks. */
 #include "unit/core/table/table.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void over_a_sparse_matrix(void **unused) {
     dn_rows_free(rows);
 }
 
-/* What the rows must be: each selected row through dn_encoder_apply. */
+/* The expected rows: each selected row encoded by dn_encoder_apply. */
 static double *expected(const table *t, const dn_encoder *encoder, const uint8_t *role,
                         uint8_t wanted, size_t *out_n) {
     size_t d = dn_encoder_n_features(encoder), n = 0;
@@ -156,7 +156,8 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
         size_t n_chunks = table_cut(cut, borders), n = 0;
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
-        dn_encoder *encoder = NULL; /* of the training rows: the others hold unseen levels */
+        dn_encoder *encoder =
+            NULL; /* fitted to the training rows: the other rows have unseen levels */
         assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL),
                          DN_OK);
         for (int kind = 0; kind < 3; kind++) {
@@ -209,8 +210,8 @@ static void sparse_over_a_source(void **unused) {
     over_a_source_with(60, &(dn_encoder_spec){.columns = some, .n_columns = 5}, true);
 }
 
-/* Every option at once: what the rows hold is what dn_encoder_apply says of raw rows, and
- * test_encoder_options.c recomputes that. */
+/* With all options at once the rows equal those of dn_encoder_apply, which test_encoder_options.c
+ * recomputes. */
 static void with_options(void **unused) {
     (void)unused;
     for (int k = 0; k < 2; k++) {
@@ -313,8 +314,8 @@ static void order_of_the_source_does_not_matter(void **unused) {
     free(t);
 }
 
-/* A category that training never saw is named with its row, unless the row weighs nothing or nobody
- * asked for it. */
+/* The error for an unseen category has its row. Rows with weight 0 and rows that are not selected
+ * are not checked. */
 static void refused_categories(void **unused) {
     (void)unused;
     table *t = table_new(200);
@@ -372,8 +373,8 @@ static void refused_categories(void **unused) {
     free(t);
 }
 
-/* Wide dense rows come in pieces, which are the block cut at fixed rows: of a matrix, from memory
- * and streamed, of all rows or some, in any order. */
+/* Wide dense rows are delivered in pieces: the block cut at fixed rows. For rows of a matrix, in
+ * memory and streamed, all rows or a selection in any order. */
 static void pieces(void **unused) {
     (void)unused;
     enum { ROWS = DN_BLOCK_ROWS + 700, COLUMNS = 300, PIECE = 1024 };
@@ -430,7 +431,7 @@ static void pieces(void **unused) {
             seen += piece.x.n_rows;
         }
         assert_int_equal(seen, total);
-        dn_block block; /* a whole one is still to be had */
+        dn_block block; /* the whole block is still available */
         assert_int_equal(dn_rows_block(rows, 0, 0, &block, NULL), DN_OK);
         assert_true(block.x.n_rows == DN_BLOCK_ROWS && block.x.values[COLUMNS] == 1);
         dn_rows_free(rows);
@@ -483,7 +484,7 @@ static void failures(void **unused) {
     free(t);
 }
 
-/* A block that could not be read can be asked for again. */
+/* A block whose read failed can be requested again. */
 static void source_fails_and_recovers(void **unused) {
     (void)unused;
     table *t = table_new(3);
@@ -537,7 +538,7 @@ static void sizes_and_slots(void **unused) {
                      DN_OK);
     assert_int_equal(dn_encoder_rows_bytes(encoder, 1000), 1000 * (2 + 2) * 8);
     assert_true(dn_encoder_rows_bytes(encoder, SIZE_MAX / 8) == SIZE_MAX);
-    /* a source with fewer slots than the run: in memory it is read by one, streaming is refused */
+    /* a source with fewer slots than the run: one slot reads into memory; streaming is refused */
     dn_run run = scattered_run();
     run.n_slots = CHUNKED_SLOTS + 1;
     dn_rows *rows = NULL;
@@ -551,7 +552,7 @@ static void sizes_and_slots(void **unused) {
     assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
                                          false, &run, &rows, NULL),
                      DN_ERR_ARGUMENT);
-    /* no row selected: no block */
+    /* no selected row: no block */
     memset(t->role, DN_ROW_SKIP, sizeof t->role);
     for (int memory = 0; memory < 2; memory++) {
         assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_TRAIN, NULL,

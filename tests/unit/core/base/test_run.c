@@ -18,7 +18,7 @@ static void first_error_wins(void **unused) {
     assert_int_equal(err.row, -1);
     assert_string_equal(err.message, "");
     assert_string_equal(err.field, "");
-    dn_error_set_field(&err, "early"); /* nothing noted yet: nothing to add to */
+    dn_error_set_field(&err, "early"); /* no error is set: the calls have no effect */
     dn_error_set_row(&err, 3);
     assert_string_equal(err.field, "");
     assert_int_equal(err.row, -1);
@@ -79,7 +79,7 @@ static void names_of_statuses(void **unused) {
 /* An allocator that counts and refuses. */
 struct counting {
     size_t live, calls;
-    size_t refuse; /* the call that is refused, counted from 1; 0: none */
+    size_t refuse; /* number of the refused call, from 1; 0: none */
 };
 
 static void *count_allocate(void *ctx, size_t size) {
@@ -171,7 +171,7 @@ static dn_status stop_second(const dn_run *run) {
     return ++*(size_t *)run->ctx == 2 ? DN_ERR_STOPPED : DN_OK;
 }
 
-/* Large arrays take time: stop is looked at before each. */
+/* Zeroing large arrays takes time: the stop is polled before each one. */
 static void large_memory(void **unused) {
     (void)unused;
     size_t looks = 0;

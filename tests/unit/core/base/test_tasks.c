@@ -1,4 +1,5 @@
-/* Tasks over a run's threads: each once, the first failure is the answer, the stop is looked at. */
+/* Tasks on the threads of a run: each runs once, the first failure in order is returned, the stop
+ * is polled. */
 #include "base/tasks.h"
 #include "unit/core/support.h"
 

@@ -1,4 +1,5 @@
-/* Parameters: every default keeps its own rule, every rule refuses with its words, every name is findable. */
+/* Parameters: every default satisfies its own rule, the messages of every rule, and suggestions for
+ * misspelt names. */
 #include "unit/core/support.h"
 
 static void catalogue_is_complete(void **state) {
@@ -41,7 +42,7 @@ static void catalogue_is_complete(void **state) {
                 }
             } else if (param->type != DN_PARAM_BOOLEAN) {
                 OK(dn_params_set_number(p, param->name, param->default_number,
-                                        NULL)); /* what stands behind a word is legal too */
+                                        NULL)); /* the number behind the word is valid too */
                 assert_true(param->default_choice == NULL ||
                             strcmp(param->default_choice, param->word) == 0);
             }
@@ -110,7 +111,7 @@ static void rules_are_said(void **state) {
     const double list[] = {1, 2, (double)NAN};
     REFUSED(dn_params_set_list(p, "init", list, 3, &err), "init", "at index 2");
     assert_int_equal(err.row, 2);
-    assert_true(dn_params_number(p, "lambda") == 1e-3); /* nothing of that changed anything */
+    assert_true(dn_params_number(p, "lambda") == 1e-3); /* the refused values changed nothing */
     assert_string_equal(dn_params_word(p, "solver"), "auto");
     assert_string_equal(dn_params_word(p, "tolerance"), "auto");
 
@@ -132,7 +133,7 @@ static void rules_are_said(void **state) {
     dn_params_free(NULL);
 }
 
-/* Advice names what the algorithm has. */
+/* The message recommends only parameters that the algorithm has. */
 static void too_many_pairs(void **state) {
     (void)state;
     dn_params *svm, *logistic;

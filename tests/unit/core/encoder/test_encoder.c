@@ -220,7 +220,7 @@ static void levels_of_training_rows(void **unused) {
     free(t);
 }
 
-/* A row of weight 2 is like two rows, a row of weight 0 like none. */
+/* A row of weight 2 equals two rows; a row of weight 0 is ignored. */
 static void weights_are_repetitions(void **unused) {
     (void)unused;
     table *t = table_new(10), *twice = table_new(10);
@@ -278,7 +278,7 @@ static void numerically_hard(void **unused) {
     (void)unused;
     enum { N = 20000 };
     double *x = malloc(N * sizeof *x), mean = 0, scale = 0;
-    /* far from 0: sums of squares without a shift would lose all digits */
+    /* far from 0 sums of squares without a shift would lose all digits */
     for (size_t i = 0; i < N; i++) {
         x[i] = 1e9 + (double)(i % 2) * 1e-3;
     }

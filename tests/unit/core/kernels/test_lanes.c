@@ -132,7 +132,8 @@ static void exponentials(void **state) {
                             ? single[i] < 2e-38F
                             : fabs((double)single[i] - truth_single) <= 2 * 0x1p-23 * truth_single);
             one = t[i];
-            dni_lanes_make(m)->exponentials(&one, 1); /* as alone, so in a vector */
+            dni_lanes_make(m)->exponentials(
+                &one, 1); /* one value alone equals the same value in a vector */
             assert_true(one == value[i]);
         }
         double far[] = {709, 1e5, 1e300, (double)INFINITY, (double)NAN};

@@ -12,7 +12,7 @@ static double largest(const dn_kernel *kernel, const struct rows *r) {
     return most;
 }
 
-/* Rows, pairs and selves of the points. */
+/* Checks rows, pairs and K(x, x) of the points. */
 static void check_points(const dn_kernel *kernel, const struct rows *r, const dni_points *points) {
     double *exact = xcalloc(r->n, sizeof *exact),
            *work = xcalloc(dni_points_work(points), sizeof *work), size = largest(kernel, r);
@@ -60,7 +60,7 @@ static void check_symmetry(const dni_points *points) {
     free(gram);
 }
 
-/* Some of the points, in another order: the same values. */
+/* A selection of the points in another order has the same values. */
 static void check_select(const dni_points *points) {
     uint32_t list[51];
     float row[N], some[51];
@@ -195,7 +195,7 @@ static void dense(void **state) {
     check(ROWS_SPARSE, false, 7);
 }
 
-/* Points that are 0 in columns in which rows to be compared with them are not. */
+/* Points that are 0 in columns in which the compared rows are not. */
 static void margins(void **state) {
     (void)state;
     check(ROWS_MARGINS, false, PLAIN_COLS);

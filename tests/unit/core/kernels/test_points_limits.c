@@ -2,7 +2,7 @@
  * precision, and queries of another kind than the points. */
 #include "unit/core/kernels/plain.h"
 
-/* Everything a set of points does, once; DN_OK at its end. */
+/* Calls every function of a set of points once. Returns DN_OK if all succeed. */
 static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
     const uint32_t list[] = {5, 2, 9};
     double coef[400] = {0}, sums[400];
@@ -33,7 +33,7 @@ static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
     return status;
 }
 
-/* Kernels and rows that take every layout. */
+/* Kernels and rows for every layout. */
 static size_t n_layouts(void) {
     return 7;
 }
@@ -150,7 +150,7 @@ static void estimates_are_close(void **state) {
         const dni_points_estimate estimate =
             dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)INFINITY);
         const double peak = (double)ledger.most, kept = (double)ledger.now;
-        /* For dense rows the estimate includes values in single precision, a half more. */
+        /* For dense rows the estimate includes values in single precision, half as much again. */
         if (peak > estimate.building || kept > estimate.kept ||
             (kind != ROWS_BITS &&
              estimate.building > 1.55 * peak + (kind == ROWS_TEXT ? 65536 : 0))) {
@@ -169,7 +169,7 @@ static void estimates_are_close(void **state) {
 }
 
 /* ---- float ---- */
-/* How far rows in float are from the exact ones, at most. */
+/* The largest error of rows in single precision. */
 static double largest_error(const dni_points *points) {
     const size_t n = dni_points_n(points);
     double most = 0, *exact = xcalloc(n, sizeof *exact),
@@ -189,7 +189,8 @@ static double largest_error(const dni_points *points) {
     return most;
 }
 
-/* Up to the rule's border float is within 1e-6, and beyond it nothing is in float. */
+/* Up to the limit of the rule single precision is within 1e-6; beyond it nothing is computed in
+ * it. */
 static void float_rule(void **state) {
     (void)state;
     enum { N = 60, D = 300 };
@@ -198,8 +199,8 @@ static void float_rule(void **state) {
         for (size_t j = 0; j < D; j++) {
             r.x[i * D + j] =
                 1e4 + r.x[i % 2 * D + j] +
-                1e-3 *
-                    r.x[i * D + j]; /* two clouds, far from the origin: near pairs with long rows */
+                1e-3 * r.x[i * D +
+                           j]; /* two clouds far from the origin: long rows at small distances */
         }
     }
     for (double width = 1; width < 1000; width *= 2) {
@@ -211,8 +212,8 @@ static void float_rule(void **state) {
     rows_free(&r);
 }
 
-/* Rows far from the centre, in units of the width: distances are exact where ‖x‖² + ‖z‖² − 2 x'z
- * would have lost all digits. */
+/* Rows far from the centre in units of the width: distances are exact where ‖x‖² + ‖z‖² − 2 x'z
+ * would lose all digits. */
 static void far_out(void **state) {
     (void)state;
     enum { N = 40, D = 6 };
@@ -235,7 +236,7 @@ static void far_out(void **state) {
             dni_points_row_exact(points, i, 0, N, exact, work);
             for (size_t j = 0; j < N; j++) {
                 assert_value(exact[j], plain_value(&kernel, x->x + i * D, x->x + j * D, D), 1,
-                             2e-5); /* the rows' own rounding when they are centred */
+                             2e-5); /* the rounding of the rows when they are centred */
             }
         }
         dni_points_free(points);
@@ -246,15 +247,15 @@ static void far_out(void **state) {
 }
 
 /* ---- numbers out of range ---- */
-/* Kernels of distances have values between 0 and 1, but for the cosine of a row whose length
- * overflows. An inner product may overflow: that value is NaN or infinite, and no other is. */
+/* Kernels of distances have values between 0 and 1, except the cosine of a row whose length
+ * overflows. An inner product may overflow: only that value is NaN or infinite. */
 static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q,
                               size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
     const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS &&
                          kernel->type != DN_KERNEL_DISTANCE;
     const bool cosine = kernel->type == DN_KERNEL_DISTANCE &&
-                        kernel->metric == DN_METRIC_COSINE; /* whose lengths are no numbers */
+                        kernel->metric == DN_METRIC_COSINE; /* whose lengths overflow */
     size_t row_start[4] = {0, d, 2 * d, 3 * d};
     uint32_t cols[64];
     double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one);
@@ -326,8 +327,8 @@ static void huge(void **state) {
     }
 }
 
-/* Values that do not depend on the length of the rows, for rows with ‖x‖² ‖z‖² out of range, too
- * large and too small. */
+/* Values that do not depend on the length of the rows, for rows whose ‖x‖² ‖z‖² overflows or
+ * underflows. */
 static void long_and_short(void **state) {
     (void)state;
     enum { D = 3, N = 3 };
@@ -339,7 +340,7 @@ static void long_and_short(void **state) {
     for (size_t i = 0; i < 2; i++) {
         double got[N * N];
         for (int power = -300; power <= 300; power += 300) {
-            if (i == 1 && power > 0) { /* K(x, x) is too great for a point */
+            if (i == 1 && power > 0) { /* K(x, x) overflows for a point */
                 continue;
             }
             double far[N * D], work[4096];
@@ -367,8 +368,7 @@ static void long_and_short(void **state) {
     }
 }
 
-/* Rows so short that their squares are nearly 0 have no known direction, and count as rows of
- * zeros. */
+/* Rows whose squared length underflows have no direction and are treated as rows of zeros. */
 static void no_direction(void **state) {
     (void)state;
     static const double x[] = {1, 2, 0, 0, 1e-163, 1e-163, 1e-160, 2e-160, 2e-154, 4e-154},
@@ -446,7 +446,8 @@ static void precomputed(void **state) {
     free(work);
 }
 
-/* More points than in a block of sparse rows or a word of bits: ranges begin and end anywhere. */
+/* More points than in a block of sparse rows or a word of bits: ranges begin and end within
+ * blocks. */
 static void ranges(void **state) {
     (void)state;
     enum { N = 9000 };

@@ -5,7 +5,7 @@
 
 enum { LONGEST = 1300, SYMBOLS = 5 };
 
-/* Sequences a [m] and b [n], line by line. */
+/* The edit distance of sequences a [m] and b [n], row by row of the table. */
 static size_t plain_edits(const uint32_t *a, size_t m, const uint32_t *b, size_t n) {
     size_t line[LONGEST + 1];
     for (size_t j = 0; j <= n; j++) {
@@ -24,8 +24,8 @@ static size_t plain_edits(const uint32_t *a, size_t m, const uint32_t *b, size_t
     return line[n];
 }
 
-/* Returns the sequence with some characters changed, omitted or added. Symbols >= SYMBOLS are not in
- * the alphabet, and differ from each other. */
+/* Returns the sequence with some characters changed, omitted or added. Symbols >= SYMBOLS are not
+ * in the alphabet, and differ from each other. */
 static size_t mutate(dni_random *random, const uint32_t *from, size_t n, uint32_t *to) {
     size_t m = 0;
     for (size_t i = 0; i < n && m + 2 < LONGEST; i++) {
@@ -69,7 +69,7 @@ static void distances(void **state) {
     free(work);
 }
 
-/* Characters that the alphabet lacks equal none, not even each other. */
+/* Characters outside the alphabet equal no character, not even each other. */
 static void unknown(void **state) {
     (void)state;
     const uint32_t pattern[] = {0, 9, 1, 2}, text[] = {0, 9, 1, 2};
@@ -154,7 +154,7 @@ static void kernel_of_texts(void **state) {
     rows_free(&q);
 }
 
-/* Long texts: the stop is looked at between a few pairs. */
+/* Long texts: the stop is polled after a few pairs. */
 static void long_texts(void **state) {
     (void)state;
     enum { N = 40, D = 3000 };

@@ -51,7 +51,7 @@ static void medians(void **state) {
     rows_free(&r);
 }
 
-/* Rows without weight count as none; where all are one, the width is 1. */
+/* Rows with weight 0 are ignored. If all rows are equal, the width is 1. */
 static void limits(void **state) {
     (void)state;
     double x[] = {0, 3, 100, 5}, weight[] = {1, 1, 0, 1}, same[] = {7, 7, 7},
@@ -68,7 +68,7 @@ static void limits(void **state) {
     dn_rows_free(rows);
 }
 
-/* The row number i of r as often as i % 3 + 1 times. */
+/* Row i of r, repeated i % 3 + 1 times. */
 static struct rows repeated(const struct rows *r) {
     struct rows out = {.n = 0, .d = r->d};
     out.x = xcalloc(3 * r->n * r->d, sizeof *out.x);
@@ -103,14 +103,14 @@ static void weights(void **state) {
                  width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
     kernel = (dn_kernel){.type = DN_KERNEL_RBF, .n_features = 1};
     assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) ==
-                3); /* 0 twice, 1 twice, 3 four times, 4 twice */
+                3); /* the values are 0 (twice), 1 (twice), 3 (four times), 4 (twice) */
     assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1,
                  1e-12); /* a third of all pairs are of a row with itself */
     rows_free(&all);
     rows_free(&r);
 }
 
-/* Of many rows a sample, drawn with the seed: near the median of all. */
+/* For many rows a sample drawn with the seed has a width near the median of all pairs. */
 static void sampled(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_DENSE, 5000, 2, 3);

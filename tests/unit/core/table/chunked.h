@@ -122,12 +122,12 @@ static inline dn_run scattered_run(void) {
     return run;
 }
 
-/* An allocator that counts what lives and refuses one call, or whatever is larger than one limit
- * and below another. */
+/* An allocator that counts live allocations. It refuses one call, or all sizes between two
+ * limits. */
 typedef struct refusing {
     dn_allocator allocator;
-    size_t live, calls, refuse;   /* refuse: the call, counted from 1; 0: none */
-    size_t limit, below, refused; /* bytes of one call, 0: no limits; calls refused */
+    size_t live, calls, refuse;   /* refuse: number of the refused call, from 1; 0: none */
+    size_t limit, below, refused; /* limits of a size in bytes, 0: none; number of refused calls */
 } refusing;
 
 static inline void *refusing_allocate(void *ctx, size_t size) {

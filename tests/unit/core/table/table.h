@@ -1,4 +1,4 @@
-/* For tests: a table with every kind of column that makes trouble. */
+/* A table with columns of every type, with the values that are hard to encode. */
 #ifndef TESTS_TABLE_H
 #define TESTS_TABLE_H
 
@@ -35,7 +35,7 @@ static inline uint64_t table_random(uint64_t *state) {
     return *state;
 }
 
-/* `cities`: how many different values the column "city" has, up to 200. */
+/* `cities`: number of different values of the column "city", up to 200. */
 static inline table *table_new(size_t cities) {
     table *t = calloc(1, sizeof *t);
     if (t == NULL) {

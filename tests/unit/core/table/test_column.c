@@ -33,8 +33,9 @@ static struct blob encode(dn_column_builder *builder) {
     return blob;
 }
 
-/* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV
- * does it. silently: a canonical spelling is not shown. */
+/* Builds a column as a CSV reader does: cells that read as numbers are appended as numbers, the
+ * others as strings. NULL: missing. silently: a number in canonical spelling is appended without
+ * its text. */
 static struct blob build_how(dn_column_builder *builder, const char *const *cells, size_t n,
                              bool silently) {
     for (size_t i = 0; i < n; i++) {
@@ -158,12 +159,12 @@ static void spellings(void **unused) {
     CHECK("0", "-0", "0.0", "-0.0", "+0", "00", "0.", ".0", "-.0", "0e0");
     CHECK("1e5", "100000", "1E5", "1e+5", "100000.0", "1e5");
     CHECK("007", "7", "7.0", "7.00", "+7", " ", "7 ");
-    CHECK("5.0", "4.0", "5.25", "3.125", "-0.0", "1000.0"); /* one digit at least */
-    CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* prices, and one odd cell */
-    CHECK("3", "1.50", "2.00");                             /* the odd one comes first */
+    CHECK("5.0", "4.0", "5.25", "3.125", "-0.0", "1000.0"); /* at least one digit after the point */
+    CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* two decimals, but for one cell */
+    CHECK("3", "1.50", "2.00"); /* the cell with another format is the first */
     CHECK("1.5", "1.50", "1.500", "1.5");
     CHECK("1.2345", "0.0001", "12.3450", "1.2345", "7", "7.0000",
-          "1e-7"); /* canonical ones first, which padding leaves alone */
+          "1e-7"); /* canonical numbers first; padding does not apply to them */
     CHECK("1.2345", "2", "12.3450", "12.3450"); /* or does not */
     CHECK("1.9999", "9999.9999", "10000.0001", "1.000", "1.0001", "3.25", "1.2350");
     CHECK("0.0000001", "1e-7", "0.000001", "1.0e-7", "0.00000010");
@@ -222,7 +223,7 @@ static void random_cells(void **unused) {
     }
 }
 
-/* More distinct strings than a dictionary may have: still distinct when read. */
+/* More distinct strings than a dictionary may have: the list that is read is still distinct. */
 static void many_strings(void **unused) {
     (void)unused;
     enum { N = 140000 };
@@ -285,7 +286,7 @@ static void narrow_encodings(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* A column of padded decimals costs no more than the numbers. */
+/* A column of numbers with padded decimals needs no more bytes than the numbers. */
 static void padding_is_free(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL;
@@ -298,7 +299,7 @@ static void padding_is_free(void **unused) {
     struct blob blob = encode(builder);
     assert_int_equal(blob.size, DNI_COLUMN_HEADER + 8000);
     free(blob.bytes);
-    /* also when canonical ones come first and without their text */
+    /* also if canonical numbers without text come first */
     for (int i = 0; i < 1000; i++) {
         char text[32];
         int n = snprintf(text, sizeof text, "%.4f", i * 0.1234 + 0.0001);
@@ -313,7 +314,7 @@ static void padding_is_free(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* Numbers without a text of their own among numbers with one. */
+/* Numbers without text among numbers with text. */
 static void without_spelling(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL;
@@ -368,7 +369,8 @@ static void add_padded(dn_column_builder *builder, double value, unsigned decima
     }
 }
 
-/* Many numbers at once are the same bytes as one by one, whatever was in the chunk before them. */
+/* Numbers appended many at once give the same bytes as one by one, whatever the chunk held
+ * before. */
 static void many_at_once(void **unused) {
     (void)unused;
     enum { N = 90, STRIDE = 3 };
@@ -408,7 +410,7 @@ static void many_at_once(void **unused) {
             add_padded(one, values[i * STRIDE], decimals);
         }
         assert_int_equal(dn_column_builder_numbers(many, values, STRIDE, n, decimals, NULL), DN_OK);
-        if (round % 7 == 0) { /* padding comes after them */
+        if (round % 7 == 0) { /* padded numbers follow */
             for (size_t b = 0; b < 2; b++) {
                 assert_int_equal(dn_column_builder_number(both[b], 7, "7.0", 3, NULL), DN_OK);
             }
@@ -460,7 +462,7 @@ static void strings_as_values(void **unused) {
     static const char *const umlauts[] = {"äääääääääääääääääääääääääääääääääääääää"};
     assert_int_equal(decode_as(chunk, builder, umlauts, 1, DN_NUMERIC, &view, &err), DN_ERR_DATA);
     assert_string_equal(err.message, "\"ääääääääääääääääääää…\" is not a number");
-    /* strings that are numbers read as numbers: a string builder told so */
+    /* strings that read as numbers, in a builder for strings */
     assert_int_equal(dn_column_builder_string(builder, "12.5", 4, NULL), DN_OK);
     assert_int_equal(dn_column_builder_missing(builder, NULL), DN_OK);
     struct blob blob = encode(builder);
@@ -472,8 +474,8 @@ static void strings_as_values(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* Decodes as every type; what it calls good must be readable to the last byte (a sanitizer
- * watches). */
+/* Decodes the bytes as every type. Sanitizers detect a read outside of a chunk that was
+ * accepted. */
 static unsigned touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
     unsigned good = 0;
     for (int type = DN_NUMERIC; type <= DN_TEXT; type++) {
@@ -519,7 +521,7 @@ static void damage(struct blob blob) {
     dn_column_chunk *chunk = NULL;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     assert_int_not_equal(touch(chunk, blob.bytes, blob.size) & 1u << DN_CATEGORICAL, 0);
-    for (size_t size = 0; size < blob.size; size++) { /* in memory of exactly that size */
+    for (size_t size = 0; size < blob.size; size++) { /* a copy of exactly that size */
         void *cut = malloc(size + (size == 0));
         memcpy(cut, blob.bytes, size);
         assert_int_equal(touch(chunk, cut, size), 0);
@@ -578,7 +580,7 @@ static void damaged_bytes(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* A later version is told from damage. */
+/* A newer version has another error than damage. */
 static void newer_version(void **unused) {
     (void)unused;
     static const char *const cells[] = {"1"};
@@ -596,7 +598,7 @@ static void newer_version(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* An f64 that is infinite cannot have been written. */
+/* An infinite f64 is damage: the writer refuses infinite numbers. */
 static void infinite_number(void **unused) {
     (void)unused;
     static const char *const cells[] = {"1.5", "2.5"};

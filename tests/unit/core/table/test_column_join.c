@@ -1,5 +1,5 @@
-/* Encoded chunks put one behind the other: every cell as it was written, whatever the chunks are
- * made of; damaged ones are refused; no memory. */
+/* Joined chunks: every cell is read as it was written, for chunks of all encodings; damaged chunks
+ * are refused; failed allocations. */
 #include <discern/table.h>
 #include <math.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static struct blob encode(dn_column_builder *builder) {
     return blob;
 }
 
-/* As a reader of CSV puts a cell; NULL: missing. */
+/* Appends a cell as a CSV reader does; NULL: missing. */
 static void put(dn_column_builder *builder, const char *cell, bool silently) {
     double value;
     char canonical[DN_NUMBER_SIZE];
@@ -52,7 +52,7 @@ static void put(dn_column_builder *builder, const char *cell, bool silently) {
     assert_int_equal(status, DN_OK);
 }
 
-/* The cells of a chunk read as strings are these. */
+/* Checks the cells of a chunk that is read as strings. */
 static void assert_cells(const struct blob *blob, const char *const *cells, size_t n) {
     dn_column_chunk *chunk = NULL;
     dn_column_view view;
@@ -129,7 +129,7 @@ static void test_any_chunks(void **unused) {
     dn_column_chunk_free(room);
 }
 
-/* Numbers stay numbers, to the last bit. */
+/* Numbers are joined bit for bit. */
 static void test_numbers(void **unused) {
     (void)unused;
     static const char *const cells[] = {"5", "1.50", "-0", NULL, "007", "1e300", "0.1"};
@@ -194,7 +194,7 @@ static void test_sparse_rows(void **unused) {
     assert_memory_equal(view.number, value, sizeof value);
     put(builder, "1", false);
     assert_int_equal(dn_column_builder_chunk(builder, room, all.bytes, all.size, NULL),
-                     DN_ERR_ARGUMENT); /* nor they behind it */
+                     DN_ERR_ARGUMENT); /* nor after the chunk */
     free(cell.bytes);
     free(all.bytes);
     dn_column_builder_free(builder);
@@ -202,7 +202,7 @@ static void test_sparse_rows(void **unused) {
     dn_column_chunk_free(room);
 }
 
-/* Whatever byte is wrong: refused or read as something else, never a crash; cut short: refused. */
+/* A changed byte is refused or gives other cells, without a crash. A truncated chunk is refused. */
 static void test_damage(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL, *joined = NULL;
@@ -261,7 +261,7 @@ static bool join_lean(const struct blob *a, const struct blob *b) {
 static void test_no_memory(void **unused) {
     (void)unused;
     if (!alloc_fail_works()) {
-        skip(); /* before anything is allocated that would stay */
+        skip(); /* before anything is allocated */
     }
     dn_column_builder *builder = NULL;
     struct blob chunk[N_POOLS];

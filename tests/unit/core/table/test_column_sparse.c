@@ -1,5 +1,5 @@
-/* Sparse column chunks: what goes in comes out whatever its widths and encoding, damaged bytes are
- * refused without harm, and memory may run out anywhere. */
+/* Sparse column chunks: rows are read as they were written in all widths and encodings; damaged
+ * bytes are refused; failed allocations. */
 #include "base/bytes.h"
 #include "table/column_format.h"
 #include "unit/base/alloc_fail.h"
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* A column chunk as plain arrays: what must come back. */
+/* The rows of a column chunk as plain arrays. */
 struct rows {
     size_t n_rows, n_entries;
     size_t start[3001];
@@ -47,8 +47,8 @@ static void add_row(struct rows *rows, const uint32_t *place, const double *numb
     rows->start[++rows->n_rows] = rows->n_entries;
 }
 
-/* n_rows rows of up to `most` entries, whose places are `step` apart at most; kind: which
- * numbers. */
+/* Fills n_rows rows of up to `most` entries. Consecutive indices differ by at most `step`. kind:
+ * the range of the numbers. */
 static void fill(struct rows *rows, size_t n_rows, size_t most, uint32_t step, int kind) {
     static const double special[] = {0,           -0.0, DBL_MAX, -DBL_MAX,
                                      DBL_MIN / 8, 0.1,  1e-300,  12345678901.0};
@@ -106,8 +106,8 @@ static void check(dn_column_chunk *chunk, struct blob blob, const struct rows *r
                         rows->n_entries * sizeof *rows->number); /* -0 too */
 }
 
-/* Every encoding and width, decoded with one chunk object, so that what one leaves behind does not
- * show in the next. */
+/* All encodings and widths are decoded with one chunk object, to detect state that remains from the
+ * chunk before. */
 static void round_trips(void **unused) {
     (void)unused;
     static const struct {
@@ -143,7 +143,7 @@ static size_t encoded_size(const uint32_t *place, const double *number, size_t n
     return blob.size;
 }
 
-/* A row of two entries: header, a length, two places, two values. */
+/* A row of two entries takes a header, a length, two indices, two values. */
 static void is_narrow(void **unused) {
     (void)unused;
     static const uint32_t near[] = {0, 65535}, far[] = {1, 65536}, furthest[] = {0, UINT32_MAX};
@@ -160,7 +160,7 @@ static void is_narrow(void **unused) {
     assert_int_equal(encoded_size(near, ones, 0), 16 + 1);
 }
 
-/* Wrong rows are refused and leave nothing behind; single cells and sparse rows do not mix. */
+/* Invalid rows are refused and change nothing; a builder takes cells or sparse rows, not both. */
 static void refusals(void **unused) {
     (void)unused;
     static const uint32_t same[] = {3, 3}, falling[] = {3, 2}, good[] = {2, 3};
@@ -191,7 +191,7 @@ static void refusals(void **unused) {
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     check(chunk, blob, rows);
     free(blob.bytes);
-    /* the builder is free for cells now, and full of them closed to rows */
+    /* a builder with cells refuses sparse rows */
     assert_int_equal(dn_column_builder_number(builder, 1, NULL, 0, NULL), DN_OK);
     assert_int_equal(dn_column_builder_entries(builder, good, ones, 2, NULL), DN_ERR_ARGUMENT);
     assert_int_equal(dn_column_builder_n_rows(builder), 1);
@@ -200,8 +200,8 @@ static void refusals(void **unused) {
     free(rows);
 }
 
-/* As any other type it is refused, and so are other chunks as sparse rows; in both cases not as
- * damage. */
+/* Sparse chunks are refused as any other type, and other chunks are refused as sparse rows. Neither
+ * error is "damaged". */
 static void other_types(void **unused) {
     (void)unused;
     struct rows *rows = rows_new();
@@ -233,12 +233,13 @@ static void other_types(void **unused) {
     free(rows);
 }
 
-/* Any bytes: refused, or rows that keep their promises. */
+/* Any bytes are refused, or give rows that keep all guarantees. */
 static dn_status touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
     dn_column_view view;
     dn_error err;
     dn_error_clear(&err);
-    unsigned char *exact = malloc(size + 1); /* so that a read beyond it is noticed */
+    unsigned char *exact =
+        malloc(size + 1); /* exact size, so that a read past the end is detected */
     assert_non_null(exact);
     memcpy(exact, bytes, size);
     const dn_status status = dn_column_chunk_decode(chunk, exact, size, DN_SPARSE, &view, &err);
@@ -289,7 +290,7 @@ static void damaged_bytes(void **unused) {
     dn_column_chunk_free(chunk);
 }
 
-/* Each rule broken by itself. */
+/* Each rule is broken alone. */
 static void broken_rules(void **unused) {
     (void)unused;
     static const uint32_t place[] = {1, 5, 2, 9};
@@ -311,7 +312,7 @@ static void broken_rules(void **unused) {
         {9, 3},  {10, 5}, {11, 1},          /* rows, widths, encoding, the zero */
         {12, 3}, {12, 5},                   /* entries */
         {16, 1}, {16, 3}, {17, 1},          /* lengths */
-        {18, 5}, {20, 1}, {22, 9}, {24, 2}, /* places that do not ascend */
+        {18, 5}, {20, 1}, {22, 9}, {24, 2}, /* indices that do not ascend */
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const unsigned char right = at[wrong[i].at];
@@ -328,7 +329,7 @@ static void broken_rules(void **unused) {
         dni_put_f64s(at + 16 + 2 + 8 + 8 * i, &number[i], 1);
     }
     check(chunk, blob, rows);
-    /* lengths whose sum comes round to the right one */
+    /* lengths whose sum overflows to the right number */
     static const unsigned char round[] = {'D',
                                           'C',
                                           DNI_COLUMN_VERSION,
@@ -361,7 +362,7 @@ static void broken_rules(void **unused) {
     free(rows);
 }
 
-/* Allocation k fails; what was refused is tried again. true: one failed. */
+/* Allocation k fails, and the refused call is repeated. Returns whether an allocation failed. */
 static bool build_failing(const struct rows *rows, long k, struct blob *out) {
     dn_column_builder *builder = NULL;
     dn_column_chunk *chunk = NULL;

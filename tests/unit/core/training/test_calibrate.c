@@ -94,7 +94,7 @@ static void rows_are_held_out(void **state) {
     assert_int_equal(s.n, t->n);
     platt_gradient(&s, NULL, c->scores[0].slope, c->scores[0].intercept, gradient);
     assert_true(fabs(gradient[0]) < 1e-9 && fabs(gradient[1]) < 1e-9);
-    /* and that is what prediction says */
+    /* and the prediction gives the same probability */
     double *scores = xcalloc(t->n, sizeof *scores), *q = probabilities(whole.model, t, scores);
     for (size_t i = 0; i < t->n; i++) {
         assert_near(q[2 * i + 1],
@@ -232,7 +232,7 @@ static void what_is_told(void **state) {
                         detail_of(&r.report, "calibration_slopes") + 2, sizeof(double));
     assert_true(r.validation->log_loss < log(3));
     dn_train_result_done(&r);
-    /* folds of a validation hold out on their own */
+    /* the folds of a validation hold out other rows */
     r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.folds = 3}, &run);
     for (size_t f = 0; f < 3; f++) {
         assert_true(r.folds[f]->log_loss < log(3) && r.folds[f]->log_loss > 0);

@@ -74,7 +74,7 @@ static void exclusive_or(void **unused) {
     dn_linear linear;
     assert_true(dn_model_linear(mapped.model, &linear));
     assert_int_equal(linear.n_features, 2);
-    assert_near(linear.w[0], linear.w[1], 1e-6); /* the two points are alike */
+    assert_near(linear.w[0], linear.w[1], 1e-6); /* the two points have the same role */
     dn_train_result_done(&plain);
     dn_train_result_done(&mapped);
     csv_free(t);
@@ -174,7 +174,7 @@ static void predicts_from_raw_rows(void **unused) {
             assert_true(right(t, result.model) > 135);
             assert_int_equal(right(t, result.model),
                              (size_t)(result.train->accuracy * (double)t->n +
-                                      0.5)); /* judged on encoded rows */
+                                      0.5)); /* evaluated on encoded rows */
             void *bytes;
             size_t size;
             dn_model *back;

@@ -119,7 +119,8 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     assert_int_equal(part->iterations, alone.report.iterations);
     assert_true(part->objective == alone.report.objective);
     assert_true(part->n_details > 0 &&
-                part->n_details < alone.report.n_details); /* all but how the rows were held */
+                part->n_details <
+                    alone.report.n_details); /* all details, except how the rows were stored */
     for (size_t k = 0; k < part->n_details; k++) {
         assert_string_equal(part->details[k].name, alone.report.details[k].name);
         assert_string_equal(part->details[k].text, alone.report.details[k].text);
@@ -390,9 +391,7 @@ static void rules(void **state) {
         table_free(table);
         csv_free(t);
     }
-    for (
-        size_t w = 0; w < N_WAYS;
-        w++) { /* what is not strict is never ambiguous; of overlapping classes one against the rest is */
+    for (size_t w = 0; w < N_WAYS; w++) { /* only strict rules have ambiguous rows */
         bool strict = ways[w].decision != DN_DECISION_ONE_VS_REST &&
                       ways[w].decision != DN_DECISION_ONE_VS_ONE;
         assert_true(strict || ambiguous_rows[w] == 0);
@@ -492,11 +491,11 @@ struct heard {
 
 static void hear(const dn_run *run, const dn_progress *progress) {
     struct heard *heard = run->ctx;
-    assert_true(progress->iteration > heard->last); /* of all machines, counted on */
+    assert_true(progress->iteration > heard->last); /* counted over all machines */
     assert_true(progress->fraction >= heard->fraction && progress->fraction <= 1);
     assert_int_equal(progress->max_iterations, 0);
     assert_true(progress->w == NULL &&
-                progress->w0 == NULL); /* no snapshots: whose would they be */
+                progress->w0 == NULL); /* no snapshots: they could not be assigned to one machine */
     heard->last = progress->iteration;
     heard->fraction = progress->fraction;
     heard->calls++;

@@ -39,8 +39,9 @@ static void assert_same_metrics(const dn_metrics *a, const dn_metrics *b) {
     assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof(double));
 }
 
-/* Every fold's metrics are those of a training without its rows, judged on them; with weights and balanced classes too, whose balance is the fold's own; and with a basis, which
- * makes rows of its own from a copy of the run, on several slots. The model is that of all rows. */
+/* The metrics of every fold equal those of a training without its rows, evaluated on them: with
+ * weights, with balanced classes (balanced within the fold), and with a basis on several slots. The
+ * model equals that of all rows. */
 static void folds_by_hand(void **state) {
     (void)state;
     enum { FOLDS = 4, N = 331 };
@@ -114,7 +115,8 @@ static void folds_by_hand(void **state) {
     }
 }
 
-/* Rows streamed or in memory, in other groups of blocks: the metrics of every fold are the same. */
+/* For streamed rows, rows in memory and other groups of blocks the metrics of every fold are the
+ * same. */
 static void any_road(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);

@@ -10,7 +10,7 @@ static dn_status try_train(const dn_train_request *request, dn_train_result *out
     return dn_train(request, &run, out, err);
 }
 
-/* A table of n rows of one number, with class i % K. */
+/* A table of n rows with one number; row i has class i % K. */
 static struct csv *classes_of(size_t n, size_t K) {
     struct csv *t = xcalloc(1, sizeof *t);
     t->n = n;
@@ -206,7 +206,7 @@ static void calibration_folds(void **state) {
     dn_params_free(p);
 }
 
-/* A training of good data has no warnings, whatever the validation. */
+/* A training on good data has no warning, with every kind of validation. */
 static void no_warnings(void **state) {
     (void)state;
     static const char *const methods[][2] = {{"logistic", ""},    {"least_squares", ""},

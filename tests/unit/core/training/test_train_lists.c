@@ -153,7 +153,7 @@ static void predictions(void **unused) {
         struct raw raw = raw_of(t, dn_model_encoder(r.model), VECTORS_ROWS);
         check_predictions(r.model, raw.rows, cases[c].distances);
 
-        dn_run run = dn_run_default(); /* a table and its raw rows are judged alike */
+        dn_run run = dn_run_default(); /* a table and its raw rows have the same metrics */
         dn_metrics *a, *b;
         OK(dn_model_evaluate(r.model, &source.source, NULL, &run, &a, NULL));
         OK(dn_model_evaluate_raw(r.model, &(dn_labelled_rows){.raw = raw.rows, .truth = raw.truth},
@@ -161,7 +161,8 @@ static void predictions(void **unused) {
         for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
             const char *name = dn_metric_name(i);
             const double u = dn_metric_value(a, i), v = dn_metric_value(b, i);
-            /* the two ways add up in different orders: scores that are equal in one may differ in the last bit in the other, and their ranks then count */
+            /* the two ways add in different orders: equal scores of one may differ in the last bit
+             * in the other, which changes ranks */
             const bool ranks =
                 strcmp(name, "roc_auc") == 0 || strcmp(name, "average_precision") == 0;
             if (!(isnan(u) && isnan(v)) && !(fabs(u - v) <= (ranks ? 1e-3 : 1e-9) * fabs(u))) {
@@ -172,7 +173,7 @@ static void predictions(void **unused) {
         dn_metrics_free(a);
         dn_metrics_free(b);
 
-        void *bytes, *again; /* and comes back from bytes */
+        void *bytes, *again; /* and is read back from bytes */
         size_t size, again_size;
         OK(dn_model_write(r.model, &bytes, &size, NULL));
         OK(dn_model_read(bytes, size, &other.model, NULL));
@@ -193,7 +194,7 @@ static void predictions(void **unused) {
     }
 }
 
-/* ---- one table, two ways to write it ---- */
+/* ---- one table as sparse and as dense columns ---- */
 static void sparse_is_dense(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);

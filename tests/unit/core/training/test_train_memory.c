@@ -64,7 +64,7 @@ struct budget {
     size_t left;
 };
 
-enum { HEAD = 64 }; /* in front of each piece: its size */
+enum { HEAD = 64 }; /* the size of an allocation is stored in front of it */
 
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
@@ -117,7 +117,7 @@ static void estimate(void **state) {
         dn_train_result r = train(&request, &run);
         dn_train_result_done(&r);
         assert_true(budget.left == (size_t)bytes);
-        budget.left = (size_t)(0.2 * bytes); /* the estimate is not far from the truth */
+        budget.left = (size_t)(0.2 * bytes); /* a fifth of the estimate does not suffice */
         dn_error err = {0};
         assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_BUDGET);
     }
@@ -178,8 +178,8 @@ static void ranked_when_it_fits(void **state) {
     csv_free(t);
 }
 
-static size_t n_asked; /* how often a method was asked for its memory, */
-static bool all_dense; /* each time for dense rows */
+static size_t n_asked; /* number of calls of the method's memory function */
+static bool all_dense; /* whether all calls were for dense rows */
 
 static double note_shape(const dn_params *params, const dn_fit_shape *shape) {
     n_asked++;

@@ -56,7 +56,7 @@ static void data_init(struct data *d) {
     dn_column_view *views = d->views;
     for (size_t i = 0; i < N; i++) {
         d->x[i] = (double)(i * i % 17);
-        d->w[i] = (double)(i % 4); /* every fourth row counts as none */
+        d->w[i] = (double)(i % 4); /* every fourth row has weight 0 */
         d->code[i] = d->x[i] < 4 ? 0 : i == 5 ? DN_CODE_MISSING : 1;
     }
     views[0] = (dn_column_view){.type = DN_NUMERIC, .n_rows = N, .number = d->x};

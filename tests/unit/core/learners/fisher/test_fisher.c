@@ -20,7 +20,7 @@ static void golden(void **state) {
     for (size_t i = 0; i < n; i++) {
         assert_near(eigenvalue(&fit, i), values[i], 1e-9); /* asked for is 1e-6 */
     }
-    if (t->K == 2) { /* theirs has its largest component positive, ours looks to the second class */
+    if (t->K == 2) { /* the reference has another sign */
         double side = dot(fit.out.projection, vectors, t->d);
         for (size_t j = 0; j < t->d && side < 0; j++) {
             vectors[j] = -vectors[j];
@@ -56,7 +56,7 @@ static void eigenproblem(void **state) {
                 double size = sqrt(m.within[a * t->d + a] * within) * (1 + rho);
                 assert_true(fabs(left - right) <= 1e-9 * size);
             }
-            for (size_t j = 0; j < i; j++) { /* at right angles in the metric of S_W */
+            for (size_t j = 0; j < i; j++) { /* orthogonal in the metric of S_W */
                 const double *u = fit.out.projection + j * t->d;
                 assert_true(fabs(form(m.within, t->d, w, u)) <=
                             1e-9 * sqrt(within * form(m.within, t->d, u, u)));
@@ -72,7 +72,8 @@ static void eigenproblem(void **state) {
     }
 }
 
-/* Two classes: J is greatest at S_W⁻¹(m₂ − m₁), above that of the line that joins the means; ±1 least squares gives a proportional w. */
+/* For two classes J is greatest at S_W⁻¹(m₂ − m₁), and greater than along the line between the
+ * means. Least squares with targets ±1 gives a proportional w. */
 static void two_classes(void **state) {
     (void)state;
     struct csv *t = csv_named("breast_cancer");
@@ -131,7 +132,7 @@ static double error_at(const struct csv *t, const double *weight, const double *
     return wrong / total;
 }
 
-/* Compares with every cut between neighbours. */
+/* Compares the cut with every cut between neighbours. */
 static void least_error(void **state) {
     (void)state;
     dn_params *p = fisher_params();
@@ -142,7 +143,7 @@ static void least_error(void **state) {
         for (size_t i = 0; i < t->n; i++) {
             weight[i] = skew == 3 ? (double)(i % 3) : 1;
             if (t->target[i] > 0 && i % 5 == 0) {
-                t->x[2 * i] += (double)(skew * 10); /* a far cloud that pulls the midpoint away */
+                t->x[2 * i] += (double)(skew * 10); /* a distant cloud that moves the midpoint */
             }
             if (skew == 2) {
                 t->x[2 * i] = round(t->x[2 * i]); /* many equal projections */
@@ -181,7 +182,7 @@ static void least_error(void **state) {
                 assert_true(fabs((at + next) / 2 - middle) >= fabs(cut - middle) - 1e-9);
             }
         }
-        assert_near(cut, (below + above) / 2, 1e-9); /* half way between neighbours */
+        assert_near(cut, (below + above) / 2, 1e-9); /* the middle between neighbours */
         assert_true(fabs(detail(&fit, "threshold_error") - own) < 1e-12);
         assert_true(own <= error_at(t, weight, fit.out.w, middle));
         scatters_done(&m);
@@ -241,9 +242,7 @@ static void nearest_mean(void **state) {
             OK(dn_params_set_list(p, "priors", priors, 3, NULL));
         }
         struct fit fit = fit_dense(t, NULL, p);
-        for (
-            size_t k = 1; k < 3;
-            k++) { /* g_k − g_0 = wᵀx + c, w = (n − K) S_W⁻¹(m_k − m_0), c = −½wᵀ(m_k + m_0) + ln of the priors' ratio */
+        for (size_t k = 1; k < 3; k++) { /* g_k − g_0 = wᵀx + c, w = (n − K) S_W⁻¹(m_k − m_0) */
             double c = log(kind == 0   ? m.count[k] / m.count[0]
                            : kind == 1 ? 1
                                        : priors[k] / priors[0]);
@@ -264,7 +263,7 @@ static void nearest_mean(void **state) {
         fit_done(&fit);
     }
     dn_params_free(p);
-    p = fisher_params(); /* one direction: the scores vary along it alone */
+    p = fisher_params(); /* one direction: the scores vary along it only */
     OK(dn_params_set_number(p, "components", 1, NULL));
     struct fit fit = fit_dense(t, NULL, p);
     assert_int_equal(fit.out.n_components, 1);

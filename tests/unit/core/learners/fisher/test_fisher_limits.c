@@ -34,7 +34,7 @@ static void singular(void **state) {
     OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     memcpy(t->x, kept, t->n * d * sizeof *kept);
     struct fit plain = fit_dense(t, NULL, NULL);
-    for (size_t i = 0; i < t->n; i++) { /* a constant column is left out */
+    for (size_t i = 0; i < t->n; i++) { /* a constant column is ignored */
         t->x[i * d] = 0.1;
     }
     OK(fit_error(t, p, &run, &fit, &err));
@@ -45,7 +45,7 @@ static void singular(void **state) {
                 eigenvalue(&fit, 0) < eigenvalue(&plain, 0));
     fit_done(&fit);
     fit_done(&plain);
-    for (size_t i = 0; i < t->n; i++) { /* one that gives the class away is not */
+    for (size_t i = 0; i < t->n; i++) { /* constant within the classes only: an error */
         t->x[i * d] = t->target[i];
     }
     assert_int_equal(fit_error(t, p, &run, &fit, &err), DN_ERR_DATA);
@@ -146,8 +146,8 @@ static void raw_directions(void **state) {
     csv_free(t);
 }
 
-/* Every row twice in another order gives the same directions. So do sparse rows and any number of
- * threads. */
+/* Repeating every row in another order gives the same directions. So do sparse rows and any number
+ * of threads. */
 static void rows_and_threads(void **state) {
     (void)state;
     enum { D = 5 };
@@ -246,8 +246,8 @@ static void full_memory_and_stops(void **state) {
     csv_free(t);
 }
 
-/* The scatter counts weights as rows. If their sum is too small, the error message gives a remedy,
- * and the remedy works. */
+/* Weights are counted as rows. If their sum is too small, the error message gives a remedy, which
+ * the test applies. */
 static void weights_of_too_few_rows(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);

@@ -78,7 +78,7 @@ static void golden_full(void **state) {
 }
 
 /* ---- recomputed from the data ---- */
-/* Σ of class k (pooled: all of them) as the parameters say, [d × d]. */
+/* Returns Σ [d × d] of class k, or the pooled one, for the given parameters. */
 static void covariance_of(const struct csv *t, const double *v, const char *covariance,
                           bool unbiased, double s, size_t k, double *out) {
     size_t d = t->d;
@@ -340,7 +340,7 @@ static void invariants(void **state) {
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(500, 4, K), *large = csv_clouds(5 * DN_BLOCK_ROWS - 100, 3, K);
         for (size_t i = 0; i < t->n; i += 3) {
-            t->x[i * 4 + i % 4] = 0; /* for the sparse form */
+            t->x[i * 4 + i % 4] = 0; /* zeros, for the sparse form */
         }
         for (size_t c = 0; c < 3; c++) {
             dn_params *p = gaussian(covariances[c], "ml");

@@ -42,7 +42,7 @@ static void collinear_columns(void **state) {
     const char *const covariances[] = {"shared", "full"};
     struct csv *t = csv_clouds(200, 5, 3);
     for (size_t i = 0; i < t->n;
-         i++) { /* #1 and #4 in very different units; #0, #2, #3 are innocent */
+         i++) { /* columns 1 and 4 are collinear in different units; 0, 2 and 3 are not */
         t->x[i * 5 + 4] = 1e-4 * t->x[i * 5 + 1] + 1000;
     }
     for (size_t c = 0; c < 2; c++) {
@@ -52,7 +52,7 @@ static void collinear_columns(void **state) {
                 (const char *const[]){"singular", "rank 4 instead of 5", "(\"#1\", \"#4\")",
                                       "set shrinkage above 0",
                                       c == 0 ? "within the classes" : "of class \"ash\"", NULL});
-        OK(dn_params_set_number(p, "shrinkage", 1e-14, NULL)); /* shrunk too little */
+        OK(dn_params_set_number(p, "shrinkage", 1e-14, NULL)); /* too little shrinkage */
         refused(t, NULL, p, DN_ERR_DATA,
                 (const char *const[]){"singular", "raise shrinkage", NULL});
         OK(dn_params_set_number(p, "shrinkage", 0.01, NULL));
@@ -95,7 +95,7 @@ static void nearly_collinear(void **state) {
     dn_params *params = gaussian("shared");
     struct fit direct, rotated;
     OK(fit_named(t->x, t->target, NULL, t->n, 3, 2, params, &direct, NULL));
-    for (size_t i = 0; i < t->n; i++) { /* the same rows in better coordinates */
+    for (size_t i = 0; i < t->n; i++) { /* the same rows in uncorrelated coordinates */
         other->x[i * 3] = t->x[i * 3], other->x[i * 3 + 1] = t->x[i * 3 + 1];
     }
     OK(fit_named(other->x, t->target, NULL, t->n, 3, 2, params, &rotated, NULL));
@@ -116,8 +116,7 @@ static void constant_columns(void **state) {
     struct csv *t = csv_clouds(60, 3, 3);
     const char *const covariances[] = {"shared", "full", "diagonal"};
     for (size_t i = 0; i < t->n; i++) {
-        t->x[i * 3 + 1] =
-            t->target[i]; /* tells the classes apart, and has no variance within them */
+        t->x[i * 3 + 1] = t->target[i]; /* separates the classes, and has variance 0 within them */
     }
     for (size_t c = 0; c < 3; c++) {
         dn_params *p = gaussian(covariances[c]);
@@ -127,7 +126,7 @@ static void constant_columns(void **state) {
         dn_params_free(p);
     }
     csv_free(t);
-    t = csv_clouds(3, 2, 3); /* a row a class: no column is to blame */
+    t = csv_clouds(3, 2, 3); /* one row per class: the message names no column */
     dn_params *p = gaussian("shared");
     refused(t, NULL, p, DN_ERR_DATA,
             (const char *const[]){"no column varies within the classes", "single row", NULL});
@@ -203,7 +202,7 @@ static void class_of_one_row(void **state) {
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++) {
         v[i] =
-            t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* weights decide: one row of birch is left */
+            t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* by the weights one row of birch is left */
     }
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
@@ -278,7 +277,7 @@ static void priors(void **state) {
             a == 0 ? estimated.out.gaussians->prior : estimated.out.naive_bayes->prior;
         assert_near(e[0], 0.34, 1e-12);
         assert_near(e[2], 0.33, 1e-12);
-        for (size_t i = 0; i < t->n; i++) { /* Bayes' rule: odds change as the priors do */
+        for (size_t i = 0; i < t->n; i++) { /* Bayes' rule: odds are proportional to the priors */
             double p0[3], p1[3], p2[3];
             posterior(&estimated.out, t->x + i * 3, p0);
             posterior(&equal.out, t->x + i * 3, p1);
@@ -331,7 +330,7 @@ static void standardised_columns(void **state) {
     double *a = xcalloc(2 * n * (K + 1), sizeof *a), *b = a + n * (K + 1),
            *s = xcalloc(n * K, sizeof *s);
     for (size_t c = 0; c < 4;
-         c++) { /* the last: naive Bayes, where a floor would be one of other units */
+         c++) { /* the last one is naive Bayes, whose floor would be in other units */
         dn_params *p =
             covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
         if (covariances[c] == NULL) {
@@ -351,7 +350,7 @@ static void standardised_columns(void **state) {
             }
         }
         assert_near(detail(&raw.report, "log_density_min"), least,
-                    1e-9); /* what a prediction is compared with */
+                    1e-9); /* the values to compare with */
         assert_near(detail(&scaled.report, "log_density_min"), least, 1e-8);
         assert_near(scaled.report.objective, raw.report.objective, 1e-8);
         dn_train_result_done(&raw);

@@ -176,7 +176,7 @@ static struct csv *wine_with_combinations(void) {
     }
     free(t->x);
     t->x = x;
-    return t; /* d is still that of wine */
+    return t; /* t->d does not count the three */
 }
 
 static void least_norm(void **state) {
@@ -198,7 +198,7 @@ static void least_norm(void **state) {
         outputs(&fit.out, t->x + i * d, z);
         assert_close(z, y, 3, 1e-9);
     }
-    for (size_t k = 0; k < t->K; k++) { /* least: at right angles to all that changes nothing */
+    for (size_t k = 0; k < t->K; k++) { /* least norm: orthogonal to the null space */
         const double *w = fit.out.w + k * d;
         assert_true(fabs(w[c] - 2 * w[0]) < 1e-9 * fabs(w[c]));
         assert_true(fabs(w[c + 1] - w[1] - w[2]) < 1e-9 * (fabs(w[1]) + fabs(w[2])));
@@ -254,8 +254,7 @@ static void penalised_and_ill_conditioned(void **state) {
         for (size_t j = 0; j < t->K * t->d; j++) {
             largest = fmax(largest, fabs(fit.out.w[j]));
         }
-        assert_true(lambdas[l] * largest >
-                    1e-7); /* the penalty is felt above what check_optimum allows */
+        assert_true(lambdas[l] * largest > 1e-7); /* a penalty above check_optimum's tolerance */
         assert_near(fit.report.objective, check_optimum(t, NULL, &fit, lambdas[l], 1e-10), 1e-9);
         assert_int_equal(fit.report.n_warnings, 0);
         fit_done(&fit);
@@ -298,7 +297,7 @@ static void weights_and_orders(void **state) {
         }
         double lambda = deficient ? 0 : 1e-3;
         struct fit plain = fit_dense(t->x, t->target, NULL, n, d, t->K, lambda);
-        for (size_t i = 0; i < 2 * n; i++) { /* every row twice, in another order */
+        for (size_t i = 0; i < 2 * n; i++) { /* each row twice, in another order */
             size_t from = i * 61 % n;
             memcpy(x + i * d, t->x + from * d, d * sizeof *x);
             target[i] = t->target[from];
@@ -310,7 +309,7 @@ static void weights_and_orders(void **state) {
         }
         struct fit heavy = fit_dense(t->x, t->target, weight, n, d, t->K, lambda);
         close_fits(&heavy, &plain, 1e-10);
-        for (size_t i = 0; i < 2 * n; i++) { /* rows without weight may be anything */
+        for (size_t i = 0; i < 2 * n; i++) { /* rows with weight 0 are ignored */
             weight[i] = i < n;
             if (i >= n) {
                 for (size_t j = 0; j < d; j++) {

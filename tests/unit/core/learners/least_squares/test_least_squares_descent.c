@@ -34,7 +34,7 @@ static void steps_by_hand(void **state) {
             total += v[i];
         }
         for (size_t k = 0; K == 2 && k < 2; k++) {
-            w[k][D] = 0.5; /* g = 0: both outputs say 1/2 */
+            w[k][D] = 0.5; /* g = 0: both outputs are 1/2 */
         }
         for (int pass = 0; pass < 3; pass++) {
             double step[3][D + 1] = {0};

@@ -157,7 +157,7 @@ static void least_norm(void **state) {
     for (size_t k = 0; k < 3; k++) {
         const double *w = fit.out.w + k * more.d;
         assert_true(fabs(w[0] - w[t.d]) < 1e-9 && w[t.d + 1] == 0);
-        assert_true(fabs(w[1] - 3 * w[2] - w[t.d + 2]) < 1e-8); /* at right angles to (1, −3, −1) */
+        assert_true(fabs(w[1] - 3 * w[2] - w[t.d + 2]) < 1e-8); /* orthogonal to (1, −3, −1) */
     }
     fit_done(&fit);
     fit_done(&exact);
