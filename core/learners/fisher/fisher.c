@@ -3,16 +3,17 @@
  *
  *   J(w) = wᵀS_B w / wᵀS_W w,   S_B = MᵀM with the rows √n_k (m_k − m) of M
  *
- * The directions solve the generalised eigenproblem S_B w = ρ S_W w. It is solved in columns
- * divided by √(S_W)_jj, where S_W is the matrix R of correlations within the classes: the units of
- * the columns do not matter, and shrinkage is (1 − s)R + sI. A column that is constant in all rows
- * is left out.
+ * The directions solve the generalised eigenproblem S_B w = ρ S_W w. Before it is solved, each
+ * column is divided by √(S_W)_jj. S_W then becomes the matrix R of correlations within the classes,
+ * the units of the columns have no effect, and shrinkage is (1 − s)R + sI. Columns that are
+ * constant in all rows are left out.
  *
- *   two classes  g = wᵀx + w_0 with the one direction, of length 1 in the raw features, towards the
- *                second class
- *   K classes    z = Aᵀx with all directions, scaled so that S_W/(n − K) becomes the identity; the
- *                class of the nearest mean, with priors: g_k = −½‖Aᵀ(x − m_k)‖² + ln P(C_k) without
- *                the terms that all classes share, which leaves a linear function
+ *   two classes  g = wᵀx + w_0 with the single direction w, which has length 1 in the raw features
+ *                and points from the first class to the second
+ *   K classes    z = Aᵀx with all directions, scaled so that S_W/(n − K) becomes the identity. The
+ *                class of the nearest mean is chosen, with priors: g_k = −½‖Aᵀ(x − m_k)‖² + ln
+ *                P(C_k). The terms that are equal for all classes are dropped, so that g_k is
+ *                linear in x
  *
  * Bishop, PRML, section 4.1.4 and 4.1.6; Duda, Hart and Stork, sections 3.8.2 and 3.8.3; Alpaydın,
  * section 6.8; Hastie, Tibshirani and Friedman, ESL, section 4.3.3. */

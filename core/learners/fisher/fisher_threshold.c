@@ -80,11 +80,11 @@ static double middle_of(double low, double high) {
     return middle < high ? middle : low;
 }
 
-/* Searches the n sorted projections of weight != 0. Returns INFINITY if they are all equal,
- * otherwise the misclassified weight.
+/* Finds the best threshold for n sorted projections with weights != 0. Returns the misclassified
+ * weight, or INFINITY if all projections are equal.
  *
  *   total  weight of all rows
- *   first  weight of the first class: the error of a threshold below all projections */
+ *   first  weight of the first class, which is the error of a threshold below all projections */
 static double search(const struct projection *rows, size_t n, double total, double first,
                      double midpoint, double *out_threshold) {
     const double tie = 1e-12 * total;

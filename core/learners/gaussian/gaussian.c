@@ -184,7 +184,7 @@ static void transposed_times(const double *a, const double *y, size_t d, double 
     }
 }
 
-/* The linear discriminants of a shared covariance. */
+/* Sets the weights and intercepts of the linear discriminants of a shared covariance. */
 static dn_status fit_linear(const struct gaussian *fit, dni_linear_machine *machine,
                             dn_error *err) {
     double *y = fit->work;

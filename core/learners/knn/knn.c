@@ -1,5 +1,4 @@
-/* k nearest neighbours: the fit stores the rows; all the work is done in prediction
- * (machine/neighbours.h). */
+/* k nearest neighbours. The fit only stores the rows; prediction is in machine/neighbours.h. */
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "kernels/kernel_impl.h"

@@ -28,7 +28,7 @@ struct conjugate {
     dni_least_squares *fit;
     dni_moments moments;
     double *target;       /* [S] T̄ */
-    double *scale;        /* [d] variance + λ; 1 for a constant column */
+    double *scale;        /* [d] diagonal of A: variance + λ; 1 for a constant column */
     double *w;            /* [S × d] */
     double *variables;    /* [S × width] weights and intercepts at which a pass evaluates */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */

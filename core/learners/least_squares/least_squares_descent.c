@@ -20,7 +20,7 @@ struct descent {
     dni_moments moments;
     double measure; /* largest component of ∇f in standardised variables, at the last point */
     double first_measure; /* measure at the start */
-    double gradient_norm; /* Euclidean, in the stated variables, at the last point */
+    double gradient_norm; /* Euclidean norm of ∇f in the stated variables, at the last point */
     double fraction;      /* progress reported so far, 0 … 1; never decreases */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
 };
@@ -117,8 +117,8 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
     return DN_OK;
 }
 
-/* The learning rate of the parameters, or 1/(n L) if it is "auto". Warns of a rate above 2/(n
- * L). */
+/* *out ← the parameter learning_rate, or 1/(n L) if it is "auto". Adds a warning if the rate is
+ * above 2/(n L). */
 static dn_status learning_rate(struct descent *own, double *out, dn_error *err) {
     const dn_params *p = own->fit->input->params;
     dn_report *report = own->fit->report;
@@ -142,7 +142,7 @@ static dn_status learning_rate(struct descent *own, double *out, dn_error *err) 
     return DN_OK;
 }
 
-/* x ← the start: uniform in (−0.01, 0.01), or 0. */
+/* Sets x to the starting point: uniform random numbers in (−0.01, 0.01), or 0. */
 static void start_at(const struct descent *own, double *x) {
     dni_random random;
     dni_random_init(&random, own->fit->run->seed, DNI_STREAM_START);

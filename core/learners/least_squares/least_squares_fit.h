@@ -25,7 +25,7 @@ typedef struct dni_least_squares {
     double *stated;             /* [S × width] the solution: weights and intercepts for x */
 } dni_least_squares;
 
-/* Most columns of the closed form: its matrix takes 512 MiB. */
+/* Most columns for which the closed form can be used: its matrix then takes 512 MiB. */
 #define DNI_LEAST_SQUARES_MAX_COLS 8192
 
 /* The solvers. Each sets up fit->problem, sets fit->stated to the minimiser and fills in the

@@ -65,7 +65,7 @@ static void closed_layout(dni_layout *layout, const void *shape, void *work) {
 /* Working memory of the triangular factor R. */
 struct triangle {
     double *r;       /* [p × p], p = d + S */
-    double *z;       /* [DNI_TILE_ROWS × width] */
+    double *z;       /* [DNI_TILE_ROWS × width] rows z of a tile, with a 1 for the intercept */
     double *columns; /* [p × DNI_TILE_ROWS] the columns of a tile, then its targets */
     double *work;    /* working memory of dni_qr_append */
 };

@@ -1,4 +1,4 @@
-/* A fit of logistic regression from start to report. */
+/* The fit of logistic regression: starting point, call of the solver, machine and report. */
 #include "learners/logistic/logistic_fit.h"
 #include "base/random.h"
 #include "catalogue/param_rows.h"
@@ -106,9 +106,10 @@ static void from_ordered(void *ctx, const double *table, double *x) {
     dni_linear_read_table(&fit->problem, table, x);
 }
 
-/* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", with v the weight of the rows of
- * a step and L the curvature bound. Warns of a rate above 2/(v L). `batch` is 0 if a step uses all
- * rows. The bound costs passes over the rows; with batches it is computed for "auto" only. */
+/* *out ← the parameter learning_rate, or 1/(v L) if it is "auto", where v is the weight of the rows
+ * of one step and L is the curvature bound. Adds a warning if the rate is above 2/(v L). batch:
+ * rows of one step; 0: all rows. The bound takes passes over the rows; with batches it is computed
+ * for "auto" only. */
 static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, dn_error *err) {
     const dn_params *p = fit->input->params;
     dni_linear_problem *problem = &fit->problem;

@@ -26,18 +26,18 @@ typedef struct dni_logistic_fit {
     /* [n_null × n_cols] basis of the combinations of columns that no score depends on; owned. */
     double *null_basis;
     size_t n_null;
-    /* the last accepted point */
+    /* at the last accepted point: */
     double measure;       /* largest component of the (sub)gradient in standardised variables */
     double gradient_norm; /* Euclidean norm of the (sub)gradient in the stated variables */
     double first_measure; /* `measure` at the start; 0 until then */
     double first_norm;
     double fraction;  /* progress reported so far, 0 … 1; never decreases */
     double last_step; /* largest component of the previous step; 0: none */
-    /* without a penalty */
+    /* used only without a penalty: */
     double norm_bound;     /* if the norm is larger: separable, unless `certified` */
     size_t slow;           /* Newton steps that did not shrink although the gradient had vanished */
     bool separated;        /* at some point every row had a positive margin: there is no minimum */
-    bool certified;        /* a point proved that a finite minimum exists */
+    bool certified;        /* it is proved that a finite minimum exists */
     bool norm_checked;     /* the norm exceeded norm_bound and `certified` was computed */
     bool polishing;        /* Newton steps after L-BFGS are running */
     size_t base_iteration; /* number of iterations of L-BFGS before the Newton steps */

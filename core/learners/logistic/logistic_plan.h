@@ -16,7 +16,7 @@
 /* Most variables for which a Hessian matrix is stored. With more, Newton's systems are solved by
  * conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
-/* Most variables for which Newton steps follow another solver without a penalty. */
+/* Most variables for which Newton steps follow another solver, if there is no penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000
 
 /* One choice of the parameter "solver": its limits and its implementations. */
@@ -49,7 +49,8 @@ typedef struct dni_logistic_plan {
 
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
                                          size_t n_classes);
-/* Checks that `init`, if it is a list, has a number for each variable. DN_ERR_ARGUMENT, field. */
+/* Checks that the parameter `init`, if it is a list, has a number for each variable. Otherwise
+ * returns DN_ERR_ARGUMENT with the field "init". */
 DN_MUST_USE dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
                                                dn_error *err);
 

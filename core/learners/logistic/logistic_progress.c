@@ -8,7 +8,7 @@
  *   - Complete separation: every row is on the right side of every boundary (t·g > 0). The weights
  *     grow without bound.
  *   - Otherwise u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ <= 1e-6 min u proves that a finite
- *     minimum exists: no separating direction allows such multipliers.
+ *     minimum exists: if a direction separated the classes, no such u_t would exist.
  *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
  *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
  *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and is as

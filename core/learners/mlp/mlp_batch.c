@@ -118,7 +118,7 @@ static size_t batch_tile_rows(const dni_mlp_batch *b, size_t i) {
     return b->n_rows - first < TILE ? b->n_rows - first : TILE;
 }
 
-/* A view of row t of the batch. */
+/* Returns a view of row t of the batch. */
 static dn_matrix batch_row(const dni_mlp_batch *b, size_t t) {
     const size_t row = b->row[b->order[t]];
     return dn_matrix_rows(b->blocks[row / DN_BLOCK_ROWS], row % DN_BLOCK_ROWS, 1);

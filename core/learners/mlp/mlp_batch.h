@@ -26,7 +26,7 @@ typedef struct dni_mlp_batch {
 /* Prepares batches of at most batch_rows rows. The rows must be in memory: pointers to their blocks
  * are kept until dni_mlp_batch_done.
  *
- *   batch       the caller's structure; to be released with dni_mlp_batch_done, after a failure too
+ *   batch       the caller releases it with dni_mlp_batch_done, also after a failure
  *   loss        initialised by dni_mlp_loss_init; borrowed. Batches overwrite loss->w
  *   batch_rows  >= 1
  *

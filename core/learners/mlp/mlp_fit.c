@@ -60,7 +60,7 @@ static void fit_layout(dni_layout *layout, const void *shape, void *work) {
 /* The rows with a weight above 0, grouped by class. */
 struct class_rows {
     size_t *row;   /* [n_rows] */
-    size_t *start; /* [n_classes + 1] where each class starts in `row` */
+    size_t *start; /* [n_classes + 1] index in `row` where each class starts */
 };
 
 struct class_shape {
@@ -211,8 +211,8 @@ static void report_progress(const struct mlp_fit *fit, const dn_run *run, const 
     run->progress(run, &progress);
 }
 
-/* dni_objective.accepted: keeps the best point, and ends the start by the stopping rule of the
- * catalogue. */
+/* Implements dni_objective.accepted: copies the best point to `best`, and sets *reason if the
+ * stopping rule of the parameter `tolerance` or `patience` is satisfied. */
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
                           dn_stop_reason *reason, dn_error *err) {
     struct mlp_fit *fit = ctx;
@@ -429,7 +429,7 @@ static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
 }
 
 /* ---- a fit ---- */
-/* Sets fit->validation, to NULL if no row is chosen. */
+/* Sets fit->validation; NULL if no validation row is chosen. */
 static dn_status choose_validation(struct mlp_fit *fit, dn_error *err) {
     const dn_rows *rows = fit->input->rows;
     if (!(fit->plan->validation_share > 0)) {

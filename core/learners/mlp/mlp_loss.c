@@ -158,7 +158,7 @@ static double sigmoid_residual(double g, double target, bool *wrong, double *los
     return p - target;
 }
 
-/* residual [K] ← p − [k = truth]. */
+/* K classes: residual [K] ← ∂ℓ/∂g = p_k − [k = truth] for the scores g. Sets *wrong and *loss. */
 static void softmax_residual(const double *g, size_t K, size_t truth, double *residual, bool *wrong,
                              double *loss) {
     size_t best = 0;

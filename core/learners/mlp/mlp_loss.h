@@ -49,7 +49,7 @@ typedef struct dni_mlp_loss {
 
 /* Prepares the objective.
  *
- *   loss        the caller's structure; to be released with dni_mlp_loss_done, after a failure too
+ *   loss        the caller releases it with dni_mlp_loss_done, also after a failure
  *   rows        dense or sparse, with targets; borrowed
  *   n_classes   K >= 2
  *   layers      shape of the network; borrowed

@@ -346,7 +346,7 @@ static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *v
     return DN_OK;
 }
 
-/* Variance of a column over all rows: its scatter within the classes plus that of the class
+/* Returns the variance of column j over all rows, from the scatter within the classes and the class
  * means. */
 static double total_variance(const dni_scatter *s, size_t j) {
     double sum = 0;
@@ -384,8 +384,8 @@ static dn_status fit_gaussians(struct bayes *b, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- features that are counted ---- */
-/* ln(part/whole); −∞ if part is 0. */
+/* ---- features whose distribution is estimated from counts ---- */
+/* Returns ln(part/whole), or −∞ if part is 0. */
 static double log_share(double part, double whole) {
     return part > 0 ? log(part / whole) : -(double)INFINITY;
 }

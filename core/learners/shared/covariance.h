@@ -14,7 +14,7 @@ typedef struct dni_correlation {
     const bool *constant; /* [d] columns left out: R has a row of the identity there */
     bool *marked;         /* [d] scratch */
     double shrinkage;     /* 0 … 1 (shrinkage.h) */
-    const char *matrix;   /* for messages: "the covariance within the classes" */
+    const char *matrix;   /* for messages: name of the matrix, as "the covariance of class a" */
     const char *remedy;   /* for messages: remedy if R is singular; NULL: "raise shrinkage" */
 } dni_correlation;
 
@@ -28,7 +28,7 @@ typedef struct dni_correlation {
  *
  * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
-/* Bytes of working memory that dni_correlation_factor needs at most. */
+/* Most bytes of working memory that dni_correlation_factor needs. */
 double dni_correlation_memory(size_t d);
 
 /* A covariance. */

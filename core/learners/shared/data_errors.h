@@ -1,5 +1,5 @@
-/* Errors about the training rows that several methods report in the same words. Each function sets
- * *err and returns the status. */
+/* Errors about the training rows that several methods report. Each function sets *err and returns
+ * its status. */
 #ifndef DNI_DATA_ERRORS_H
 #define DNI_DATA_ERRORS_H
 

@@ -30,7 +30,7 @@ struct likelihood {
     double *x;      /* [n_slots × expanded_rows × (d + 1)] dense rows */
     double *joint;  /* [n_slots × DNI_TILE_ROWS × K] ln p(x, C_k) */
     double *work;   /* [n_slots × work] */
-    double *least;  /* [n_slots] the smallest ln p(x) of the slot's rows */
+    double *least;  /* [n_slots] smallest ln p(x) of the rows of each slot */
 };
 
 /* Number of rows that a slot expands to dense rows at once. */

@@ -45,7 +45,7 @@ struct exact_rows {
     const dn_run *run;
     const dni_points *points;
     double *gram;     /* [n × n] */
-    double *work;     /* [n_slots × work_size] */
+    double *work;     /* [n_slots × work_size] working memory of dni_points_row_exact */
     size_t work_size; /* number of doubles per slot */
 };
 

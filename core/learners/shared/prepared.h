@@ -35,7 +35,7 @@ struct dn_prepared {
     dni_svm_points points; /* distinct rows */
     dni_gram gram;
     bool definite;     /* the kernel is positive semidefinite on (a sample of) the points */
-    double least;      /* smallest eigenvalue; NaN if the kernel is known to be semidefinite */
+    double least;      /* smallest eigenvalue of K; NaN if the kernel is always semidefinite */
     double n_rows;     /* normalized kernels: number of rows, else 0 */
     double n_zero;     /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
     bool shared;       /* input->prepared keeps the problem after the fit */

@@ -23,7 +23,7 @@ struct shrinkage_pass {
     double weight;
 };
 
-/* ‖z‖² of row t, with the mean m of its class */
+/* Returns ‖z‖² of row t. m: [d] mean of the class of the row. */
 static double square_length(const struct shrinkage_pass *pass, dn_matrix x, size_t t,
                             const double *m) {
     size_t e = x.kind == DN_CSR ? x.row_start[t] : 0;

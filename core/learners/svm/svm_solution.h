@@ -40,15 +40,15 @@ typedef struct dni_svm_options {
     double tolerance; /* relative duality gap; smo: violation of the optimality conditions */
     /* interior point: steps; coordinate descent: passes; smo: thousands of steps */
     size_t max_iterations;
-    double cache_bytes; /* smo: limit of the memory of kernel rows */
+    double cache_bytes; /* smo: limit of the bytes of cached kernel values */
 } dni_svm_options;
 
 /* A solution and its duality gap. Numbers that do not apply are NaN. n_…: numbers of rows. */
 typedef struct dni_svm_solution {
     double primal;        /* objective */
-    double dual;          /* objective; NaN if the kernel is not positive semidefinite */
+    double dual;          /* dual objective; NaN if the kernel is not positive semidefinite */
     double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN if `dual` is NaN */
-    bool certified;       /* gap <= tolerance; smo: gap <= 10 tolerance */
+    bool certified;       /* gap <= tolerance; smo: gap <= 10·tolerance */
     double kkt_violation; /* largest violation of the optimality conditions, in units of t f */
     double w0;
     double w0_low, w0_high;  /* interval of optimal intercepts; w0 is its midpoint */

@@ -22,9 +22,10 @@ typedef struct dni_loss {
     bool quadratic; /* the second derivatives do not depend on the scores */
     /* scores ← v ∂ℓ/∂g. Adds the sums over the tile to *sums. */
     void (*residuals)(const dni_tile *tile, size_t n_scores, double *scores, dni_loss_sums *sums);
-    /* q ← v (∂²ℓ/∂g²) q. Overwrites `scores`, which a quadratic loss does not read (NULL). */
+    /* q ← v (∂²ℓ/∂g²) q, with q [n_rows × n_scores]. Overwrites `scores`. For a quadratic loss
+     * `scores` may be NULL. The function is NULL for a loss that is not convex. */
     void (*along)(const dni_tile *tile, size_t n_scores, double *scores, double *q);
-    /* The following functions are for the Hessian matrix. NULL: the loss does not support it. */
+    /* The three functions below are for the Hessian matrix. NULL: the loss does not have them. */
     /* scores ← v ∂²ℓ/∂g_k². */
     void (*diagonal)(const dni_tile *tile, size_t n_scores, double *scores);
     /* Converts the scores, in place, to the input `prepared` of `pair`. */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SUMS = 3 }; /* numbers before the gradient in the result of a pass */
+enum { SUMS = 3 }; /* number of sums that precede the gradient in block_sums */
 
 /* ---- memory ---- */
 static size_t scores_of(size_t n_classes) {

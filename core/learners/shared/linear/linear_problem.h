@@ -35,21 +35,21 @@ enum dni_linear_uses {
     DNI_LINEAR_EXPAND = 32  /* passes compute (x − m)/s of each row, for dni_linear_pass */
 };
 
-/* The shape that the arrays of a problem depend on. */
+/* The sizes that the layout of a problem depends on. */
 typedef struct dni_linear_shape {
     size_t n_cols, n_classes, n_slots;
     unsigned uses;
     bool sparse;
 } dni_linear_shape;
 
-/* Arrays of one thread. */
+/* Arrays of one slot. HESSIAN, …: allocated only with this flag of dni_linear_uses. */
 typedef struct dni_linear_slot {
     double *scores;  /* [DNI_TILE_ROWS × n_scores] */
     double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; ALONG */
     double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
     double *target;  /* [DNI_TILE_ROWS] targets of copied rows */
     double *z;       /* [DNI_TILE_ROWS × width] expanded rows; HESSIAN, GRAM, EXPAND */
-    double *scratch; /* [DNI_TILE_ROWS × width]; HESSIAN, GRAM */
+    double *scratch; /* [DNI_TILE_ROWS × width] working memory; HESSIAN, GRAM */
 } dni_linear_slot;
 
 typedef struct dni_linear_problem {
@@ -61,14 +61,15 @@ typedef struct dni_linear_problem {
     size_t width;    /* n_cols + 1 */
     size_t n;        /* n_scores · width */
     bool sparse;     /* the rows are sparse: passes use transposed tables (tile.h) */
-    bool expands;    /* DNI_LINEAR_EXPAND */
+    bool expands;    /* set up with DNI_LINEAR_EXPAND */
     double lambda, l1;
     double total_weight; /* Σ v */
     /* results of the last evaluation or pass */
     dni_loss_sums sums;
-    double *stated;   /* [n_scores × width] point of the last evaluation */
-    double *gradient; /* [n_scores × width] dni_linear_evaluate: of f without l1, in the stated
-                         variables; dni_linear_pass: Σ v (∂ℓ/∂g)[x, 1] */
+    double *stated; /* [n_scores × width] point of the last evaluation */
+    /* [n_scores × width]. After dni_linear_evaluate: gradient of f without l1, in the stated
+     * variables. After dni_linear_pass: Σ v (∂ℓ/∂g)[x, 1]. */
+    double *gradient;
     /* arrays */
     double *shift, *scale; /* [n_cols] m, s > 0 */
     double *threshold;     /* [n] factors of |u| and |c|: l1/s, and 0 for intercepts */
@@ -107,7 +108,7 @@ DN_MUST_USE dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows
 void dni_linear_done(dni_linear_problem *problem);
 /* Adds l1·‖W‖₁ to the penalty: sets `threshold`, which the caller stores in dni_objective.l1. */
 void dni_linear_set_l1(dni_linear_problem *problem, double l1);
-/* True if there is no penalty: a minimum may not exist. */
+/* True if there is no penalty. Then a minimum may not exist. */
 static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
     return problem->lambda == 0 && problem->l1 == 0;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DNI_NO_PLACE UINT32_MAX /* place of a variable that is not active */
+#define DNI_NO_PLACE UINT32_MAX /* value of place[i] if variable i is not active */
 
 struct dni_row_slot;
 

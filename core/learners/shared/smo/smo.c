@@ -392,7 +392,7 @@ static dn_status converge(struct state *s, double aim, double limit, dn_error *e
     return DN_OK;
 }
 
-/* Step budget past the tolerance: 20 n + 3 × steps so far, the latter at most 200 n. */
+/* Returns the step budget past the tolerance: 20 n + min(3 × steps so far, 200 n). */
 static double fine_steps(const dni_smo *p) {
     const double n = (double)p->n;
     return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);

@@ -55,8 +55,8 @@ DNI_ALWAYS_INLINE double decrease_plain(const double *low, const double *self, c
 
 /* ---- vectors ---- */
 #if DNI_HAVE_X86
-/* a where the mask is set, else b. A macro, since functions for older processors cannot take
- * vectors as arguments. */
+/* Selects a where the mask is set, otherwise b. It is a macro because functions compiled for older
+ * processors cannot have arguments of these vector types. */
 #define SELECT(mask_type, vector_type, mask, a, b)                                                 \
     ((vector_type)(((mask_type)(mask) & (mask_type)(a)) | (~(mask_type)(mask) & (mask_type)(b))))
 

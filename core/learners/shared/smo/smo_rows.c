@@ -15,7 +15,7 @@ struct dni_smo_rows {
     uint32_t *active;  /* [n_active] active variables */
     uint32_t *point;   /* [n_active] point of each active variable */
     uint32_t *place;   /* [n] position of each variable in `active`, or DNI_NO_PLACE */
-    uint32_t *support; /* [n] scratch: a list of variables */
+    uint32_t *support; /* [n] working memory: variables with a nonzero coefficient */
     size_t n, n_active;
     bool exact;
     bool identity; /* variable k is point k, for all points */

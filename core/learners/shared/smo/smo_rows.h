@@ -32,13 +32,13 @@ void dni_smo_rows_free(dni_smo_rows *rows); /* NULL is allowed */
 double dni_smo_rows_memory(size_t n, double cache_bytes);
 
 double dni_smo_rows_self(const dni_smo_rows *rows,
-                         size_t i); /* K_ii of variable i, active or not. */
+                         size_t i); /* K_ii; variable i need not be active */
 /* True if rows have double precision. */
 bool dni_smo_rows_exact(const dni_smo_rows *rows);
 /* Switches to rows in double precision, which are computed from the points. */
 DN_MUST_USE dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err);
 /* *out ← K between variable i and the active variables, in the order of the active variables. The
- * row is valid until the second next call. */
+ * row stays valid during the next call; the call after that may overwrite it. */
 DN_MUST_USE dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out,
                                        dn_error *err);
 /* Sets the active variables to active [n_active], in ascending order. At first all variables are

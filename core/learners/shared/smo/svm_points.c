@@ -89,7 +89,7 @@ struct gathering {
     dni_svm_points *p;
     double *weight, *count; /* [n_rows] Σv and number of rows, for each distinct row */
     uint32_t *row;          /* [n_rows] index of the first equal row, for each distinct row */
-    uint32_t *table;        /* [size] hash table: number of a distinct row + 1, or 0 */
+    uint32_t *table;        /* [size] hash table: 1 + number of a distinct row, or 0 if empty */
     size_t size;            /* a power of two */
     bool merge;
 };

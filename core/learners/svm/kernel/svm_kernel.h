@@ -1,5 +1,5 @@
-/* Support vector machines with kernels, by sequential minimal optimisation: all machines of a
- * decision over one prepared problem (learners/shared/prepared.h). */
+/* Support vector machines with kernels, by sequential minimal optimisation. All machines of a
+ * decision are trained on one prepared problem (learners/shared/prepared.h). */
 #ifndef DNI_SVM_KERNEL_H
 #define DNI_SVM_KERNEL_H
 

@@ -245,7 +245,7 @@ static double imbalance(const struct coordinate *c) {
 struct bracket {
     double low, high;               /* b with h > 0; b with h < 0; infinite: unknown */
     double at_low, at_high;         /* h at low, h at high */
-    double scaled_low, scaled_high; /* at_low and at_high, halved by the Illinois rule */
+    double scaled_low, scaled_high; /* at_low, at_high after the halvings of the Illinois rule */
 };
 
 /* Replaces one end of the bracket by the current b. h: value at b; its sign selects the end. */

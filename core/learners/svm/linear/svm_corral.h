@@ -4,8 +4,8 @@
  *
  *   M = A Aᵀ + lift · E Eᵀ,   rows of A the points, E_ic = 1 for a point of group c
  *
- * M is positive definite if no point of a group is an affine combination of the other points of the
- * group plus a linear combination of differences of points of the other group.
+ * M is positive definite if the differences (point − first point of its group) of all groups
+ * together are linearly independent.
  *
  * Source: Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11, 1976; here
  * for one polytope or for the difference of two polytopes. */

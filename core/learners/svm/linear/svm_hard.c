@@ -141,7 +141,7 @@ static dn_status locate(struct hard *h, const double *share, dn_error *err) {
     return status;
 }
 
-/* Finds the row of each group with the smallest projection on `direction`. */
+/* Sets h->least and h->at: the smallest projection on `direction` in each group, and its row. */
 static dn_status project(struct hard *h, const double *direction, dn_error *err) {
     dni_svm_problem *svm = h->svm;
     double *v = svm->table;

@@ -148,7 +148,7 @@ static double weigh(const dni_interior *ip, size_t i, double *coef, double *sums
     if (!has_weight(ip, i)) {
         return 0;
     }
-    if (ip->kind == DNI_IP_SMOOTH) { /* the loss has derivative −α and curvature α r/(U b) */
+    if (ip->kind == DNI_IP_SMOOTH) { /* ∂loss/∂m = −α, curvature α r/(U b) */
         *coef = t * a;
         return a * ip->rest[i] / u / ip->width;
     }

@@ -49,8 +49,8 @@ typedef struct dni_interior {
     double *residual; /* [width] Σ α t x̃ − R v; a step of length a multiplies it by 1 − a */
     double *sums;     /* [width² + 2 width + DNI_IP_SUMS] result of a pass */
     double penalty;   /* factor of w0²/2 in the objective: 0 or 1 */
-    unsigned char *group; /* [n] polishing: dni_alpha_group */
-    size_t *index;        /* [n] polishing: the rows between their bounds */
+    unsigned char *group; /* [n] polishing: dni_alpha_group of each row */
+    size_t *index;        /* [n] polishing: the rows with 0 < α < U */
     dni_ip_kind kind;     /* weights of the rows in dni_interior_form */
     double centre, width; /* k and b of the smooth loss U b ln(1 + exp((k − m)/b)) */
     double step;          /* length of the last step, which the next dni_interior_form applies */
@@ -74,7 +74,7 @@ DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 /* gram ← gram + R. Without an intercept sets the last row to that of the identity. */
 void dni_interior_penalise(dni_interior *ip);
 
-/* b [width] ← p − R v, for p = Σ α t x̃. */
+/* b [width] ← p − R v, where the caller passes p = Σ α t x̃. */
 void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b);
 
 /* x [width] ← gram⁻¹ b. Overwrites b [width]. again: reuse the last factorisation. */

@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum { ROUNDS = 12, ROUNDS_OF_ALL = 5, SWEEPS = 40 };
-#define STIFFNESS 1e8 /* τ times the mean ‖x̃‖² */
+#define STIFFNESS 1e8 /* τ multiplied by the mean of ‖x̃‖² over the rows between */
 #define EXACT 1e-9    /* tolerance of margins, and of α in units of scale_of */
 
 struct polish {

@@ -15,10 +15,10 @@
 /* Working memory of one slot. */
 typedef struct dni_svm_slot {
     double *scores; /* [DNI_TILE_ROWS] */
-    double *omega;  /* [DNI_TILE_ROWS] weights of a Gram matrix */
-    double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of sums of rows */
+    double *omega;  /* [DNI_TILE_ROWS] weights of the rows in a Gram matrix */
+    double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of dni_tile_gradient */
     double *z;      /* interior point: [DNI_TILE_ROWS × width] expanded rows; else NULL */
-    double *work;   /* interior point: [DNI_TILE_ROWS × width]; else NULL */
+    double *work;   /* interior point: [DNI_TILE_ROWS × width] working memory; else NULL */
     double maximum; /* over the rows of the slot; does not depend on the order of the rows */
 } dni_svm_slot;
 
@@ -37,7 +37,7 @@ typedef struct dni_svm_problem {
     double *alpha;         /* [n] dual variables of the solution */
     double *score;         /* [n] ⟨w, x⟩, without the intercept */
     double *w;             /* [width] weights and intercept of the solution */
-    double *sums;          /* [width] result of a pass */
+    double *sums;          /* [width] result of dni_svm_combine */
     double *table;         /* [width] working memory */
     dni_svm_slot *slots;   /* [run->n_slots] */
     double *tile_vectors;  /* vectors of all slots */
