@@ -101,8 +101,8 @@ DN_MUST_USE dn_status dni_perceptron_evaluate(dni_perceptron *p, const double *c
  *
  *   out_updates   number of changes of w
  *   out_longest   `longest` is set to the w that classified the most consecutive rows correctly, of
- *                 all w that this pass both set and replaced. *out_longest: number of these rows; 0
- *                 if there is no such w */
+ *                 all w that this pass both set and replaced. *out_longest ← the number of these
+ *                 rows; 0 if there is no such w */
 DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates,
                                           size_t *out_longest, dn_error *err);
 

@@ -6,8 +6,9 @@
  *
  * Block (k, l) is a weighted Gram matrix whose coefficients all have the same sign: a symmetric
  * rank-n update (BLAS syrk) computes it with half the work of a product. Dense rows are centred
- * before the products; centring afterwards would cancel digits, by a factor (m/s)². For sparse rows
- * the finished matrix is corrected for the means, because centred rows would not be sparse.
+ * before the products; if the finished matrix were centred, cancellation would lose digits in
+ * proportion to (m/s)². For sparse rows the finished matrix is corrected for the means, because
+ * centred rows would not be sparse.
  *
  * The cross-entropy does not depend on a vector that is added to the weights of all classes. A
  * positive curvature along Σ_k u_k is therefore added to the Hessian. It does not change the

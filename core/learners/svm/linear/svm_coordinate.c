@@ -12,8 +12,8 @@
  * α have converged. Then the relative duality gap is computed from all rows. If the gap is above
  * the tolerance, epsilon, the tolerance of the passes, is lowered.
  *
- * Free intercept: let α(b) be the minimiser for a given b. The derivative of the minimum by b is
- * −h(b) with h(b) = Σ α_i(b) t_i, which decreases in b. The zero of h is bracketed and found by
+ * Free intercept: let α(b) be the minimiser for a given b. The derivative of the primal minimum by
+ * b is −h(b) with h(b) = Σ α_i(b) t_i. h decreases in b. The zero of h is bracketed and found by
  * regula falsi (Illinois); the descent for a new b starts from the previous α. The dual objective
  * is computed from the convex combination of the α of both ends for which Σ α t = 0, which is
  * feasible. Therefore it does not matter that h is inexact and has jumps. The primal objective is

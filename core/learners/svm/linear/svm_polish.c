@@ -1,5 +1,5 @@
 /* Polishing: computes the exact optimum from a point close to it, by an active-set method. The
- * initial sets are nearly those of the optimum.
+ * initial groups of the rows are nearly those of the optimum.
  *
  * Each row is in one of three groups: α = 0, α = U, or 0 < α < U ("between"). The rows between must
  * satisfy t f = 1. Their α and w solve the equations
