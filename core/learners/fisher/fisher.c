@@ -35,8 +35,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SAME_MEANS 1e-24 /* at a smaller largest ρ the classes count as having equal means */
-#define RANK 1e-20       /* at a smaller ρ_k/ρ_1 the class means count as equal in direction k */
+#define SAME_MEANS 1e-24 /* if all ρ are smaller, the class means count as equal */
+#define RANK 1e-20 /* if ρ_k/ρ_1 is smaller, the class means count as equal in direction k */
 
 static const char *const thresholds[] = {"midpoint", "min_error", NULL};
 static const char *const threshold_meanings[] = {

@@ -28,10 +28,10 @@
 #include <math.h>
 #include <string.h>
 
-/* If a squared pivot of Cholesky is smaller, A may be too ill-conditioned for one step of
+/* If a squared pivot of Cholesky is below SMALL_PIVOT, A may be too ill-conditioned for one step of
  * refinement. */
 #define SMALL_PIVOT 1e-6
-/* A column whose pivot in R is smaller depends on other columns. The first pivot is about 1. */
+/* A column whose pivot in R is below RANK depends on other columns. The first pivot is about 1. */
 #define RANK 1e-10
 
 struct closed {

@@ -220,8 +220,8 @@ dn_status dni_mlp_backward(const dni_mlp_loss *loss, const double *w, size_t n,
 }
 
 /* ---- a pass ---- */
-/* v [n] ← the row weights of a tile, with 0 for rows that are not in the set: the validation rows
- * or the training rows. */
+/* v [n] ← the weights of the rows of a tile. `validation` selects the validation rows or the
+ * training rows; the weights of all other rows are set to 0. */
 static void tile_weights(const dni_mlp_loss *loss, const dn_block *block, size_t first, size_t n,
                          bool validation, double *v) {
     for (size_t t = 0; t < n; t++) {

@@ -13,7 +13,7 @@ typedef struct dni_perceptron_criterion {
     double margin;     /* value of margin "auto": b */
     double rate;       /* value of learning_rate "auto": η */
     bool random_start; /* init "auto" is "random", because w = 0 is a stationary point */
-    bool mean;         /* batch steps are divided by Σv; `tolerance` is used */
+    bool mean;         /* batch steps are divided by Σv; the fit may stop by `tolerance` */
     double (*step)(const dni_perceptron *p, dn_matrix x, size_t t, double s); /* factor of y */
     double (*loss)(const dni_perceptron *p, dn_matrix x, size_t t, double s);
 } dni_perceptron_criterion;

@@ -19,10 +19,11 @@
 #include <stdio.h>
 
 #define SINGULAR 1e-10
-/* If a pivot is smaller, R may be singular. The smallest eigenvalue is less than the smallest
- * pivot, but rarely thousands of times less. */
+/* If a pivot is below SMALL_PIVOT, R may be singular. The smallest eigenvalue is less than the
+ * smallest pivot, but rarely thousands of times less. */
 #define SMALL_PIVOT 1e-5
-/* A column belongs to a linear combination if its entry of the unit eigenvector is larger. */
+/* A column belongs to a linear combination if its entry of the unit eigenvector exceeds
+ * SMALL_ENTRY. */
 #define SMALL_ENTRY 1e-6
 
 enum { ROWS_SIZE = DN_FIELD_SIZE + 16, MATRIX_SIZE = ROWS_SIZE + 16 };
