@@ -59,7 +59,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
     struct wire_answer_head head = {.name = m->name,
                                     .version = m->version,
                                     .format = options->format,
-                                    .refusals = options->refusals};
+                                    .refusal_base = options->refusal_base};
     *a = (struct api_answer){.kind = options->kind, .m = m, .format = options->format};
     if (a->kind == API_COORDINATES) {
         if (!coordinates_begin(a, problem)) {

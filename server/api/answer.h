@@ -32,8 +32,8 @@ struct api_answer_options {
     enum api_answer_kind kind;
     unsigned outputs; /* of predictions: as asked */
     enum wire_answer format;
-    size_t n_rows; /* that will come at a time; 0: nobody knows */
-    bool refusals; /* each may be refused by itself */
+    size_t n_rows;            /* that will come at a time; 0: nobody knows */
+    const char *refusal_base; /* see wire_answer_head */
 };
 /* false: a row would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,

@@ -14,9 +14,10 @@ enum { KEEP_ALIVE_SECONDS = 15, EVENTS_AT_ONCE = 100 };
 /* A stream. */
 struct events {
     int64_t job;
-    int64_t after; /* events up to this one were sent */
-    int64_t seen;  /* changes of the store up to this one were looked at; -1: none */
-    bool begun;    /* "retry:" was sent */
+    const char *base_path; /* of links */
+    int64_t after;         /* events up to this one were sent */
+    int64_t seen;          /* changes of the store up to this one were looked at; -1: none */
+    bool begun;            /* "retry:" was sent */
     bool
         resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present state */
     bool ended; /* `done` was sent */
@@ -49,11 +50,12 @@ static void put_message(struct buf *out, const char *event, int64_t id, const ch
     buf_puts(out, "\n\n");
 }
 
-static void put_job(struct buf *out, const char *event, int64_t id, const struct store_job *job) {
+static void put_job(struct buf *out, const struct events *e, const char *event, int64_t id,
+                    const struct store_job *job) {
     struct buf data = {0};
     struct json_writer w;
     json_writer_init(&w, &data);
-    api_job_write(job, false, &w);
+    api_job_write(job, e->base_path, false, &w);
     put_message(out, event, id, data.data, data.size);
     out->failed = out->failed || data.failed;
     buf_done(&data);
@@ -83,7 +85,7 @@ static bool add_event(void *arg, const struct store_event *e) {
         put_message(s->out, "progress", e->seq, e->progress, strlen(e->progress));
     } else if (e->kind != STORE_EVENT_PROGRESS) {
         const struct store_job then = job_at(s->job, e);
-        put_job(s->out, e->kind == STORE_EVENT_STATE ? "state" : "done", e->seq, &then);
+        put_job(s->out, s->stream, e->kind == STORE_EVENT_STATE ? "state" : "done", e->seq, &then);
     }
     s->stream->ended = e->kind == STORE_EVENT_DONE;
     s->stream->after = e->seq;
@@ -95,7 +97,7 @@ static bool add_event(void *arg, const struct store_event *e) {
 static void put_present(struct events *e, const struct store_job *job, struct buf *out) {
     e->after =
         store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
-    put_job(out, "state", e->after, job);
+    put_job(out, e, "state", e->after, job);
 }
 
 /* The job is read before the events that need it, so that no `done` carries an object that has not ended. */
@@ -203,7 +205,11 @@ void api_job_events(struct http_call *call) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for an event stream");
         return;
     }
-    *e = (struct events){.job = id, .after = after, .seen = -1, .resumed = last != NULL};
+    *e = (struct events){.job = id,
+                         .base_path = api_app_of(call)->base_path,
+                         .after = after,
+                         .seen = -1,
+                         .resumed = last != NULL};
     http_set_state(call, e);
     http_on_done(call, free);
     http_reply_header(call, "X-Accel-Buffering", "no");

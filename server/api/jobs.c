@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void api_job_write(const struct store_job *j, bool brief, struct json_writer *w) {
+void api_job_write(const struct store_job *j, const char *base_path, bool brief,
+                   struct json_writer *w) {
     json_begin_object(w);
     json_kv_int(w, "id", j->id);
     json_kv_string(w, "state", store_job_state_name(j->state));
@@ -27,7 +28,7 @@ void api_job_write(const struct store_job *j, bool brief, struct json_writer *w)
     json_kv_time(w, "finished_at", j->finished_at);
     json_kv_raw(w, "progress", j->progress);
     json_kv_raw(w, "warnings", j->warnings ? j->warnings : "[]");
-    json_kv_raw(w, "error", j->error);
+    problem_put_stored(w, base_path, j->error);
     json_put_key(w, "result");
     if (j->result) {
         json_begin_object(w);
@@ -45,7 +46,7 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct buf body = {0};
     struct json_writer w;
     json_writer_init(&w, &body);
-    api_job_write(j, false, &w);
+    api_job_write(j, api_app_of(call)->base_path, false, &w);
     api_reply_json(call, status, &body);
     store_job_done(j);
 }
@@ -152,7 +153,7 @@ static bool add_job(void *arg, const struct store_job *j) {
     if (!api_list_item_number(list, j->id)) {
         return false;
     }
-    api_job_write(j, true, &list->json);
+    api_job_write(j, list->base_path, true, &list->json);
     return true;
 }
 
@@ -180,6 +181,7 @@ void api_jobs_list(struct http_call *call) {
     }
     filter.limit = page.limit + 1;
     api_list_begin(&list, page.limit);
+    list.base_path = api_app_of(call)->base_path;
     store_job_list(api_app_of(call)->store, &filter, add_job, &list, &problem);
     api_list_reply(call, &list, &problem);
 }

@@ -27,6 +27,7 @@ enum {
 /* One call. */
 struct lines {
     struct serving *serving;
+    const char *base_path;         /* of links */
     const struct serving_model *m; /* NULL: not yet, or no longer */
     enum api_answer_kind kind;
     enum wire_answer format;
@@ -69,7 +70,7 @@ static bool prepare(struct lines *l, struct problem *problem) {
     const struct api_answer_options options = {.kind = l->kind,
                                                .outputs = l->outputs,
                                                .format = l->format,
-                                               .refusals = true};
+                                               .refusal_base = l->base_path};
     size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
     n = n < 1 ? 1 : n > BLOCK_ROWS ? BLOCK_ROWS : n;
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
@@ -302,6 +303,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
         return NULL;
     }
     l->serving = app->serving;
+    l->base_path = app->base_path;
     l->kind = kind;
     l->format = format;
     l->outputs = outputs;

@@ -36,7 +36,7 @@ static void put_checks(struct json_writer *w, const struct checks *c) {
 static void reply_unready(struct http_call *call, const struct checks *c, struct problem *problem) {
     struct buf body = {0}, document = {0};
     struct json_writer w;
-    problem_write(problem, http_request_id(call), &document);
+    problem_write(problem, api_app_of(call)->base_path, http_request_id(call), &document);
     json_writer_init(&w, &body);
     json_begin_object(&w);
     api_put_members(&w, buf_cstr(&document));

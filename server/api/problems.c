@@ -6,11 +6,9 @@
 
 static const char *const no_query[] = {NULL};
 
-static void put_problem(struct json_writer *w, enum problem_type type) {
-    char uri[96];
-    (void)snprintf(uri, sizeof uri, "/problems/%s", problem_name(type));
+static void put_problem(struct json_writer *w, const char *base_path, enum problem_type type) {
     json_begin_object(w);
-    json_kv_string(w, "type", uri);
+    problem_put_type(w, base_path, type);
     json_kv_string(w, "name", problem_name(type));
     json_kv_int(w, "status", problem_status(type));
     json_kv_string(w, "title", problem_title(type));
@@ -29,7 +27,7 @@ void api_problems_list(struct http_call *call) {
     json_put_key(&w, "items");
     json_begin_array(&w);
     for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++) {
-        put_problem(&w, (enum problem_type)type);
+        put_problem(&w, api_app_of(call)->base_path, (enum problem_type)type);
     }
     json_end_array(&w);
     json_kv_null(&w, "next");
@@ -51,6 +49,6 @@ void api_problem_get(struct http_call *call) {
         return;
     }
     json_writer_init(&w, &body);
-    put_problem(&w, type);
+    put_problem(&w, api_app_of(call)->base_path, type);
     api_reply_json(call, 200, &body);
 }

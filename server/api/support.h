@@ -50,6 +50,7 @@ bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *aft
 struct api_list {
     struct buf body;
     struct json_writer json;
+    const char *base_path;    /* of links */
     size_t limit, n;          /* items wanted, written */
     char last[IDS_NAME_SIZE]; /* cursor of the last item written */
     bool more;                /* there is a next page */

@@ -263,14 +263,38 @@ static void errors_write(struct json_writer *w, const struct problem *p) {
     json_end_array(w);
 }
 
-void problem_write(const struct problem *p, const char *request_id, struct buf *out) {
+void problem_put_type(struct json_writer *w, const char *base_path, enum problem_type type) {
+    struct buf link = {0};
+    buf_printf(&link, "%s/problems/%s", base_path, problem_name(type));
+    json_kv_string(w, "type", buf_cstr(&link));
+    w->out->failed = w->out->failed || link.failed;
+    buf_done(&link);
+}
+
+void problem_put_stored(struct json_writer *w, const char *base_path, const char *document) {
+    static const char begin[] = "{\"type\":\"";
+    const size_t n = sizeof begin - 1;
+    if (document == NULL || base_path[0] == '\0' || strncmp(document, begin, n) != 0 ||
+        document[n] != '/') {
+        json_kv_raw(w, "error", document);
+        return;
+    }
+    struct buf whole = {0};
+    buf_puts(&whole, begin);
+    buf_puts(&whole, base_path); /* has no character to be escaped */
+    buf_puts(&whole, document + n);
+    json_kv_raw(w, "error", buf_cstr(&whole));
+    w->out->failed = w->out->failed || whole.failed;
+    buf_done(&whole);
+}
+
+void problem_write(const struct problem *p, const char *base_path, const char *request_id,
+                   struct buf *out) {
     const struct row *row = row_of(p->type);
-    char uri[64];
-    (void)snprintf(uri, sizeof uri, "/problems/%s", row->name);
     struct json_writer w;
     json_writer_init(&w, out);
     json_begin_object(&w);
-    json_kv_string(&w, "type", uri);
+    problem_put_type(&w, base_path, p->type);
     json_kv_string(&w, "title", row->title);
     json_kv_int(&w, "status", row->status);
     if (p->detail != NULL) {

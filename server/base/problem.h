@@ -5,6 +5,7 @@
 #define BASE_PROBLEM_H
 
 #include "base/buf.h"
+#include "base/json_write.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,7 +148,17 @@ void problem_done(struct problem *p); /* frees, back to {0} */
 /* Type, detail and `permanent` of `from`, not its list of faults: for handing one failure to several who wait. */
 void problem_copy(struct problem *to, const struct problem *from);
 void problem_move(struct problem *to, struct problem *from); /* to must be {0}; from becomes {0} */
-/* Appends the problem document. request_id, instance_base may be NULL. */
-void problem_write(const struct problem *p, const char *request_id, struct buf *out);
+/* Appends the problem document.
+ *
+ *   base_path   of the link in "type"; "" for a document that is stored: problem_put_stored adds
+ *               the path when it is sent
+ *   request_id  NULL: none */
+void problem_write(const struct problem *p, const char *base_path, const char *request_id,
+                   struct buf *out);
+/* Writes the member "type" of a problem document: the link BASE_PATH/problems/NAME. */
+void problem_put_type(struct json_writer *w, const char *base_path, enum problem_type type);
+/* Writes the member "error": a problem document that was stored, with the base path in front of its
+ * link, or null. document: as problem_write made it; NULL: null. */
+void problem_put_stored(struct json_writer *w, const char *base_path, const char *document);
 
 #endif

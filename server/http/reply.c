@@ -109,7 +109,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
                   log_str("detail", problem->detail));
     }
     struct buf text = {0};
-    problem_write(problem, call->id, &text);
+    problem_write(problem, call->server->settings.base_path, call->id, &text);
     buf_putc(&text, '\n');
     problem_done(problem);
     size_t size = 0;
@@ -249,7 +249,7 @@ void reply_problem_text(const struct http_server *server, enum problem_type type
     struct problem problem = {0};
     (void)problem_set(&problem, type, "%s", detail);
     struct buf body = {0};
-    problem_write(&problem, id, &body);
+    problem_write(&problem, server->settings.base_path, id, &body);
     buf_putc(&body, '\n');
     problem_done(&problem);
     int status = problem_status(type);

@@ -112,7 +112,7 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
                             const struct problem *problem, struct buf *doc) {
     const enum stop_reason why = mailbox_stopped(t->mailbox);
     if (problem->permanent) {
-        problem_write(problem, NULL, doc);
+        problem_write(problem, "", NULL, doc);
         give_up_success(t, end, STORE_JOB_FAILED, buf_cstr(doc));
     } else if (why == STOP_CANCELLED) {
         give_up_success(t, end, STORE_JOB_CANCELLED, NULL);
@@ -193,7 +193,7 @@ static void finish_without(struct training *t, struct problem *problem) {
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
         finish(t, &end);
     } else {
-        problem_write(problem, NULL, &doc);
+        problem_write(problem, "", NULL, &doc);
         end.error = buf_cstr(&doc);
         finish(t, &end);
     }

@@ -50,7 +50,7 @@ static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     problem_set(&crashed, PROBLEM_JOB_CRASHED,
                 "the daemon ended while it ran this job, %" PRId64 " %s", attempts,
                 attempts == 1 ? "time" : "times");
-    problem_write(&crashed, NULL, &text);
+    problem_write(&crashed, "", NULL, &text);
     const char *error = buf_cstr(&text);
     if (!error) {
         problem_set(tx->problem, PROBLEM_INTERNAL, "out of memory");

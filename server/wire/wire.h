@@ -303,20 +303,22 @@ struct wire_answer_head {
     int64_t version;
     unsigned outputs; /* wire_output bits; predictions */
     enum wire_answer format;
-    bool refusals; /* rows may be refused one by one: CSV and TSV have a column for it */
+    /* NULL: no row is refused. Otherwise rows may be refused one by one, CSV and TSV have a column
+     * for it, and this is the base path of the links to the types of problems */
+    const char *refusal_base;
 };
 /* An answer while it is written. One thread. */
 struct wire_predictions {
     const dn_model *model;
     unsigned outputs; /* wire_output bits */
     enum wire_answer format;
-    char delimiter;     /* of cells; '\0': JSON, NDJSON */
-    bool refusals;      /* cells: a last column "error" */
-    size_t n_columns;   /* of cells */
-    struct buf *out;    /* the caller's, who may take what it holds between two calls */
-    struct buf classes; /* the classes as JSON or cells, one after the other */
-    size_t *class_end;  /* [n] where that of class k ends */
-    bool begun;         /* a row was written */
+    char delimiter;           /* of cells; '\0': JSON, NDJSON */
+    const char *refusal_base; /* of the head; not NULL: cells have a last column "error" */
+    size_t n_columns;         /* of cells */
+    struct buf *out;          /* the caller's, who may take what it holds between two calls */
+    struct buf classes;       /* the classes as JSON or cells, one after the other */
+    size_t *class_end;        /* [n] where that of class k ends */
+    bool begun;               /* a row was written */
 };
 /* JSON: {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with contributions the names of the features and the intercepts stand once before the rows. NDJSON: the
  * same objects, one a line, and nothing else. CSV and TSV: a header, then a line a row: "label", "p(<class>)" for each class, "score" or "score(<class>)" (of a pair "score(<positive> vs <negative>)"),
@@ -341,9 +343,9 @@ void wire_predictions_done(
 /* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an array a line; CSV and TSV: "z1", "z2" … */
 struct wire_coordinates {
     enum wire_answer format;
-    char delimiter; /* of cells; '\0': JSON, NDJSON */
-    bool refusals;
-    size_t n; /* components */
+    char delimiter;           /* of cells; '\0': JSON, NDJSON */
+    const char *refusal_base; /* of the head */
+    size_t n;                 /* components */
     struct buf *out;
     bool begun;
 };
@@ -359,8 +361,8 @@ void wire_coordinates_end(struct wire_coordinates *c);
 /* Between the items of an answer, and in the place of one of n_columns cells. For the writers of answers. */
 void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out);
 void wire_item_end(enum wire_answer format, struct buf *out);
-void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line,
-                       const struct problem *problem, struct buf *out);
+void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,
+                       int64_t line, const struct problem *problem, struct buf *out);
 /* The name of feature j, in the buffer, NUL behind it. NULL: no memory. */
 const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name);
 /* The names of all features as a JSON array. */

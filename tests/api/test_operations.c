@@ -277,6 +277,36 @@ static void test_keep_alive(void **state) {
 
 /* ---- another daemon ---- */
 
+/* The type of every problem is a link below the base path: of answers, refused lines, failed jobs. */
+static void links_have_the_base_path(struct daemon *other) {
+    struct answer a = get(other, "/discern/v1/datasets/none");
+    assert_string_equal(text_at(a.json, "type"), "/discern/problems/unknown-dataset");
+    answer_done(&a);
+    expect_status(get(other, "/discern/problems/unknown-dataset"), 200);
+    a = get(other, "/discern/problems/unknown-dataset");
+    assert_string_equal(text_at(a.json, "type"), "/discern/problems/unknown-dataset");
+    answer_done(&a);
+    a = send_typed(other, "POST", "/discern/v1/models/m/predict", "application/x-ndjson", "[1]\n");
+    assert_non_null(strstr(a.body, "\"type\":\"/discern/problems/"));
+    answer_done(&a);
+    /* collinear columns: the training fails */
+    expect_status(put_text(other, "/v1/datasets/one",
+                           "x,z,y\n1,1,a\n2,2,a\n4,4,a\n3,3,b\n5,5,b\n9,9,b\n"),
+                  201);
+    a = send_text(
+        other, "POST", "/v1/jobs",
+        "{\"model\":\"n\",\"dataset\":\"one\",\"target\":\"y\",\"algorithm\":\"gaussian\"}");
+    answer_done(&a);
+    static const char *const paths[] = {"/v1/jobs/2?wait=30", "/v1/jobs?state=failed",
+                                        "/v1/jobs/2/events"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        a = get(other, paths[i]);
+        assert_non_null(strstr(a.body, "\"error\":{\"type\":\"/discern/problems/"));
+        assert_null(strstr(a.body, "\"type\":\"/problems/"));
+        answer_done(&a);
+    }
+}
+
 static void test_base_path(void **state) {
     (void)state;
     static const char *const flags[] = {"--base-path", "/discern", NULL};
@@ -296,6 +326,10 @@ static void test_base_path(void **state) {
         "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}");
     assert_string_equal(answer_header(&a, "Location"), "/discern/v1/jobs/1");
     answer_done(&a);
+    a = get(&other, "/discern/v1/jobs/1?wait=30");
+    assert_string_equal(text_at(a.json, "state"), "succeeded");
+    answer_done(&a);
+    links_have_the_base_path(&other);
     daemon_close(&other);
 }
 

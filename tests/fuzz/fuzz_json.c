@@ -57,7 +57,7 @@ static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out
     if (token.kind == WIRE_JSON_FAULT) {
         struct problem problem = {0};
         wire_json_problem(&r, &problem);
-        problem_write(&problem, NULL, out);
+        problem_write(&problem, "", NULL, out);
         *ours_alone |= strstr(buf_cstr(out), "nested deeper") != NULL;
         problem_done(&problem);
     }

@@ -104,7 +104,7 @@ static inline struct fuzz_table fuzz_read(const struct wire_table_options *optio
         buf_printf(&t.text, "%s %s %s", sum.columns, sum.notes, sum.content);
     } else {
         CHECK(problem.type == PROBLEM_INVALID_DATASET || problem.type == PROBLEM_BAD_JSON);
-        problem_write(&problem, NULL, &t.text);
+        problem_write(&problem, "", NULL, &t.text);
     }
     CHECK(buf_cstr(&t.text) != NULL);
     problem_done(&early);

@@ -32,18 +32,17 @@ static void put_fault(struct json_writer *w, const struct problem_error *e) {
     json_kv_string(w, "detail", e->detail);
 }
 
-static void put_refusal(int64_t line, const struct problem *problem, struct buf *out) {
+static void put_refusal(const char *base_path, int64_t line, const struct problem *problem,
+                        struct buf *out) {
     static const struct problem_error none = {0};
     const struct problem_error whole = {.detail = problem->detail},
                                *first = problem->n_errors > 0 ? &problem->errors[0] : &whole;
-    char type[64];
     struct json_writer w;
-    (void)snprintf(type, sizeof type, "/problems/%s", problem_name(problem->type));
     json_writer_init(&w, out);
     json_begin_object(&w);
     json_put_key(&w, "error");
     json_begin_object(&w);
-    json_kv_string(&w, "type", type);
+    problem_put_type(&w, base_path, problem->type);
     json_kv_int(&w, "line", line);
     put_fault(&w, first->detail != NULL ? first : &none);
     if (problem->n_errors > 1) {
@@ -60,11 +59,11 @@ static void put_refusal(int64_t line, const struct problem *problem, struct buf 
     json_end_object(&w);
 }
 
-void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line,
-                       const struct problem *problem, struct buf *out) {
+void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,
+                       int64_t line, const struct problem *problem, struct buf *out) {
     const char delimiter = wire_answer_delimiter(format);
     if (delimiter == '\0') {
-        put_refusal(line, problem, out);
+        put_refusal(base_path, line, problem, out);
         return;
     }
     struct buf text = {0};
@@ -92,7 +91,7 @@ void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer
                             size_t n_components, struct buf *out) {
     *c = (struct wire_coordinates){.format = head->format,
                                    .delimiter = wire_answer_delimiter(head->format),
-                                   .refusals = head->refusals,
+                                   .refusal_base = head->refusal_base,
                                    .n = n_components,
                                    .out = out};
     if (c->format == WIRE_ANSWER_JSON) {
@@ -107,7 +106,7 @@ void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer
             }
             buf_printf(out, "z%zu", k + 1);
         }
-        if (c->refusals) {
+        if (c->refusal_base != NULL) {
             buf_printf(out, "%cerror", c->delimiter);
         }
         buf_putc(out, '\n');
@@ -122,7 +121,7 @@ static void put_cells(struct wire_coordinates *c, const double *z) {
         }
         buf_append(c->out, text, dn_number_format(z[k], text));
     }
-    if (c->refusals) {
+    if (c->refusal_base != NULL) {
         buf_putc(c->out, c->delimiter);
     }
 }
@@ -149,7 +148,8 @@ void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const doub
 void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
                               const struct problem *problem) {
     wire_item_begin(c->format, &c->begun, c->out);
-    wire_item_refusal(c->format, c->n + c->refusals, line, problem, c->out);
+    wire_item_refusal(c->format, c->n + (c->refusal_base != NULL), c->refusal_base, line, problem,
+                      c->out);
     wire_item_end(c->format, c->out);
 }
 

@@ -133,7 +133,7 @@ void predictions_csv_header(struct wire_predictions *p, const dn_prediction *wil
     if (will->out_of_support != NULL) {
         put_word(p, "out_of_support");
     }
-    if (p->refusals) {
+    if (p->refusal_base != NULL) {
         put_word(p, "error");
     }
     buf_putc(p->out, '\n');
@@ -227,7 +227,7 @@ void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, 
     if (rows->out_of_support != NULL) {
         put_flag(p, rows->out_of_support[i]);
     }
-    if (p->refusals) {
+    if (p->refusal_base != NULL) {
         buf_putc(out, p->delimiter);
     }
     if (out->size > begin && !out->failed) { /* the delimiter before the first cell */

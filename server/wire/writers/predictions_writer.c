@@ -231,7 +231,7 @@ void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer
                                    .outputs = head->outputs,
                                    .format = head->format,
                                    .delimiter = wire_answer_delimiter(head->format),
-                                   .refusals = head->refusals,
+                                   .refusal_base = head->refusal_base,
                                    .out = out};
     make_classes(p);
     if (p->format == WIRE_ANSWER_JSON) {
@@ -263,7 +263,7 @@ void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_predic
 void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
                               const struct problem *problem) {
     wire_item_begin(p->format, &p->begun, p->out);
-    wire_item_refusal(p->format, p->n_columns, line, problem, p->out);
+    wire_item_refusal(p->format, p->n_columns, p->refusal_base, line, problem, p->out);
     wire_item_end(p->format, p->out);
 }
 

@@ -10,7 +10,7 @@
 
 static json_t *document(const struct problem *p, const char *request_id) {
     struct buf text = {0};
-    problem_write(p, request_id, &text);
+    problem_write(p, "", request_id, &text);
     json_t *root = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     buf_done(&text);
@@ -164,7 +164,7 @@ static void collect_and_write(void) {
     assert_int_equal(p.type, PROBLEM_INVALID); /* that something is wrong is never lost */
     assert_int_equal(p.n_errors + p.n_dropped, 2);
     struct buf text = {0};
-    problem_write(&p, "id", &text);
+    problem_write(&p, "", "id", &text);
     if (!text.failed) {
         assert_memory_equal(text.data, "{\"type\":\"/problems/invalid\"", 27);
         assert_int_equal(text.data[text.size - 1], '}');

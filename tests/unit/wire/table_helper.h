@@ -85,10 +85,10 @@ static inline struct table table_read_cut(const struct wire_table_options *optio
         t.notes = strdup(t.sum.notes);
     } else {
         assert_int_not_equal(t.problem.type, PROBLEM_NONE);
-        problem_write(&t.problem, NULL, &t.problem_text);
+        problem_write(&t.problem, "", NULL, &t.problem_text);
         if (!go_on) { /* the same verdict at both places */
             struct buf text = {0};
-            problem_write(&early, NULL, &text);
+            problem_write(&early, "", NULL, &text);
             assert_string_equal(buf_cstr(&text), buf_cstr(&t.problem_text));
             buf_done(&text);
         }

@@ -158,7 +158,7 @@ static bool answer_lines(enum wire_answer format) {
                                           .version = 1,
                                           .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
                                           .format = format,
-                                          .refusals = true};
+                                          .refusal_base = ""};
     struct wire_lines *lines = wire_lines_new(model, 3, 1000, &problem);
     enum wire_lines_state state = WIRE_LINES_FULL;
     wire_predictions_begin(&answer, &head, model, &rows, &out);

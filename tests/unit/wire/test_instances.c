@@ -67,7 +67,7 @@ static void check_read(const dn_model *model, bool labelled, enum wire_instances
                              &(struct wire_instances_options){.format = format,
                                                               .labelled = labelled},
                              model, &in, &problem)) {
-        problem_write(&problem, NULL, &out);
+        problem_write(&problem, "", NULL, &out);
         fail_msg("%s\n%s", body, buf_cstr(&out));
     }
     put_rows(model, &in, &out);
@@ -92,7 +92,7 @@ static void check_refused(const dn_model *model, bool labelled, const char *body
         fail_msg("taken: %s", body);
     }
     assert_int_equal(in.n, 77); /* untouched */
-    problem_write(&problem, NULL, &out);
+    problem_write(&problem, "", NULL, &out);
     if (problem.type != type) {
         fail_msg("%s\n%s", body, buf_cstr(&out));
     }
@@ -361,7 +361,7 @@ static void test_pairs(void **state) {
     names[3] = "color";
     assert_false(wire_instances_pairs(names, values, 5, mixed, &in, &problem));
     buf_clear(&out);
-    problem_write(&problem, NULL, &out);
+    problem_write(&problem, "", NULL, &out);
     const char *text = buf_cstr(&out);
     assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
     assert_non_null(strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": "

@@ -61,7 +61,7 @@ static void refused(const char *body, const char *place, const char *words) {
     assert_false(wire_instances_read(body, strlen(body), &(struct wire_instances_options){0}, wide,
                                      &in, &problem));
     assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
-    problem_write(&problem, NULL, &text);
+    problem_write(&problem, "", NULL, &text);
     assert_non_null(strstr(buf_cstr(&text), place));
     assert_non_null(strstr(buf_cstr(&text), words));
     buf_done(&text);

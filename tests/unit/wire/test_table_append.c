@@ -85,7 +85,7 @@ static struct table append_rebased(const struct table *onto, const struct table 
         b.own.notes = strdup(b.own.sum.notes);
     } else {
         assert_int_not_equal(b.own.problem.type, PROBLEM_NONE);
-        problem_write(&b.own.problem, NULL, &b.own.problem_text);
+        problem_write(&b.own.problem, "", NULL, &b.own.problem_text);
     }
     wire_table_free(reader);
     return joined(&b);

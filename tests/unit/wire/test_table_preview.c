@@ -40,7 +40,7 @@ static struct part read_part(const char *body, size_t size, size_t piece, int64_
         buf_puts(&part.columns, sum.columns);
         buf_puts(&part.columns, sum.notes);
     } else {
-        problem_write(&problem, NULL, &part.columns);
+        problem_write(&problem, "", NULL, &part.columns);
     }
     problem_done(&problem);
     wire_table_free(t);
