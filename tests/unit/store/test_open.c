@@ -2,6 +2,7 @@
 #include "store/internal.h"
 #include "store/migrate.h"
 #include "unit/store/fixture.h"
+#include <dirent.h>
 #include <glob.h>
 
 static void test_new_file_has_its_pragmas(void **state) {
@@ -91,6 +92,42 @@ static void test_foreign_files_are_refused_untouched(void **state) {
     assert_int_equal(sql_ask(f->path,
                              "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
                      0);
+}
+
+static size_t n_descriptors(void) {
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    size_t n = 0;
+    while (readdir(directory)) {
+        n++;
+    }
+    closedir(directory);
+    return n;
+}
+
+/* Opens and closes the store; no descriptor stays open. */
+static void assert_open_leaks_nothing(struct fixture *f) {
+    const size_t before = n_descriptors();
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    assert_int_equal(n_descriptors(), before);
+}
+
+static void test_no_descriptor_stays_open(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f)); /* SQLite may open files of its own once in a process */
+    fixture_close(f);
+    assert_open_leaks_nothing(f); /* a file that is there */
+    unlink(f->path);
+    assert_open_leaks_nothing(f); /* a new file */
+    const size_t before = n_descriptors();
+    write_file(f->path, "short");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a Discern database");
+    assert_int_equal(n_descriptors(), before);
+    unlink(f->path);
+    sql_run(f->path, "CREATE TABLE songs (title TEXT)");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "application id is 0x00000000");
+    assert_int_equal(n_descriptors(), before);
 }
 
 static void test_newer_database_is_refused(void **state) {
@@ -392,6 +429,7 @@ int main(void) {
                                        T(test_reopen_keeps),
                                        T(test_second_store_is_locked_out),
                                        T(test_foreign_files_are_refused_untouched),
+                                       T(test_no_descriptor_stays_open),
                                        T(test_newer_database_is_refused),
                                        T(test_changed_migration_is_refused),
                                        T(test_places_that_cannot_be),
