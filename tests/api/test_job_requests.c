@@ -45,6 +45,8 @@ static void test_dry_run_says_all_and_starts_nothing(void **state) {
                                 "\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.5}}");
     assert_int_equal(a.status, 200);
     assert_true(json_is_true(at(a.json, "dry_run")));
+    assert_string_equal(text_at(a.json, "model"), "mixed");
+    assert_string_equal(text_at(a.json, "algorithm"), "logistic");
     assert_int_equal(number_at(a.json, "dataset.version"), 1);
     assert_int_equal(number_at(a.json, "target.classes"), 2);
     expect_near(number_at(a.json, "params.lambda"), 0.5, 0);
