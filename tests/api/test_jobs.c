@@ -105,13 +105,21 @@ static void test_a_job_from_post_to_result(void **state) {
     answer_done(&a);
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static void test_history_and_snapshots(void **state) {
     (void)state;
+    const double began = seconds_now();
     json_t *job = train(&d,
                         "{\"model\":\"history\",\"dataset\":\"iris\",\"target\":\"class\","
                         "\"algorithm\":\"logistic\",\"params\":{\"solver\":"
                         "\"gradient_descent\",\"max_iterations\":50},\"snapshots\":[30,10,10]}",
                         "succeeded");
+    const double seconds = seconds_now() - began;
     struct answer a = get(&d, job_path(number_at(job, "id"), "/history"));
     assert_int_equal(a.status, 200);
     assert_int_equal(json_array_size(at(a.json, "items")), 50);
@@ -119,7 +127,12 @@ static void test_history_and_snapshots(void **state) {
     for (size_t i = 1; i < 50; i++) {
         assert_true(number_at(json_array_get(at(a.json, "items"), i), "loss") <
                     number_at(json_array_get(at(a.json, "items"), i - 1), "loss"));
+        assert_true(number_at(json_array_get(at(a.json, "items"), i), "elapsed") >=
+                    number_at(json_array_get(at(a.json, "items"), i - 1), "elapsed"));
     }
+    /* the training lies within the time from the request to the answer, and takes 1 ns or more */
+    assert_true(number_at(a.json, "items.-1.elapsed") >= 1e-9);
+    assert_true(number_at(a.json, "items.-1.elapsed") <= seconds);
     expect_near(number_at(a.json, "items.-1.loss"), number_at(job, "result.objective"), 1e-9);
     assert_int_equal(json_array_size(at(a.json, "snapshots")), 2);
     assert_int_equal(number_at(a.json, "snapshots.0.iteration"), 10);
