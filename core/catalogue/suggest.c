@@ -7,7 +7,7 @@
 
 enum {
     LONGEST = 32, /* number of letters that are compared */
-    SHORTEST = 3  /* minimum length of a beginning, and of a word with a typing error */
+    SHORTEST = 3  /* minimum length of a matching prefix, and of a word with a typing error */
 };
 
 struct letters {

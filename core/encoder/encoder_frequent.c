@@ -10,7 +10,7 @@ enum { FIRST_SLOTS = 1024, TILES_A_POLL = 64 };
 
 /* ---- numbers ---- */
 struct count {
-    double value, weight; /* 0: the slot is empty */
+    double value, weight; /* weight 0: the slot is empty */
 };
 
 /* A hash table with open addressing, at most half full. */

@@ -18,7 +18,7 @@
 struct slot {
     dni_open_chunk open;
     dn_column_view view; /* of the open chunk */
-    unsigned char *met;  /* [n/8 + 1] bit k is 1 if some row has a nonzero entry */
+    unsigned char *met;  /* [n/8 + 1] bit k is 1 if feature k is nonzero in some row */
     double *minimum;     /* [n] of the entries; NULL without moments */
     double *maximum;
 };

@@ -1,4 +1,4 @@
-/* Eigenvalues of symmetric matrices, and the eigenvectors of those that vanish. */
+/* Null spaces of symmetric matrices: the eigenvalues, and the eigenvectors of those that are 0. */
 #ifndef DNI_EIGEN_H
 #define DNI_EIGEN_H
 

@@ -23,7 +23,8 @@
 #define LAST 128 /* largest order that is left to dsytrd */
 #define MIN_ROWS 256
 
-/* The rows low … high - 1 of a. The v of row k is a[k][0 … k), its w is w[k − low]. */
+/* Rows low … high - 1 of a. The vector v of row k is in the first k entries of that row; the
+ * vector w of row k is row k - low of the array w. */
 struct panel {
     double *a, *w; /* rows n apart */
     size_t n, low, high;

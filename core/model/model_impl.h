@@ -49,7 +49,7 @@ struct dn_model {
     const double *w;          /* [n_scores × n_features] of the raw machines; w0 is `intercept` */
     const double *by_feature; /* [n_features × n_scores] transpose of w, for prediction */
     double *own_w;            /* memory of w; NULL: w belongs to a machine */
-    double *own_by_feature;   /* memory of by_feature; NULL: it is w */
+    double *own_by_feature;   /* allocation of by_feature; NULL: by_feature is w */
     double length;            /* one score: ‖w‖ */
     bool plain;               /* feature i is the numeric input i, for all i */
     bool encoded; /* the machines stay in the encoded space: `raw` are the same machines */

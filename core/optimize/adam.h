@@ -4,7 +4,7 @@
 
 #include "optimize/objective.h"
 
-/* Batches of a pass. Rows are numbers 0 … n_rows − 1, whose meaning the objective's ctx knows. */
+/* Settings of Adam. Rows are numbers 0 … n_rows − 1, which only `batch` interprets. */
 typedef struct dni_adam_settings {
     size_t max_passes;
     size_t n_rows;     /* at least 1 */

@@ -41,8 +41,11 @@ static bool backup_init(struct backup *b, const char *database, const char *migr
         b->folder = slash == NULL ? strdup(".") : strndup(database, (size_t)(slash - database) + 1);
     }
     free(prefix);
-    return (b->path != NULL && b->temporary != NULL && b->folder != NULL) ||
-           problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    if (b->path == NULL || b->temporary == NULL || b->folder == NULL) {
+        (void)problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return false;
+    }
+    return true;
 }
 
 static void backup_done(struct backup *b) {

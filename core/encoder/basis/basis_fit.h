@@ -19,7 +19,8 @@ typedef struct dni_bases_data {
 /* Creates the bases of a checked spec with their columns. dni_encoder_finish has to follow. */
 DN_MUST_USE dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec,
                                      dn_error *err);
-/* Returns whether mean and deviation of its columns must be known before it is fitted. */
+/* Returns whether the basis is fitted to standardised columns, whose mean and deviation must be
+ * known. */
 bool dni_basis_needs_moments(const dni_basis *basis);
 /* Fits points, widths and directions; if the encoder standardises, also mean and scale of the
  * features. The inputs must be complete. */

@@ -29,7 +29,7 @@ typedef enum dn_kernel_type {
 
 const char *dn_kernel_type_name(dn_kernel_type type); /* the parameter's word: "shared_words" */
 
-/* D of DN_KERNEL_DISTANCE. */
+/* The distance D(x, z) of DN_KERNEL_DISTANCE. */
 typedef enum dn_metric {
     DN_METRIC_EUCLIDEAN, /* ‖x − z‖ */
     DN_METRIC_MANHATTAN, /* Σ|x_j − z_j| */

@@ -55,8 +55,9 @@ typedef struct dn_progress {
     double gradient_norm;  /* Euclidean norm, of the problem in raw features; NaN: unknown */
     double train_error;    /* share of misclassified training rows; NaN: not computed */
 
-    /* Present weights in the raw feature space, [n_scores x n_features] row-major, and intercepts,
-     * [n_scores]. Only in a report of an iteration listed in dn_run.snapshots; otherwise NULL. */
+    /* w: current weights in the raw feature space, [n_scores x n_features] row-major. w0:
+     * intercepts, [n_scores]. Only in a report of an iteration listed in dn_run.snapshots;
+     * otherwise NULL. */
     const double *w;
     const double *w0;
     size_t n_scores, n_features;

@@ -12,7 +12,7 @@
  * positive semidefinite. */
 #define LEAST_CURVATURE 1e-12
 enum {
-    PERIOD = 1000,      /* most steps between two reviews (shrinking and progress) */
+    PERIOD = 1000,      /* maximum number of steps between two calls of review() */
     ROUNDS = 20,        /* most recomputations of the whole gradient */
     INEXACT = 3,        /* number of recomputations before rows get double precision */
     FINE_ROUNDS = 200,  /* most steps per variable past the tolerance, see fine_steps */

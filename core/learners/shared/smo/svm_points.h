@@ -47,8 +47,9 @@ DN_MUST_USE dn_status dni_svm_points_given(dni_svm_points *points, const dn_fit_
 void dni_svm_points_drop_values(dni_svm_points *points);
 void dni_svm_points_done(dni_svm_points *points); /* {0} is allowed */
 
-/* Bytes of the arrays; bytes of working memory of dni_svm_points_gather. */
+/* Bytes of the arrays of a dni_svm_points. */
 double dni_svm_points_memory(size_t n_rows, size_t n_classes);
+/* Bytes of the working memory of dni_svm_points_gather. */
 double dni_svm_points_gather_memory(size_t n_rows);
 
 /* Returns point i as a matrix of one row. */

@@ -21,7 +21,7 @@
 
 typedef struct dni_corral {
     size_t n, capacity, n_groups;
-    double lift;           /* of the order of the squared lengths of the points */
+    double lift;           /* factor of E Eᵀ in M; about the squared length of the points */
     size_t *index;         /* [capacity] row index of each point */
     unsigned char *group;  /* [capacity] group of each point, 0 … n_groups − 1 */
     double *beta;          /* [capacity] coefficient of each point; Σ over a group is 1 */

@@ -14,7 +14,8 @@ enum vector_table_column { L_AGE, L_SPARSE, L_KIND, L_NOTE, L_CLASS, L_COLUMNS }
 
 typedef struct vector_table {
     double age[VECTORS_ROWS];
-    double dense[VECTORS_WIDTH][VECTORS_ROWS]; /* the sparse column, dense */
+    double dense[VECTORS_WIDTH]
+                [VECTORS_ROWS]; /* the sparse column as a dense matrix, one row for each feature */
     size_t row_start[VECTORS_ROWS + 1];
     uint32_t place[VECTORS_ROWS * VECTORS_MOST];
     double entry[VECTORS_ROWS * VECTORS_MOST];

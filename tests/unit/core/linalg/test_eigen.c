@@ -89,7 +89,7 @@ static void ends(void **state) {
         assert_int_equal(memory.live, 0);
     }
     polls.stop_at = 0;
-    for (size_t k = 1; k <= 2; k++) { /* fails: the working memory, the eigenvectors */
+    for (size_t k = 1; k <= 2; k++) { /* allocation 1: working memory, 2: eigenvectors */
         memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
         make(N / 2, full, a);
         assert_int_equal(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL), DN_ERR_BUDGET);

@@ -71,7 +71,7 @@ static void only_constant_features_are_counted(void **unused) {
                           1, 1);
     /* x, then the distances of s from 0 (always 1), 3 (2 or 4) and 0 */
     constant_features_are(fit_two(&distance, 1, true, NULL, 0), 2, 1);
-    /* without standardisation nothing is looked for */
+    /* without standardisation constant features are not counted */
     constant_features_are(fit_two(&distance, 1, false, NULL, 0), 0, 0);
 }
 

@@ -103,7 +103,7 @@ static void compare(const struct csv *t, const double *weight, const char *metri
     dn_params_free(p);
 }
 
-/* All values as entries, but for zeros. */
+/* The matrix in CSR form. Zeros are not stored. */
 static dn_matrix sparse_of(const struct csv *t, size_t *row_start, uint32_t *cols, double *values) {
     size_t n = 0;
     for (size_t i = 0; i < N; i++) {

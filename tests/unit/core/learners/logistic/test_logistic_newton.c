@@ -79,7 +79,7 @@ static void steps_are_weighted_least_squares(void **state) {
             for (size_t i = 0; i < STEPS; i++) {
                 assert_true(gap(&t, heard.w[i], heard.w[i + 1], lambdas[l]) <= 1e-11);
             }
-            /* Two steps together do not satisfy them. */
+            /* Two steps taken as one do not satisfy the normal equations. */
             assert_true(gap(&t, heard.w[0], heard.w[2], lambdas[l]) > 1e-6);
             fit_done(&fit);
             dn_params_free(p);

@@ -114,7 +114,7 @@ static void sgd_reaches_the_minimum(void **state) {
     problem_done(&t);
 }
 
-/* Blocks that are read again in every pass, with any number of threads: the same bytes. */
+/* A fit to streamed blocks with three threads gives the same bytes as a fit in memory with one. */
 static void streamed_as_in_memory(void **state) {
     (void)state;
     struct problem t = problem_sparse(9000, 60, 3, 6); /* three blocks */

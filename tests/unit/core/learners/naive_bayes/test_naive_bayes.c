@@ -376,8 +376,8 @@ static void is_the_diagonal_gaussian(void **state) {
     csv_free(t);
 }
 
-/* No column varies, so the relative variance floor is 0. The message for the case without a floor
- * recommends one. */
+/* No column varies, so the relative variance floor is 0 and the fit is refused. The message
+ * recommends a floor only if the parameter is 0. */
 static void nothing_varies(void **state) {
     (void)state;
     const double x[] = {4, 4, 4, 4}, y[] = {0, 1, 0, 1};
