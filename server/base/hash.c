@@ -5,6 +5,7 @@
 #include <gnutls/gnutls.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 _Static_assert(HASH_SHA256_TEXT == 2 * 32 + 1, "SHA-256 has 32 bytes");
@@ -71,11 +72,51 @@ void hash_blake2b_end(struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_SIZE]) {
 }
 
 void hash_blake2b_reset(struct hash_blake2b *h) {
+    memset(&h->state, 0, sizeof h->state); /* its end is padding, which _save copies too */
     (void)crypto_generichash_init(&h->state, NULL, 0, HASH_BLAKE2B_SIZE);
 }
 
 void hash_blake2b_free(struct hash_blake2b *h) {
     free(h);
+}
+
+/* What _save writes: the library's version, its state, and the BLAKE2b digest of both. The digest
+ * is compared before the state is used: the library aborts the process on a state that it did not
+ * make. */
+enum {
+    SAVED_VERSION = 16,
+    SAVED_STATE = HASH_BLAKE2B_STATE - SAVED_VERSION - HASH_BLAKE2B_SIZE,
+    SAVED_CHECK = SAVED_VERSION + SAVED_STATE
+};
+
+static void saved_head(const struct hash_blake2b *h, uint8_t out[SAVED_CHECK]) {
+    _Static_assert(sizeof h->state == SAVED_STATE, "the size of the library's state");
+    const char *version = sodium_version_string();
+    const size_t n = strlen(version);
+    memset(out, 0, SAVED_VERSION);
+    memcpy(out, version, n < SAVED_VERSION ? n : SAVED_VERSION);
+    memcpy(out + SAVED_VERSION, &h->state, SAVED_STATE);
+}
+
+static void saved_check(const uint8_t head[SAVED_CHECK], uint8_t out[HASH_BLAKE2B_SIZE]) {
+    (void)crypto_generichash(out, HASH_BLAKE2B_SIZE, head, SAVED_CHECK, NULL, 0);
+}
+
+void hash_blake2b_save(const struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_STATE]) {
+    saved_head(h, out);
+    saved_check(out, out + SAVED_CHECK);
+}
+
+bool hash_blake2b_load(struct hash_blake2b *h, const uint8_t saved[HASH_BLAKE2B_STATE]) {
+    uint8_t own[SAVED_CHECK], check[HASH_BLAKE2B_SIZE];
+    saved_head(h, own);
+    saved_check(saved, check);
+    if (memcmp(saved, own, SAVED_VERSION) != 0 ||
+        memcmp(saved + SAVED_CHECK, check, sizeof check) != 0) {
+        return false;
+    }
+    memcpy(&h->state, saved + SAVED_VERSION, SAVED_STATE);
+    return true;
 }
 
 void hash_hex(const uint8_t *bytes, size_t n, char *out) {

@@ -22,6 +22,12 @@ void hash_blake2b_add(struct hash_blake2b *h, const void *bytes, size_t n);
 void hash_blake2b_end(struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_SIZE]);
 void hash_blake2b_reset(struct hash_blake2b *h); /* as new */
 void hash_blake2b_free(struct hash_blake2b *h);
+/* The state as bytes that can be stored, and back. They hold the library's own state, its version
+ * and a check of both. _load returns false and leaves *h unchanged if the version is not that of
+ * the library in use, or if the bytes are damaged. */
+#define HASH_BLAKE2B_STATE 432
+void hash_blake2b_save(const struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_STATE]);
+bool hash_blake2b_load(struct hash_blake2b *h, const uint8_t saved[HASH_BLAKE2B_STATE]);
 void hash_hex(const uint8_t *bytes, size_t n, char *out); /* 2n digits and NUL */
 
 uint32_t hash_crc32(const void *bytes, size_t n);

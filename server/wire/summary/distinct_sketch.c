@@ -52,6 +52,20 @@ void distinct_sketch_raise(struct distinct_sketch *s, uint64_t hash) {
     }
 }
 
+bool distinct_sketch_load(struct distinct_sketch *s, unsigned bits, const uint8_t *rank) {
+    if (!distinct_sketch_init(s, bits)) {
+        return false;
+    }
+    const size_t n = distinct_sketch_memory(s);
+    memcpy(s->rank, rank, n);
+    s->n_least = 0;
+    for (size_t i = 0; i < n; i++) {
+        s->n_least += rank[i] == 0;
+    }
+    find_least(s);
+    return true;
+}
+
 /* Eight bytes at a time; the length goes in too, so that zeros at the end count. */
 uint64_t distinct_hash_bytes(const char *bytes, size_t n) {
     uint64_t hash = distinct_hash_length(n), word = 0;

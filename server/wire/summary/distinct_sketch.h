@@ -27,6 +27,11 @@ struct distinct_sketch {
 
 /* false: no memory. */
 bool distinct_sketch_init(struct distinct_sketch *s, unsigned bits);
+/* Of stored ranks, [2^bits], each at most distinct_max_rank(bits). false: no memory. */
+bool distinct_sketch_load(struct distinct_sketch *s, unsigned bits, const uint8_t *rank);
+static inline unsigned distinct_max_rank(unsigned bits) {
+    return 65 - bits;
+}
 void distinct_sketch_done(struct distinct_sketch *s);
 size_t distinct_sketch_memory(const struct distinct_sketch *s);
 

@@ -94,6 +94,32 @@ enum number_tally_status number_tally_add(struct number_tally *t, double x) {
     return NUMBER_TALLY_WELL;
 }
 
+enum number_tally_status number_tally_set(struct number_tally *t, double x, int64_t count) {
+    const enum number_tally_status status = number_tally_add(t, x);
+    if (status != NUMBER_TALLY_WELL) {
+        return status;
+    }
+    if (x >= 0 && x < NUMBER_SMALL && (double)(unsigned)x == x) {
+        t->small[(unsigned)x] = (uint32_t)count;
+        return NUMBER_TALLY_WELL;
+    }
+    size_t at = place(x, t->factor, t->shift);
+    while (t->slot[at].value != x) {
+        at = (at + 1) & (t->n_slots - 1);
+    }
+    t->slot[at].count = count;
+    return NUMBER_TALLY_WELL;
+}
+
+bool number_tally_reserve(struct number_tally *t, size_t n_slots) {
+    while (t->n_slots < n_slots) {
+        if (!grow(t)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 size_t number_tally_distinct(const struct number_tally *t) {
     size_t n = t->n;
     for (size_t v = 0; v < t->n_small; v++) {

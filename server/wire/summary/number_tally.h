@@ -29,6 +29,10 @@ enum number_tally_status { NUMBER_TALLY_WELL, NUMBER_TALLY_FULL, NUMBER_TALLY_NO
 void number_tally_done(struct number_tally *t);
 /* Counts a number (no NaN). FULL: it is new, and TALLY_MAX are there; it was not counted. */
 enum number_tally_status number_tally_add(struct number_tally *t, double x);
+/* Sets the count of a number that was not counted before, 0 < count; below 2^32 for a small integer. */
+enum number_tally_status number_tally_set(struct number_tally *t, double x, int64_t count);
+/* At least n_slots slots, a power of two. false: no memory. */
+bool number_tally_reserve(struct number_tally *t, size_t n_slots);
 /* Room for the small integers up to v < NUMBER_SMALL, which may then be counted in `small` directly. false: no memory. */
 bool number_tally_reach(struct number_tally *t, unsigned v);
 size_t number_tally_memory(const struct number_tally *t);

@@ -43,6 +43,15 @@ static bool tally_grow(struct tally *t) {
     return true;
 }
 
+bool tally_reserve(struct tally *t, size_t capacity) {
+    while (t->capacity < capacity) {
+        if (!tally_grow(t)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool tally_keep(struct tally *t, const char *bytes, size_t n) {
     if (n > t->bytes_capacity - t->size) {
         size_t capacity = t->bytes_capacity > 0 ? t->bytes_capacity : 64;

@@ -29,6 +29,8 @@ enum tally_status { TALLY_WELL, TALLY_FULL, TALLY_NO_MEMORY };
 void tally_done(struct tally *t);
 /* Counts a text `count` times more. FULL: it is new, and TALLY_MAX are there; it was not counted. */
 enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_t count);
+/* Room for at least `capacity` entries. false: no memory. */
+bool tally_reserve(struct tally *t, size_t capacity);
 /* The text of an entry. */
 static inline const char *tally_text(const struct tally *t, const struct tally_entry *entry) {
     return entry->length > 0 ? t->bytes + entry->start : "";
