@@ -27,7 +27,7 @@ static void write_all(dni_writer *writer) {
     dni_write_u32_at(writer, 3, 0xdeadbeef);
 }
 
-/* True when everything could be read and is what was written. */
+/* True when all reads succeed and return the values that write_all() wrote. */
 static bool read_all(dni_reader *reader) {
     double values[3], nan;
     uint32_t pair[2];
@@ -63,7 +63,7 @@ static void there_and_back(void **unused) {
     dni_reader reader = dni_reader_of(bytes, size);
     assert_true(read_all(&reader));
     assert_int_equal(dni_reader_end(&reader, "it", NULL), DN_OK);
-    for (size_t cut = 0; cut < size; cut++) { /* in memory of just that size */
+    for (size_t cut = 0; cut < size; cut++) { /* the copy has exactly `cut` bytes */
         void *copy = malloc(cut + (cut == 0));
         memcpy(copy, bytes, cut);
         reader = dni_reader_of(copy, cut);

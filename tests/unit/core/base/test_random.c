@@ -80,7 +80,7 @@ static void draws(void **state) {
         assert_int_equal(left, 0);
     }
     for (size_t i = 0; i < N; i++) {
-        assert_in_range(hits[i], 3250, 3750); /* 3500 on the average, with a deviation of 54 */
+        assert_in_range(hits[i], 3250, 3750); /* mean 3500, standard deviation 54 */
     }
     const dni_random before = r;
     assert_false(dni_random_draws(&r, 0, 5));
