@@ -244,7 +244,7 @@ dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, 
     return DN_OK;
 }
 
-int dni_tile_gram_sparse_pays(dn_matrix x) {
+int dni_tile_gram_sparse_is_cheaper(dn_matrix x) {
     if (x.kind != DN_CSR) {
         return 0;
     }

@@ -57,7 +57,7 @@ DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n
 DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c,
                                            double sign, double *gram, dn_error *err);
 /* Whether dni_tile_gram_sparse is faster than expanding the rows. */
-int dni_tile_gram_sparse_pays(dn_matrix x);
+int dni_tile_gram_sparse_is_cheaper(dn_matrix x);
 
 /* [a × b] row-major → [b × a] */
 void dni_transpose(const double *from, size_t a, size_t b, double *to);

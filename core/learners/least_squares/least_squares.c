@@ -175,7 +175,7 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
                              .share = n_scores == 1 ? 0.5 : 1,
                              .tolerance = tolerance_of(input->params, method),
                              .max_iterations = iterations_of(input->params, method, rows->n_rows)};
-    void *stated = NULL;
+    void *original = NULL;
     if (method == &methods[CLOSED_FORM] && rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "%zu features are too many for a matrix of them, at most %d: use "
@@ -189,16 +189,16 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
             input->n_classes);
     }
     dn_status status =
-        dn_run_alloc(run, n_scores * width, sizeof(double), "the weights", &stated, err);
+        dn_run_alloc(run, n_scores * width, sizeof(double), "the weights", &original, err);
     if (status != DN_OK) {
         return status;
     }
-    fit.stated = stated;
+    fit.original = original;
     status = method->solve(&fit, err);
     if (status == DN_OK) {
-        status = dni_linear_machine_of_table(stated, input->n_classes, rows->n_cols, out, err);
+        status = dni_linear_machine_of_table(original, input->n_classes, rows->n_cols, out, err);
     }
-    dn_run_free(run, stated);
+    dn_run_free(run, original);
     dni_linear_done(&fit.problem);
     return status;
 }

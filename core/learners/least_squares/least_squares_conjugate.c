@@ -56,7 +56,7 @@ double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
     const dni_linear_shape problem = {.n_cols = shape->n_features,
                                       .n_classes = shape->n_classes,
                                       .n_slots = shape->n_slots,
-                                      .uses = DNI_LINEAR_ALONG,
+                                      .uses = DNI_LINEAR_PRODUCT,
                                       .sparse = isfinite(shape->n_entries)};
     struct conjugate scratch;
     const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
@@ -168,14 +168,14 @@ static void prepare(struct conjugate *c) {
     }
 }
 
-/* Sets fit->stated to the solution, and the report. The last pass was at these weights, so that its
+/* Sets fit->original to the solution, and the report. The last pass was at these weights, so that its
  * sums give the gradient. */
-static void state_answer(struct conjugate *c) {
+static void store_solution(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;
     size_t d = q->width - 1;
     double square = 0, penalty = 0;
-    centre(c, c->w, c->target, fit->stated);
+    centre(c, c->w, c->target, fit->original);
     for (size_t k = 0; k < q->n_scores; k++) {
         const double *w = c->w + k * d, *g = q->gradient + k * q->width;
         for (size_t j = 0; j < d; j++) {
@@ -240,7 +240,7 @@ static dn_status solve(struct conjugate *c, dn_error *err) {
     report->converged = outcome.reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
-    state_answer(c);
+    store_solution(c);
     dn_report_number(report, "tolerance", c->fit->tolerance);
     dn_report_number(report, "normal_residual", outcome.measure);
     dn_report_number(report, "passes", (double)(outcome.iterations + outcome.residuals));
@@ -255,7 +255,7 @@ dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    status = dni_least_squares_init(fit, &c.moments, DNI_LINEAR_ALONG, err);
+    status = dni_least_squares_init(fit, &c.moments, DNI_LINEAR_PRODUCT, err);
     if (status == DN_OK) {
         const struct conjugate_shape shape = {fit->problem.n_scores, fit->problem.width - 1};
         status =

@@ -20,7 +20,7 @@ struct descent {
     dni_moments moments;
     double measure; /* largest component of ∇f in standardised variables, at the last point */
     double first_measure; /* measure at the start */
-    double gradient_norm; /* Euclidean norm of ∇f in the stated variables, at the last point */
+    double gradient_norm; /* Euclidean norm of ∇f in the original variables, at the last point */
     double fraction;      /* progress reported so far, 0 … 1; never decreases */
     double *raw;          /* [n] weights and intercepts of raw features, for a snapshot */
 };
@@ -164,10 +164,10 @@ static dn_status descend(struct descent *own, dn_error *err) {
         return status;
     }
     dni_objective objective = {.n = q->n, .ctx = own, .evaluate = evaluate, .accepted = accepted};
-    start_at(own, fit->stated);
+    start_at(own, fit->original);
     const dni_solver_options options = {.max_iterations = fit->max_iterations,
                                         .step = rate * q->total_weight};
-    status = dni_solver_gradient_descent.minimise(&objective, fit->run, &options, fit->stated,
+    status = dni_solver_gradient_descent.minimise(&objective, fit->run, &options, fit->original,
                                                   &outcome, err);
     if (status != DN_OK) {
         return status;
@@ -177,7 +177,8 @@ static dn_status descend(struct descent *own, dn_error *err) {
     report->iterations = outcome.iterations;
     report->gradient_norm = own->gradient_norm;
     for (size_t i = 0; i < q->n_scores; i++) {
-        penalty += dni_dot(fit->stated + i * q->width, fit->stated + i * q->width, q->width - 1);
+        penalty +=
+            dni_dot(fit->original + i * q->width, fit->original + i * q->width, q->width - 1);
     }
     dni_least_squares_describe(fit, penalty, "gradient_descent");
     dn_report_number(report, "tolerance", own->fit->tolerance);

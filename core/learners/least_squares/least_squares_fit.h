@@ -22,13 +22,13 @@ typedef struct dni_least_squares {
     double tolerance;           /* of the iterative solvers */
     size_t max_iterations;      /* of the iterative solvers */
     dni_linear_problem problem; /* set up by the solver */
-    double *stated;             /* [S × width] the solution: weights and intercepts for x */
+    double *original;           /* [S × width] the solution: weights and intercepts for x */
 } dni_least_squares;
 
 /* Most columns for which the closed form can be used: its matrix then takes 512 MiB. */
 #define DNI_LEAST_SQUARES_MAX_COLS 8192
 
-/* The solvers. Each sets up fit->problem, sets fit->stated to the minimiser and fills in the
+/* The solvers. Each sets up fit->problem, sets fit->original to the minimiser and fills in the
  * report; the caller releases the problem, also after a failure. */
 /* The closed form. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);

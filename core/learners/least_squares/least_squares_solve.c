@@ -292,11 +292,13 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
 
 static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->problem.n_scores, n_null = 0;
-    double *null = NULL, farthest = 0;
+    double *null = NULL, largest_mean_ratio = 0;
     for (size_t j = 0; j < d; j++) {
-        farthest = fmax(farthest, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
+        largest_mean_ratio =
+            fmax(largest_mean_ratio, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
     }
-    const double tolerance = RANK * fmax(1, 1e-5 * farthest); /* rounding of large means */
+    const double tolerance =
+        RANK * fmax(1, 1e-5 * largest_mean_ratio); /* rounding of large means */
     dn_status status = append_rows(c, t, err);
     if (status != DN_OK) {
         return status;
@@ -358,16 +360,16 @@ static void warn(const struct closed *c) {
                    c->fit->lambda, dependent, names);
 }
 
-/* Sets fit->stated to the weights and intercepts for x, and the report. With g the gradient for u
+/* Sets fit->original to the weights and intercepts for x, and the report. With g the gradient for u
  * and the intercept of z, the gradient for w_j is s_j g_j + m_j g_intercept. */
-static void state_answer(struct closed *c) {
+static void store_solution(struct closed *c) {
     dni_least_squares *fit = c->fit;
     dni_linear_problem *q = &fit->problem;
     size_t d = c->scatter.n_cols;
     double square = 0, penalty = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
         const double *u = c->u + i * q->width, *g = q->gradient + i * q->width;
-        double *w = fit->stated + i * q->width, intercept = u[d];
+        double *w = fit->original + i * q->width, intercept = u[d];
         for (size_t j = 0; j < d; j++) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];
@@ -412,7 +414,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
     fit->report->converged = true;
     fit->report->stop_reason = DN_STOP_CLOSED_FORM;
     warn(c);
-    state_answer(c);
+    store_solution(c);
     dn_report_text(fit->report, "factorisation", solved ? "cholesky" : "pivoted_qr");
     size_t rank = q->width - 1 - c->n_null;
     for (size_t j = 0; solved && j + 1 < q->width; j++) {

@@ -25,8 +25,8 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
     if (plan.polishes) {
         phase = fmax(phase, dni_solver_newton.bytes(plan.n, n_blocks));
     }
-    if (plan.second_uses != 0) {
-        phase = fmax(phase, dni_logistic_second_bytes(&plan, shape));
+    if (plan.check_uses != 0) {
+        phase = fmax(phase, dni_logistic_check_bytes(&plan, shape));
     }
     if (dni_logistic_decomposes(&plan)) { /* the null basis remains: up to half */
         const double rank = dni_logistic_rank_bytes(plan.width);
@@ -43,7 +43,7 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
 /* Subtracts from the weights and intercepts their mean over the classes, which changes no
  * probability. With l1 only the intercepts are changed, because the mean of the weights changes the
  * penalty. */
-static void symmetrise(const dni_linear_problem *problem, double *table) {
+static void centre_classes(const dni_linear_problem *problem, double *table) {
     const size_t K = problem->n_scores, width = problem->width;
     for (size_t j = problem->l1 > 0 ? width - 1 : 0; K > 1 && j < width; j++) {
         double mean = 0;
@@ -66,7 +66,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
     if (list != NULL) {
         const dn_status status = dni_logistic_check_start(params, &fit->plan, err);
         if (status == DN_OK) {
-            dni_linear_unstate(problem, list, x);
+            dni_linear_from_original(problem, list, x);
         }
         return status;
     }
@@ -77,7 +77,7 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
             x[i] = dni_random_uniform(&random, -0.01, 0.01);
         }
     }
-    symmetrise(problem, x);
+    centre_classes(problem, x);
     return DN_OK;
 }
 
@@ -121,7 +121,7 @@ static dn_status choose_rate(dni_logistic_fit *fit, size_t batch, double *out, d
     }
     dn_status status = dni_linear_largest_eigenvalue(problem, &largest, err);
     if (status == DN_OK && batch > 0) {
-        status = dni_linear_typical_weight(problem, &typical, err);
+        status = dni_linear_mean_drawn_weight(problem, &typical, err);
     }
     if (status != DN_OK) {
         return status;
@@ -254,10 +254,10 @@ static dn_status make_machine(dni_logistic_fit *fit, const double *x, dn_machine
                               dn_error *err) {
     dni_linear_problem *problem = &fit->problem;
     const size_t d = problem->width - 1;
-    dni_linear_state(problem, x, problem->stated);
-    symmetrise(problem, problem->stated);
+    dni_linear_to_original(problem, x, problem->original);
+    centre_classes(problem, problem->original);
     const dn_status status =
-        dni_linear_machine_of_table(problem->stated, problem->n_classes, d, out, err);
+        dni_linear_machine_of_table(problem->original, problem->n_classes, d, out, err);
     if (status != DN_OK) {
         return status;
     }
@@ -326,7 +326,7 @@ static dn_status solve(dni_logistic_fit *fit, dn_machine **out, dn_error *err) {
         status = run_solver(fit, x, &outcome, err);
     }
     if (status == DN_OK) {
-        status = dni_logistic_second_look(fit, x, &changed, err);
+        status = dni_logistic_check_result(fit, x, &changed, err);
     }
     if (status != DN_OK) {
         return status;

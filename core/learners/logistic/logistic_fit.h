@@ -28,7 +28,7 @@ typedef struct dni_logistic_fit {
     size_t n_null;
     /* at the last accepted point: */
     double measure;       /* largest component of the (sub)gradient in standardised variables */
-    double gradient_norm; /* Euclidean norm of the (sub)gradient in the stated variables */
+    double gradient_norm; /* Euclidean norm of the (sub)gradient in the original variables */
     double first_measure; /* `measure` at the start; 0 until then */
     double first_norm;
     double fraction;  /* progress reported so far, 0 … 1; never decreases */
@@ -62,14 +62,14 @@ bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome
 /* Sets converged and stop_reason of the report, and adds the warnings. */
 void dni_logistic_report_end(dni_logistic_fit *fit, const dni_outcome *outcome);
 
-/* ---- logistic_second.c: the check that follows a descent without a penalty ---- */
+/* ---- logistic_check.c: the check that follows a descent without a penalty ---- */
 /* Looks for dependent columns; if there are any, adds a warning, sets x to the weights of least
  * norm, and *changed to true. Sets fit->separated if the classes are separable. Does nothing if
- * plan.second_uses is 0. */
-DN_MUST_USE dn_status dni_logistic_second_look(dni_logistic_fit *fit, double *x, bool *changed,
-                                               dn_error *err);
-/* Bytes that dni_logistic_second_look allocates. */
-double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape);
+ * plan.check_uses is 0. */
+DN_MUST_USE dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *changed,
+                                                dn_error *err);
+/* Bytes that dni_logistic_check_result allocates. */
+double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape);
 
 /* ---- logistic_metric.c: uses of the correlation matrix of the features ---- */
 /* True if a fit with this plan looks for dependent columns before the solver. */
@@ -80,7 +80,7 @@ double dni_logistic_rank_bytes(size_t width);
 /* Computes null_basis, adds a warning that names its columns, and makes the Hessian definite in its
  * directions. */
 DN_MUST_USE dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err);
-/* x ← the minimiser whose stated weights have the least norm; intercepts are not in the norm.
+/* x ← the minimiser whose original weights have the least norm; intercepts are not in the norm.
  * Overwrites null_basis. */
 DN_MUST_USE dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err);
 /* Computes the metric of L-BFGS: arrays.diagonal and arrays.metric. */

@@ -87,7 +87,7 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     if (fit->n_null == 0) {
         return DN_OK;
     }
-    problem->null_basis = NULL; /* fit->null_basis is changed to stated weights */
+    problem->null_basis = NULL; /* fit->null_basis is changed to original weights */
     problem->n_null = 0;
     for (size_t r = 0; r < fit->n_null; r++) {
         for (size_t j = 0; j < d; j++) {
@@ -98,7 +98,7 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     if (status != DN_OK) {
         return status;
     }
-    double *w = problem->stated; /* scratch until the next evaluation */
+    double *w = problem->original; /* scratch until the next evaluation */
     for (size_t k = 0; k < problem->n_scores; k++) {
         double *u = x + k * problem->width;
         for (size_t j = 0; j < d; j++) {

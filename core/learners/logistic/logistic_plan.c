@@ -45,7 +45,7 @@ enum { NEWTON, LBFGS, N_METHODS = sizeof methods / sizeof methods[0] };
 
 /* The rule of solver "auto". Newton's method is used if 10 Hessians cost at most 4 times as much as
  * 100 gradients. */
-static bool newton_pays(double n_rows, double n_features, double n_classes) {
+static bool newton_is_cheaper(double n_rows, double n_features, double n_classes) {
     double k = n_classes == 2 ? 1 : n_classes, width = n_features + 1, n = k * width;
     if (n <= 200) {
         return true;
@@ -65,7 +65,7 @@ static const dni_logistic_method *choose_method(const dn_params *p, const dni_lo
         }
     }
     const bool newton = (loss->convex || !methods[NEWTON].needs_convexity) &&
-                        newton_pays((double)n_rows, (double)n_features, (double)n_classes);
+                        newton_is_cheaper((double)n_rows, (double)n_features, (double)n_classes);
     return &methods[newton ? NEWTON : LBFGS];
 }
 
@@ -79,9 +79,9 @@ static const dni_solver *choose_solver(const dni_logistic_method *method, double
 /* Flags of dni_linear_uses that the solver and the search for dependent columns need. */
 static unsigned uses_of(const dni_logistic_plan *plan) {
     const unsigned needs = plan->solver->needs;
-    unsigned uses = plan->method->centres ? DNI_LINEAR_CHANGE : 0u;
+    unsigned uses = plan->method->centres ? DNI_LINEAR_STANDARDISE : 0u;
     uses |= needs & DNI_NEEDS_HESSIAN || plan->polishes ? DNI_LINEAR_HESSIAN : 0u;
-    uses |= needs & DNI_NEEDS_PRODUCT ? DNI_LINEAR_ALONG : 0u;
+    uses |= needs & DNI_NEEDS_PRODUCT ? DNI_LINEAR_PRODUCT : 0u;
     uses |= needs & DNI_NEEDS_BATCHES ? DNI_LINEAR_BATCH : 0u;
     if (needs & DNI_NEEDS_METRIC && plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC) {
         uses |= DNI_LINEAR_GRAM;
@@ -96,8 +96,8 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
 /* Flags of dni_linear_uses for the check that follows a descent without a penalty. It looks for
  * dependent columns. If the loss is convex and Newton steps are cheap, it also checks that a
  * minimum exists. */
-static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
-                               double n_classes) {
+static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
+                              double n_classes) {
     unsigned uses = 0;
     if (!plan->method->descends || plan->l1 > 0 || plan->l2 > 0) {
         return 0;
@@ -106,10 +106,10 @@ static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, dou
         uses |= DNI_LINEAR_GRAM;
     }
     if (plan->loss->convex && plan->n <= DNI_LOGISTIC_MAX_POLISH &&
-        newton_pays(n_rows, n_features, n_classes)) {
+        newton_is_cheaper(n_rows, n_features, n_classes)) {
         uses |= DNI_LINEAR_HESSIAN;
     }
-    return uses == 0 ? 0 : uses | DNI_LINEAR_CHANGE;
+    return uses == 0 ? 0 : uses | DNI_LINEAR_STANDARDISE;
 }
 
 /* max_iterations "auto": fewer passes if there are more rows. */
@@ -138,7 +138,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
     plan.polishes = plan.method == &methods[LBFGS] && lambda == 0 &&
                     plan.n <= DNI_LOGISTIC_MAX_POLISH && plan.loss->convex;
     plan.uses = uses_of(&plan);
-    plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
+    plan.check_uses = check_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
     plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
                                                             : plan.method->tolerance;
     plan.max_iterations = dn_params_word(p, "max_iterations") == NULL

@@ -36,14 +36,14 @@ typedef struct dni_logistic_plan {
     const dni_logistic_method *method;
     const dni_solver *solver;
     const dni_loss *loss;
-    double l1, l2;   /* l1·‖w‖₁ + l2·‖w‖² */
-    size_t n_scores; /* 1 for two classes */
-    size_t width;    /* features and the intercept */
-    size_t n;        /* n_scores · width */
-    bool polishes;   /* Newton steps follow L-BFGS, to detect weights that grow without bound */
-    unsigned uses;   /* flags of dni_linear_uses for the fit */
-    unsigned second_uses; /* flags for dni_logistic_second_look; 0: it does nothing */
-    double tolerance;     /* "auto" resolved */
+    double l1, l2;       /* l1·‖w‖₁ + l2·‖w‖² */
+    size_t n_scores;     /* 1 for two classes */
+    size_t width;        /* features and the intercept */
+    size_t n;            /* n_scores · width */
+    bool polishes;       /* Newton steps follow L-BFGS, to detect weights that grow without bound */
+    unsigned uses;       /* flags of dni_linear_uses for the fit */
+    unsigned check_uses; /* flags for dni_logistic_check_result; 0: it does nothing */
+    double tolerance;    /* "auto" resolved */
     size_t max_iterations;
 } dni_logistic_plan;
 

@@ -51,7 +51,7 @@ static double measure(const dni_logistic_fit *fit) {
             largest = of_intercept;
         }
         for (size_t j = 0; j < d; j++) {
-            double s = fit->moments.deviation[j], w = problem->stated[k * width + j];
+            double s = fit->moments.deviation[j], w = problem->original[k * width + j];
             double slope =
                 s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * problem->lambda * w;
             double own = fabs(dni_l1_slope(problem->l1 / (s > 0 ? s : 1), w, slope));
@@ -63,7 +63,7 @@ static double measure(const dni_logistic_fit *fit) {
     return largest;
 }
 
-/* Euclidean norm of the gradient (with l1: of the subgradient) in the stated variables. */
+/* Euclidean norm of the gradient (with l1: of the subgradient) in the original variables. */
 static double stated_length(const dni_logistic_fit *fit) {
     const dni_linear_problem *problem = &fit->problem;
     double sum = 0;
@@ -72,7 +72,7 @@ static double stated_length(const dni_logistic_fit *fit) {
     }
     for (size_t i = 0; i < problem->n; i++) {
         double slope = dni_l1_slope((i + 1) % problem->width == 0 ? 0 : problem->l1,
-                                    problem->stated[i], problem->gradient[i]);
+                                    problem->original[i], problem->gradient[i]);
         sum += slope * slope;
     }
     return sqrt(sum);
@@ -84,7 +84,7 @@ static double weight_norm(const dni_logistic_fit *fit) {
     double sum = 0;
     for (size_t k = 0; k < problem->n_scores; k++) {
         for (size_t j = 0; j + 1 < problem->width; j++) {
-            double u = problem->stated[k * problem->width + j] * fit->moments.deviation[j];
+            double u = problem->original[k * problem->width + j] * fit->moments.deviation[j];
             sum += u * u;
         }
     }
@@ -221,7 +221,7 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
                             .n_features = d};
     if (dn_run_wants_snapshot(run, point->iteration)) {
         double *w0 = fit->arrays.raw + problem->n_scores * d;
-        dni_linear_to_raw(problem->stated, problem->width, problem->stated + d, problem->width,
+        dni_linear_to_raw(problem->original, problem->width, problem->original + d, problem->width,
                           problem->n_scores, d, fit->input->mean, fit->input->scale,
                           fit->arrays.raw, w0);
         progress.w = fit->arrays.raw;

@@ -211,7 +211,7 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
     return DN_OK;
 }
 
-dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
+dn_status dni_kernel_params_resolve(dn_params *p, dn_error *err) {
     const dn_kernel kernel = dni_kernel_of(p, 0);
     dn_status status = dn_params_set_number(p, "kernel.gamma", kernel.gamma, err);
     if (status == DN_OK) {

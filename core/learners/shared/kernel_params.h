@@ -98,7 +98,7 @@ DN_MUST_USE dn_status dni_precomputed_encoding(const dn_table_column *columns, s
                                                dn_encoder_spec *spec, dn_error *err);
 /* Replaces the value "auto" of kernel parameters by a number, where the number does not depend on
  * the data. */
-DN_MUST_USE dn_status dni_kernel_params_settle(dn_params *params, dn_error *err);
+DN_MUST_USE dn_status dni_kernel_params_resolve(dn_params *params, dn_error *err);
 /* Checks the parameter kernel.covariance: n_features² numbers, symmetric, positive definite. */
 DN_MUST_USE dn_status dni_kernel_params_shape(const dn_params *params, size_t n_features,
                                               dn_error *err);

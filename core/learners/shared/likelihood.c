@@ -67,7 +67,7 @@ static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matri
     const dni_gaussians *g = l->gaussians;
     const size_t K = l->shape.K, d = l->shape.d, width = d + 1;
     const bool shared = g->covariance == DNI_COVARIANCE_SHARED;
-    const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
+    const double log_2pi_term = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     double *rows = l->x + slot * expanded_rows(&l->shape) * width;
     for (size_t k = 0; k < K; k++) {
         if (k == 0 || !shared) {
@@ -78,7 +78,8 @@ static dn_status whitened_tile(const struct likelihood *l, size_t slot, dn_matri
                 return status;
             }
         }
-        const double constant = log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + turns);
+        const double constant =
+            log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + log_2pi_term);
         for (size_t t = 0; t < x.n_rows; t++) {
             const double *z = rows + t * width;
             joint[t * K + k] =

@@ -192,7 +192,7 @@ static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t 
     if (status == DN_OK) {
         status = dn_params_set_number(p, "max_iterations", (double)o.max_iterations, err);
     }
-    return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
+    return status == DN_OK ? dni_kernel_params_resolve(p, err) : status;
 }
 
 static void warn_of_solver(const dn_params *p, dn_report *report) {

@@ -24,7 +24,7 @@
 /* Returns true if the Gram matrix of a tile is cheaper to compute from the entries of its sparse
  * rows. Otherwise expands the rows into slot->z and returns false. */
 static bool prepare_tile(const dni_linear_problem *p, const dni_linear_slot *slot, dn_matrix x) {
-    if (p->sparse && dni_tile_gram_sparse_pays(x)) {
+    if (p->sparse && dni_tile_gram_sparse_is_cheaper(x)) {
         return true;
     }
     dni_tile_expand(x, p->sparse ? NULL : p->shift, p->sparse ? NULL : p->scale, slot->z);
@@ -151,8 +151,8 @@ dn_status dni_linear_hessian(void *ctx, const dn_run *run, const double *x, doub
                              dn_error *err) {
     dni_linear_problem *p = ctx;
     size_t width = p->width, d = width - 1, K = p->n_scores;
-    dni_linear_state(p, x, p->stated);
-    dni_linear_set_table(p, p->stated, p->table);
+    dni_linear_to_original(p, x, p->original);
+    dni_linear_set_table(p, p->original, p->table);
     size_t pairs = K * (K + 1) / 2;
     dn_status status =
         dn_run_sum(run, p->rows, &(dn_sum){hessian_block, p, sizeof *p, pairs * width * width},

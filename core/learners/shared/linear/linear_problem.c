@@ -28,12 +28,12 @@ void dni_linear_layout(dni_layout *layout, const void *shape, void *problem) {
     const dni_linear_shape *s = shape;
     dni_linear_problem *p = problem;
     const size_t K = scores_of(s->n_classes), width = s->n_cols + 1, tile = DNI_TILE_ROWS;
-    const bool along = (s->uses & DNI_LINEAR_ALONG) != 0,
+    const bool along = (s->uses & DNI_LINEAR_PRODUCT) != 0,
                gram = (s->uses & (DNI_LINEAR_HESSIAN | DNI_LINEAR_GRAM)) != 0,
                expanded = gram || (s->uses & DNI_LINEAR_EXPAND) != 0;
     p->shift = dni_layout_doubles(layout, s->n_cols);
     p->scale = dni_layout_doubles(layout, s->n_cols);
-    p->stated = dni_layout_matrix(layout, K, width);
+    p->original = dni_layout_matrix(layout, K, width);
     p->gradient = dni_layout_matrix(layout, K, width);
     p->table = dni_layout_matrix(layout, K, width);
     p->threshold = dni_layout_matrix(layout, K, width);
@@ -66,7 +66,7 @@ double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows) {
     dni_linear_problem scratch;
     const double width = (double)shape->n_cols + 1, K = (double)scores_of(shape->n_classes);
     double sum = SUMS + K * width;
-    if (shape->uses & DNI_LINEAR_ALONG) {
+    if (shape->uses & DNI_LINEAR_PRODUCT) {
         sum = fmax(sum, 2 * K * width);
     }
     if (shape->uses & DNI_LINEAR_GRAM) {
@@ -81,7 +81,7 @@ double dni_linear_bytes(const dni_linear_shape *shape, size_t n_rows) {
 
 /* Sets shift m and scale s. A column that is already standardised gets m = 0 and s = 1, so that its
  * values are not rounded again. */
-static void set_change(dni_linear_problem *p, const dni_moments *moments, bool change) {
+static void set_shift_and_scale(dni_linear_problem *p, const dni_moments *moments, bool change) {
     for (size_t j = 0; j + 1 < p->width; j++) {
         const double m = moments->mean[j],
                      s = moments->deviation[j] > 0 ? moments->deviation[j] : 1;
@@ -122,7 +122,7 @@ dn_status dni_linear_init(dni_linear_problem *problem, const dn_rows *rows, size
         dni_layout_take(run, dni_linear_layout, &shape, problem,
                         "the weights, the gradient and the tiles of rows", &problem->memory, err);
     if (status == DN_OK) {
-        set_change(problem, moments, (uses & DNI_LINEAR_CHANGE) != 0);
+        set_shift_and_scale(problem, moments, (uses & DNI_LINEAR_STANDARDISE) != 0);
     }
     return status;
 }
@@ -145,11 +145,11 @@ void dni_linear_set_l1(dni_linear_problem *problem, double l1) {
 }
 
 /* ---- variables ---- */
-void dni_linear_state(const dni_linear_problem *problem, const double *x, double *stated) {
+void dni_linear_to_original(const dni_linear_problem *problem, const double *x, double *original) {
     size_t width = problem->width, d = width - 1;
     for (size_t k = 0; k < problem->n_scores; k++) {
         const double *u = x + k * width;
-        double *w = stated + k * width;
+        double *w = original + k * width;
         double intercept = u[d];
         for (size_t j = 0; j < d; j++) {
             w[j] = u[j] / problem->scale[j];
@@ -159,10 +159,11 @@ void dni_linear_state(const dni_linear_problem *problem, const double *x, double
     }
 }
 
-void dni_linear_unstate(const dni_linear_problem *problem, const double *stated, double *x) {
+void dni_linear_from_original(const dni_linear_problem *problem, const double *original,
+                              double *x) {
     size_t width = problem->width, d = width - 1;
     for (size_t k = 0; k < problem->n_scores; k++) {
-        const double *w = stated + k * width;
+        const double *w = original + k * width;
         double *u = x + k * width;
         double centred = w[d];
         for (size_t j = 0; j < d; j++) {
@@ -177,19 +178,21 @@ static bool transposed(const dni_linear_problem *p) {
     return p->sparse && !p->expands;
 }
 
-void dni_linear_set_table(const dni_linear_problem *problem, const double *stated, double *table) {
+void dni_linear_set_table(const dni_linear_problem *problem, const double *original,
+                          double *table) {
     if (transposed(problem)) {
-        dni_transpose(stated, problem->n_scores, problem->width, table);
+        dni_transpose(original, problem->n_scores, problem->width, table);
     } else {
-        memcpy(table, stated, problem->n * sizeof *stated);
+        memcpy(table, original, problem->n * sizeof *original);
     }
 }
 
-void dni_linear_read_table(const dni_linear_problem *problem, const double *table, double *stated) {
+void dni_linear_read_table(const dni_linear_problem *problem, const double *table,
+                           double *original) {
     if (transposed(problem)) {
-        dni_transpose(table, problem->width, problem->n_scores, stated);
+        dni_transpose(table, problem->width, problem->n_scores, original);
     } else {
-        memcpy(stated, table, problem->n * sizeof *stated);
+        memcpy(original, table, problem->n * sizeof *original);
     }
 }
 
@@ -245,14 +248,14 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
     dni_linear_problem *p = ctx;
     const size_t width = p->width, d = width - 1;
     (void)run; /* the problem's */
-    dni_linear_state(p, x, p->stated);
-    const dn_status status = dni_linear_pass(p, p->stated, err);
+    dni_linear_to_original(p, x, p->original);
+    const dn_status status = dni_linear_pass(p, p->original, err);
     if (status != DN_OK) {
         return status;
     }
     double penalty = 0;
     for (size_t k = 0; k < p->n_scores; k++) {
-        const double *w = p->stated + k * width;
+        const double *w = p->original + k * width;
         double *g = p->gradient + k * width, *own = gradient + k * width;
         g[d] /= p->total_weight;
         own[d] = g[d];
@@ -366,7 +369,7 @@ static dn_status weigh_block(const void *arg, const dn_block *block, size_t slot
     return DN_OK;
 }
 
-dn_status dni_linear_typical_weight(dni_linear_problem *problem, double *out, dn_error *err) {
+dn_status dni_linear_mean_drawn_weight(dni_linear_problem *problem, double *out, dn_error *err) {
     double sums[2];
     const dn_status status = dn_run_sum(problem->run, problem->rows,
                                         &(dn_sum){.fn = weigh_block, .n_out = 2}, sums, err);

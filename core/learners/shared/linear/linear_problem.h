@@ -4,7 +4,7 @@
  *
  * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
  *
- *   stated:    one row [w_k, b_k] for each score k
+ *   original:    one row [w_k, b_k] for each score k
  *   solver's:  u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j
  *
  * The solver's variables are the weights of columns (x − m)/s, which are not stored. With m = 0 and
@@ -27,12 +27,12 @@
 /* Flags for the functions that the caller will call on a problem. Arrays are allocated for these
  * functions only. */
 enum dni_linear_uses {
-    DNI_LINEAR_CHANGE = 1,  /* m, s: means and deviations of the columns; otherwise 0, 1 */
-    DNI_LINEAR_HESSIAN = 2, /* dni_linear_hessian */
-    DNI_LINEAR_GRAM = 4,    /* dni_linear_gram */
-    DNI_LINEAR_BATCH = 8,   /* dni_linear_batch, dni_linear_batch_lazily */
-    DNI_LINEAR_ALONG = 16,  /* dni_linear_product, dni_linear_diagonal, dni_linear_pass_along */
-    DNI_LINEAR_EXPAND = 32  /* passes compute (x − m)/s of each row, for dni_linear_pass */
+    DNI_LINEAR_STANDARDISE = 1, /* m, s: means and deviations of the columns; otherwise 0, 1 */
+    DNI_LINEAR_HESSIAN = 2,     /* dni_linear_hessian */
+    DNI_LINEAR_GRAM = 4,        /* dni_linear_gram */
+    DNI_LINEAR_BATCH = 8,       /* dni_linear_batch, dni_linear_batch_lazily */
+    DNI_LINEAR_PRODUCT = 16,    /* dni_linear_product, dni_linear_diagonal, dni_linear_pass_along */
+    DNI_LINEAR_EXPAND = 32      /* passes compute (x − m)/s of each row, for dni_linear_pass */
 };
 
 /* The sizes that the layout of a problem depends on. */
@@ -66,8 +66,8 @@ typedef struct dni_linear_problem {
     double total_weight; /* Σ v */
     /* results of the last evaluation or pass */
     dni_loss_sums sums;
-    double *stated; /* [n_scores × width] point of the last evaluation */
-    /* [n_scores × width]. After dni_linear_evaluate: gradient of f without l1, in the stated
+    double *original; /* [n_scores × width] point of the last evaluation */
+    /* [n_scores × width]. After dni_linear_evaluate: gradient of f without l1, in the original
      * variables. After dni_linear_pass: Σ v (∂ℓ/∂g)[x, 1]. */
     double *gradient;
     /* arrays */
@@ -113,21 +113,22 @@ static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
     return problem->lambda == 0 && problem->l1 == 0;
 }
 
-/* Converts the solver's variables x [n] to stated variables, and stated variables to x. */
-void dni_linear_state(const dni_linear_problem *problem, const double *x, double *stated);
-void dni_linear_unstate(const dni_linear_problem *problem, const double *stated, double *x);
-/* Converts stated variables to the layout of dni_tile_scores (`table` [n]), and a table of sums to
- * the layout of stated variables. */
-void dni_linear_set_table(const dni_linear_problem *problem, const double *stated, double *table);
-void dni_linear_read_table(const dni_linear_problem *problem, const double *table, double *stated);
+/* Converts the solver's variables x [n] to original variables, and original variables to x. */
+void dni_linear_to_original(const dni_linear_problem *problem, const double *x, double *original);
+void dni_linear_from_original(const dni_linear_problem *problem, const double *original, double *x);
+/* Converts original variables to the layout of dni_tile_scores (`table` [n]), and a table of sums to
+ * the layout of original variables. */
+void dni_linear_set_table(const dni_linear_problem *problem, const double *original, double *table);
+void dni_linear_read_table(const dni_linear_problem *problem, const double *table,
+                           double *original);
 
 /* ---- passes over the rows: linear_problem.c ---- */
 /* Computes the value and the gradient of f without l1 at x, in the solver's variables. Sets
- * problem->stated, gradient and sums. */
+ * problem->original, gradient and sums. */
 dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                               double *gradient, dn_error *err);
 /* Sets `sums` and `gradient` at `point`, without the penalty and without division by Σv. The point
- * has the stated variables or, with EXPAND, the weights and intercepts for (x − m)/s. */
+ * has the original variables or, with EXPAND, the weights and intercepts for (x − m)/s. */
 DN_MUST_USE dn_status dni_linear_pass(dni_linear_problem *problem, const double *point,
                                       dn_error *err);
 /* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1], by power iteration from a random start (seed of the run): at
@@ -139,8 +140,8 @@ DN_MUST_USE dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem,
 DN_MUST_USE dn_status dni_linear_count_below(dni_linear_problem *problem, double floor, double *out,
                                              dn_error *err);
 /* *out ← Σv²/Σv: the mean weight of a row that is drawn with probability v/Σv. */
-DN_MUST_USE dn_status dni_linear_typical_weight(dni_linear_problem *problem, double *out,
-                                                dn_error *err);
+DN_MUST_USE dn_status dni_linear_mean_drawn_weight(dni_linear_problem *problem, double *out,
+                                                   dn_error *err);
 
 /* ---- second derivatives as a matrix: linear_hessian.c ---- */
 /* hessian [n × n], lower triangle ← Hessian of f without l1 at x. Curvature is added where the
@@ -162,7 +163,7 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
 /* diagonal [n] ← the diagonal of H, with 1 in place of 0. One pass. */
 dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, double *diagonal,
                               dn_error *err);
-/* out [n] ← Σ v (∂²ℓ/∂g²)(q)[x, 1], q the scores of a direction in the stated variables. The
+/* out [n] ← Σ v (∂²ℓ/∂g²)(q)[x, 1], q the scores of a direction in the original variables. The
  * derivatives are taken at the point in problem->table; a quadratic loss does not need it. `out`
  * may be problem->gradient. */
 DN_MUST_USE dn_status dni_linear_pass_along(dni_linear_problem *problem, const double *direction,
@@ -171,8 +172,8 @@ DN_MUST_USE dn_status dni_linear_pass_along(dni_linear_problem *problem, const d
 /* ---- steps of stochastic descent: linear_batch.c ---- */
 /* Number of dense rows, of `width` − 1 numbers each, that dni_linear_batch copies at once. */
 size_t dni_linear_gathered_rows(size_t width);
-/* Implement dni_sgd_settings.step and .step_lazily: one step in the stated variables, for a problem
- * without DNI_LINEAR_CHANGE. dni_linear_batch is for dense rows. dni_linear_batch_lazily is for
+/* Implement dni_sgd_settings.step and .step_lazily: one step in the original variables, for a problem
+ * without DNI_LINEAR_STANDARDISE. dni_linear_batch is for dense rows. dni_linear_batch_lazily is for
  * sparse rows; its point is transposed (dni_linear_set_table). */
 dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, const size_t *order,
                            size_t n_rows, double rate, double *x, double *weight, dn_error *err);

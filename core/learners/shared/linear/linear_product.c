@@ -46,9 +46,9 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
     const size_t width = p->width, d = width - 1;
     double *sums = p->products + p->n;
     (void)run; /* the problem's */
-    dni_linear_state(p, x, p->stated);
-    dni_linear_set_table(p, p->stated, p->table);
-    dni_linear_state(p, v, sums); /* the conversion of a direction is that of a point */
+    dni_linear_to_original(p, x, p->original);
+    dni_linear_set_table(p, p->original, p->table);
+    dni_linear_to_original(p, v, sums); /* the conversion of a direction is that of a point */
     const dn_status status = dni_linear_pass_along(p, sums, sums, err);
     if (status != DN_OK) {
         return status;
@@ -109,8 +109,8 @@ dn_status dni_linear_diagonal(void *ctx, const dn_run *run, const double *x, dou
                               dn_error *err) {
     dni_linear_problem *p = ctx;
     size_t width = p->width, d = width - 1, K = p->n_scores;
-    dni_linear_state(p, x, p->stated);
-    dni_linear_set_table(p, p->stated, p->table);
+    dni_linear_to_original(p, x, p->original);
+    dni_linear_set_table(p, p->original, p->table);
     dn_status status = dn_run_sum(run, p->rows, &(dn_sum){diagonal_block, p, sizeof *p, 2 * p->n},
                                   p->products, err);
     if (status != DN_OK) {

@@ -45,14 +45,14 @@ void dni_row_cache_clear(dni_row_cache *cache, size_t n_active) {
 }
 
 /* ---- the list ---- */
-static void take_out(dni_row_cache *cache, uint32_t s) {
+static void list_remove(dni_row_cache *cache, uint32_t s) {
     const struct dni_row_slot *slot = &cache->slots[s];
     cache->slots[slot->before].next = slot->next;
     cache->slots[slot->next].before = slot->before;
 }
 
 /* Inserts slot s as the most recently used, before the head. */
-static void put_last(dni_row_cache *cache, uint32_t s) {
+static void list_push_back(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->before = head->before;
     slot->next = 0;
@@ -61,7 +61,7 @@ static void put_last(dni_row_cache *cache, uint32_t s) {
 }
 
 /* Frees slot s and inserts it after the head, so that it is used next. */
-static void put_first(dni_row_cache *cache, uint32_t s) {
+static void list_push_front(dni_row_cache *cache, uint32_t s) {
     struct dni_row_slot *slot = &cache->slots[s], *head = &cache->slots[0];
     slot->variable = DNI_NO_PLACE;
     slot->before = 0;
@@ -84,8 +84,8 @@ float *dni_row_cache_get(dni_row_cache *cache, size_t variable, bool *known) {
         cache->slots[s].variable = (uint32_t)variable;
         cache->slot_of[variable] = s;
     }
-    take_out(cache, s);
-    put_last(cache, s);
+    list_remove(cache, s);
+    list_push_back(cache, s);
     return cache->kept + (s - 1) * cache->n_active;
 }
 
@@ -105,7 +105,7 @@ void dni_row_cache_narrow(dni_row_cache *cache, const uint32_t *active, size_t n
     cache->n_active = n_active;
     cache->n_slots = slots_for(cache, n_active);
     for (uint32_t s = (uint32_t)n_slots + 1; s <= cache->n_slots; s++) {
-        put_first(cache, s);
+        list_push_front(cache, s);
     }
 }
 
@@ -116,7 +116,7 @@ void dni_row_cache_drop(dni_row_cache *cache, const uint32_t *place) {
             continue;
         }
         cache->slot_of[variable] = 0;
-        take_out(cache, s);
-        put_first(cache, s);
+        list_remove(cache, s);
+        list_push_front(cache, s);
     }
 }

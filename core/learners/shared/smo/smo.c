@@ -31,7 +31,7 @@ struct state {
     double *up, *low;                              /* [n_active] gradients, see smo_passes.h */
     double *self;                                  /* [n_active] K_kk */
     double *a;                                     /* [n] t α */
-    double aim;                                    /* violation at which the iteration stops */
+    double target;                                 /* violation at which the iteration stops */
     double limit;                                  /* most steps */
     size_t until_review;                           /* steps until the next review */
     size_t polled;                                 /* variables processed since the last poll */
@@ -63,11 +63,11 @@ static dn_status not_finite(const dni_smo *p, dn_error *err) {
 }
 
 /* ---- one variable ---- */
-static bool may_rise(const dni_smo *p, size_t i) {
+static bool can_increase(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] < p->upper[i] : p->alpha[i] > 0;
 }
 
-static bool may_fall(const dni_smo *p, size_t i) {
+static bool can_decrease(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] > 0 : p->alpha[i] < p->upper[i];
 }
 
@@ -86,8 +86,8 @@ static double gradient_at(const struct state *s, size_t k) {
 
 static void set_gradient(struct state *s, size_t k, double g) {
     const size_t i = s->active[k];
-    s->up[k] = may_rise(s->p, i) ? g : -(double)INFINITY;
-    s->low[k] = may_fall(s->p, i) ? g : (double)INFINITY;
+    s->up[k] = can_increase(s->p, i) ? g : -(double)INFINITY;
+    s->low[k] = can_decrease(s->p, i) ? g : (double)INFINITY;
 }
 
 /* a_i += step for the variable i at position k. If `to_bound`, sets α_i exactly to the bound. */
@@ -317,7 +317,7 @@ static dn_status review(struct state *s, double violation, dn_error *err) {
     if (s->listener != NULL) {
         s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
     }
-    if (!s->shrunk_late && violation <= 10 * s->aim && s->n_active < s->p->n) {
+    if (!s->shrunk_late && violation <= 10 * s->target && s->n_active < s->p->n) {
         s->shrunk_late = true;
         dn_status status = compute_all(s, false, err);
         if (status != DN_OK) {
@@ -327,13 +327,13 @@ static dn_status review(struct state *s, double violation, dn_error *err) {
     return shrink(s, err);
 }
 
-/* Makes steps until the violation of the active variables is at most s->aim, no step makes
+/* Makes steps until the violation of the active variables is at most s->target, no step makes
  * progress, or the number of steps reaches s->limit. */
 static dn_status descend(struct state *s, dn_error *err) {
     for (;;) {
         size_t group;
         const double violation = violation_of(s, &group);
-        if (violation <= s->aim || s->p->iterations >= s->limit || has_vanished(s)) {
+        if (violation <= s->target || s->p->iterations >= s->limit || has_vanished(s)) {
             return DN_OK;
         }
         dn_status status = poll(s, err);
@@ -357,17 +357,17 @@ static dn_status descend(struct state *s, dn_error *err) {
     }
 }
 
-/* Iterates until the violation of all variables is at most `aim`, with kernel values in double
+/* Iterates until the violation of all variables is at most `target`, with kernel values in double
  * precision. limit: most steps. */
-static dn_status converge(struct state *s, double aim, double limit, dn_error *err) {
+static dn_status converge(struct state *s, double target, double limit, dn_error *err) {
     size_t group;
-    s->aim = dni_smo_rows_exact(s->rows) ? aim : SAFE * aim;
+    s->target = dni_smo_rows_exact(s->rows) ? target : SAFE * target;
     s->limit = limit;
     s->shrunk_late = false;
     for (size_t round = 0; round < ROUNDS; round++) {
         dn_status status = DN_OK;
         s->p->violation = violation_of(s, &group);
-        if (s->p->violation <= aim || s->p->iterations >= limit || has_vanished(s)) {
+        if (s->p->violation <= target || s->p->iterations >= limit || has_vanished(s)) {
             return DN_OK;
         }
         if (round == INEXACT && !dni_smo_rows_exact(s->rows)) {

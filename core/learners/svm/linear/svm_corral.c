@@ -49,8 +49,8 @@ static void solve_upper(const dni_corral *c, double *x) {
     }
 }
 
-bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *products,
-                     double square, double beta) {
+bool dni_corral_add(dni_corral *c, size_t index, unsigned group, const double *products,
+                    double square, double beta) {
     if (c->n == c->capacity) {
         return false;
     }
@@ -70,7 +70,7 @@ bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *
     return true;
 }
 
-void dni_corral_leave(dni_corral *c, size_t k) {
+void dni_corral_remove(dni_corral *c, size_t k) {
     for (size_t i = k; i + 1 < c->n;
          /* Moves row i + 1 to row i; a rotation of the last two columns makes its last number 0. */
          i++) {

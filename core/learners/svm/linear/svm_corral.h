@@ -48,10 +48,10 @@ void dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, doubl
  *
  * Returns false if, to working precision, M would be singular with the point, or if the set is
  * full. O(n²). */
-bool dni_corral_join(dni_corral *corral, size_t index, unsigned group, const double *products,
-                     double square, double beta);
+bool dni_corral_add(dni_corral *corral, size_t index, unsigned group, const double *products,
+                    double square, double beta);
 /* Removes point k. O(n²). */
-void dni_corral_leave(dni_corral *corral, size_t k);
+void dni_corral_remove(dni_corral *corral, size_t k);
 /* out [n] ← the minimiser of ½ outᵀ A Aᵀ out + slopeᵀ out subject to Σ out = sums[c] over each
  * group c.
  *

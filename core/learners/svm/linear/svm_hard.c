@@ -174,8 +174,8 @@ static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, d
                           err);
     }
     if (status == DN_OK) {
-        *out_joined = dni_corral_join(&h->corral, i, group_of(h, i), h->slope,
-                                      dni_dot(h->z, h->z, h->svm->width), beta);
+        *out_joined = dni_corral_add(&h->corral, i, group_of(h, i), h->slope,
+                                     dni_dot(h->z, h->z, h->svm->width), beta);
     }
     return status;
 }
@@ -286,7 +286,7 @@ static bool advance(struct hard *h) {
     }
     for (size_t k = c->n; k-- > 0;) {
         if (!(c->beta[k] > 0) && !(h->share[k] > 0)) {
-            dni_corral_leave(c, k);
+            dni_corral_remove(c, k);
         }
     }
     return false;

@@ -141,7 +141,7 @@ static dn_status update_block(void *arg, const dn_block *block, size_t slot, dn_
 
 /* Returns the weight of row i in the matrix. *coef ← the coefficient of the row in the right-hand
  * side. Adds to sums [DNI_IP_SUMS]. */
-static double weigh(const dni_interior *ip, size_t i, double *coef, double *sums) {
+static double row_weight(const dni_interior *ip, size_t i, double *coef, double *sums) {
     const dni_svm_problem *svm = ip->svm;
     const double u = svm->upper[i], t = svm->sign[i], a = svm->alpha[i], m = ip->margin[i];
     *coef = 0;
@@ -169,11 +169,11 @@ static dn_status form_block(const void *arg, const dn_block *block, size_t slot_
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         const dn_matrix x = dn_matrix_rows(block->x, first, n);
         for (size_t i = 0; i < n; i++) {
-            slot->omega[i] = weigh(ip, base + i, &slot->coef[i], sums);
+            slot->omega[i] = row_weight(ip, base + i, &slot->coef[i], sums);
         }
         dni_tile_gradient(x, slot->coef, 1, vector);
         dn_status status;
-        if (x.kind == DN_CSR && dni_tile_gram_sparse_pays(x)) {
+        if (x.kind == DN_CSR && dni_tile_gram_sparse_is_cheaper(x)) {
             status = dni_tile_gram_sparse(ip->svm->run, x, slot->omega, 1, out, err);
         } else {
             dni_tile_expand(x, ip->shift, ip->shift == NULL ? NULL : ip->shift + width, slot->z);

@@ -98,7 +98,7 @@ static void gram(void **state) {
     OK(dni_tile_gram(NULL, z, N, W, t.c, 1, scratch, raw, NULL));
     OK(dni_tile_gram_sparse(NULL, t.sparse, t.c, 1, sparse, NULL));
     assert_close(sparse, raw, W * W, 1e-13);
-    assert_false(dni_tile_gram_sparse_pays(t.dense));
+    assert_false(dni_tile_gram_sparse_is_cheaper(t.dense));
 }
 
 /* A Gram matrix of several panels has the same values, and its computation ends at the first poll

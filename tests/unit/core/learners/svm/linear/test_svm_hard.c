@@ -166,7 +166,7 @@ static void corral(void **state) {
                 points[i][j] = draw(&seed) - 0.3;
             }
             if (c.n == M) {
-                dni_corral_leave(&c, i % M);
+                dni_corral_remove(&c, i % M);
             }
             for (size_t k = 0; k < c.n; k++) {
                 products[k] = 0;
@@ -178,7 +178,7 @@ static void corral(void **state) {
             for (size_t j = 0; j < D; j++) {
                 square += points[i][j] * points[i][j];
             }
-            assert_true(dni_corral_join(&c, i, (unsigned)(i % n_groups), products, square, 0));
+            assert_true(dni_corral_add(&c, i, (unsigned)(i % n_groups), products, square, 0));
             size_t in_first = 0;
             for (size_t k = 0; k < c.n; k++) {
                 in_first += c.group[k] == 0;
@@ -220,8 +220,8 @@ static void corral(void **state) {
                 again[k] += points[c.index[0]][j] * points[c.index[k]][j];
             }
         }
-        dni_corral_leave(&c, c.n - 1);
-        assert_false(dni_corral_join(&c, 99, c.group[0], again, again[0], 0));
+        dni_corral_remove(&c, c.n - 1);
+        assert_false(dni_corral_add(&c, 99, c.group[0], again, again[0], 0));
         dn_run_free(&run, memory);
     }
 }

@@ -12,7 +12,7 @@
 
 enum { MOST_STEPS = 100 };
 
-static dni_logistic_plan second_plan(const dni_logistic_plan *plan) {
+static dni_logistic_plan check_plan(const dni_logistic_plan *plan) {
     dni_logistic_plan second = *plan;
     second.solver = &dni_solver_newton;
     second.tolerance = 1e-9;
@@ -20,16 +20,16 @@ static dni_logistic_plan second_plan(const dni_logistic_plan *plan) {
     return second;
 }
 
-double dni_logistic_second_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape) {
-    const dni_logistic_plan second = second_plan(plan);
+double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shape *shape) {
+    const dni_logistic_plan second = check_plan(plan);
     const dni_linear_shape problem = {.n_cols = shape->n_features,
                                       .n_classes = shape->n_classes,
                                       .n_slots = shape->n_slots,
-                                      .uses = plan->second_uses,
+                                      .uses = plan->check_uses,
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
-    double phase = plan->second_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
-    if (plan->second_uses & DNI_LINEAR_GRAM) { /* the null basis remains: up to half */
+    double phase = plan->check_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
+    if (plan->check_uses & DNI_LINEAR_GRAM) { /* the null basis remains: up to half */
         const double rank = dni_logistic_rank_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -64,13 +64,13 @@ static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double 
     return DN_OK;
 }
 
-static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x, bool *changed,
-                      dn_error *err) {
+static dn_status check_optimum(dni_logistic_fit *fit, dni_logistic_fit *other, double *x,
+                               bool *changed, dn_error *err) {
     const size_t n = fit->problem.n;
-    const unsigned uses = fit->plan.second_uses;
+    const unsigned uses = fit->plan.check_uses;
     double *own = other->arrays.x, *start = other->arrays.spare;
     dn_status status = uses & DNI_LINEAR_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
-    dni_linear_unstate(&other->problem, x, own); /* x holds stated variables */
+    dni_linear_from_original(&other->problem, x, own); /* x holds original variables */
     memcpy(start, own, n * sizeof *own);
     if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) && !fit->separated) {
         status = step_on(fit, other, start, err);
@@ -80,13 +80,14 @@ static dn_status look(dni_logistic_fit *fit, dni_logistic_fit *other, double *x,
     }
     *changed = true;
     status = dni_logistic_least_norm(other, own, err);
-    dni_linear_state(&other->problem, own, x);
+    dni_linear_to_original(&other->problem, own, x);
     return status;
 }
 
-dn_status dni_logistic_second_look(dni_logistic_fit *fit, double *x, bool *changed, dn_error *err) {
+dn_status dni_logistic_check_result(dni_logistic_fit *fit, double *x, bool *changed,
+                                    dn_error *err) {
     *changed = false;
-    if (fit->plan.second_uses == 0) {
+    if (fit->plan.check_uses == 0) {
         return DN_OK;
     }
     dn_run quiet = *fit->run;
@@ -94,16 +95,16 @@ dn_status dni_logistic_second_look(dni_logistic_fit *fit, double *x, bool *chang
     dni_logistic_fit other = {.input = fit->input,
                               .run = &quiet,
                               .report = fit->report,
-                              .plan = second_plan(&fit->plan),
+                              .plan = check_plan(&fit->plan),
                               .moments = fit->moments};
     dn_status status = dni_linear_init(&other.problem, fit->problem.rows, fit->problem.n_classes, 0,
-                                       &fit->moments, fit->plan.second_uses, &quiet, err);
+                                       &fit->moments, fit->plan.check_uses, &quiet, err);
     if (status == DN_OK) {
         status = dni_layout_take(&quiet, dni_logistic_layout, &other.plan, &other.arrays,
                                  "a copy of the weights", &other.memory, err);
     }
     if (status == DN_OK) {
-        status = look(fit, &other, x, changed, err);
+        status = check_optimum(fit, &other, x, changed, err);
     }
     dn_run_free(&quiet, other.null_basis);
     dn_run_free(&quiet, other.memory);
