@@ -348,7 +348,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     for (size_t b = 0; b < n_panels(p); b++) {
         const size_t count = p->n - b * DNI_PANEL < DNI_PANEL ? p->n - b * DNI_PANEL : DNI_PANEL;
         GATHER(double, own->panels, source->panels);
-        if (own->singles != NULL) {
+        if (source->singles != NULL && own->singles != NULL) {
             GATHER(float, own->singles, source->singles);
         }
         status = dn_run_stop(p->run, err);
