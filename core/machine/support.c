@@ -91,8 +91,11 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, c
 
 /* Appends sparse rows to the `first` rows that the support has. */
 static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
-    const size_t from = x.n_rows == 0 ? 0 : x.row_start[0],
-                 n = x.n_rows == 0 ? 0 : x.row_start[x.n_rows] - from;
+    if (x.n_rows == 0) {
+        return;
+    }
+    assert(h->row_start != NULL);
+    const size_t from = x.row_start[0], n = x.row_start[x.n_rows] - from;
     const size_t at = h->row_start[first];
     assert(n <= h->entry_room - at);
     if (n > 0) {
@@ -126,7 +129,7 @@ void dni_support_add(dni_support *support, dn_matrix x) {
 }
 
 static size_t n_entries_of(dn_matrix x) {
-    return x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows];
+    return x.row_start == NULL ? SIZE_MAX : x.row_start[x.n_rows];
 }
 
 dn_status dni_support_end(dni_support *support, dn_error *err) {

@@ -134,8 +134,8 @@ static double slot_bytes(const dn_train_request *request, const struct shape *sh
 
 /* Bytes of the index of selected rows (table/selection.h) and of the list of blocks. */
 static double selection_bytes(const dn_table_source *source, size_t n_rows) {
-    const double blocks = (double)(n_rows / DN_BLOCK_ROWS + 1);
-    return 8 * ((double)source->n_chunks + 1) + blocks * (8 + sizeof(dn_rows));
+    const size_t blocks = n_rows / DN_BLOCK_ROWS + 1;
+    return 8 * ((double)source->n_chunks + 1) + (double)blocks * (8 + sizeof(dn_rows));
 }
 
 /* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the
