@@ -435,10 +435,11 @@ static dn_status read_vectors(dni_reader *r, const dn_kernel *kernel, dni_suppor
     if (status == DN_OK) {
         status = read_padding(r, kernel->n_features, err);
     }
-    if (status == DN_OK) {
-        status = dni_support_end(*out, err);
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    assert(*out != NULL);
+    return dni_support_end(*out, err);
 }
 
 dn_status dni_support_read(dni_reader *r, size_t n_features, dni_support **out, dn_error *err) {
