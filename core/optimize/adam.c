@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { RANGE = 16384 }; /* variables of a task: some 0.1 ms */
+enum { RANGE = 16384 }; /* number of variables of one task; a task takes about 0.1 ms */
 
 static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
@@ -25,7 +25,7 @@ struct adam {
     dni_descent base;
     const dni_adam_settings *settings;
     double *m, *v;         /* [n] */
-    double rate;           /* of this step, over 1 − β₁ᵗ */
+    double rate;           /* η/(1 − β₁ᵗ) of the current step */
     double root;           /* 1/√(1 − β₂ᵗ) */
     double power1, power2; /* β₁ᵗ, β₂ᵗ */
     size_t *order;         /* [n_rows] */
@@ -51,7 +51,7 @@ double dni_adam_bytes(size_t n, size_t n_rows) {
     return dni_layout_bytes(adam_layout, &shape, &scratch);
 }
 
-/* Steps variables of range i. */
+/* Makes one Adam step for the variables RANGE·i … RANGE·(i + 1) − 1. */
 static dn_status step_range(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct adam *t = arg;
     const size_t first = i * RANGE, end = t->base.n - first < RANGE ? t->base.n : first + RANGE;

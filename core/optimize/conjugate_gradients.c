@@ -1,11 +1,12 @@
-/* Conjugate gradients: one recurrence for each right-hand side, one product for all of them.
+/* Conjugate gradients for several right-hand sides. Each right-hand side has its own recurrence;
+ * one call of `product` multiplies the directions of all recurrences by A.
  *
  *   p ← z = M⁻¹r,   M = diag(scale) or 1
  *   repeat:  α = rᵀz/pᵀAp,  x += αp,  r −= αAp,  z' = M⁻¹r,  p ← z' + (r'ᵀz'/rᵀz) p
  *
- * From x = 0 with M = 1 every iterate is in the range of A. For a singular system the limit is the
- * solution of least norm. Golub and Van Loan, Matrix Computations, 4th ed., section 11.3; Björck,
- * Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
+ * From x = 0 with M = 1 every iterate is in the range of A. For a singular A the iterates converge
+ * to the solution of least norm. Golub and Van Loan, Matrix Computations, 4th ed., section 11.3;
+ * Björck, Numerical Methods for Least Squares Problems, section 7.4 (for the normal equations). */
 #include "optimize/conjugate_gradients.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -17,10 +18,10 @@
 struct recurrences {
     const dni_systems *systems;
     double tolerance;
-    double *x;              /* [n_systems × n] the caller's */
-    double *r, *p, *q;      /* [n_systems × n] residuals, directions, products */
-    double *rho;            /* [n_systems] rᵀz; 0: the system waits, its direction is 0 */
-    double *right, *length; /* [n_systems] ‖b_k‖ and ‖r_k‖ */
+    double *x;         /* [n_systems × n] iterates; memory of the caller */
+    double *r, *p, *q; /* [n_systems × n] each: residuals, directions p, products Ap */
+    double *rho;       /* [n_systems] rᵀz; 0: the system is solved and its direction p is 0 */
+    double *right, *length; /* [n_systems] each: ‖b_k‖ and ‖r_k‖ */
 };
 
 struct recurrences_shape {
@@ -44,7 +45,8 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n) {
     return dni_layout_bytes(recurrences_layout, &shape, &scratch);
 }
 
-/* √Σ r²/scale, scaled by the largest term against overflow. */
+/* √Σ r_i²/scale_i. The terms are divided by the largest |r_i|/√scale_i, so that the sum does not
+ * overflow. */
 static double length(const dni_systems *s, const double *r) {
     double largest = 0, sum = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -63,7 +65,7 @@ static double length(const dni_systems *s, const double *r) {
     return largest * sqrt(sum);
 }
 
-/* ‖r_k‖/‖b_k‖, and the largest of them; NaN if one is. */
+/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at most `rounding`. */
 static double own_measure(const struct recurrences *t, size_t k) {
     return t->length[k] <= t->systems->rounding ? 0 : t->length[k] / t->right[k];
 }
@@ -80,8 +82,8 @@ static double measure(const struct recurrences *t) {
     return most;
 }
 
-/* The next direction of system k: p ← z + (rᵀz/rho)p, or z at the first (rho = 0); 0 if it is
- * solved. */
+/* Computes the next direction of system k: z + (rᵀz/rho)·p, where rho is the previous rᵀz; z in
+ * the first iteration (rho = 0); 0 if the system is solved. */
 static void turn(struct recurrences *t, size_t k) {
     const dni_systems *s = t->systems;
     const double *r = t->r + k * s->n;
@@ -97,7 +99,7 @@ static void turn(struct recurrences *t, size_t k) {
     t->rho[k] = rho;
 }
 
-/* Residuals computed from the data. */
+/* Replaces the residuals of the recurrences by residuals computed from the data. */
 static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_outcome *out,
                          dn_error *err) {
     const dni_systems *s = t->systems;
@@ -117,8 +119,8 @@ static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_o
                                           "inputs too large; standardise the columns", err);
 }
 
-/* One product, and a step of each unsolved system; *going ← the number of systems still
- * unsolved. */
+/* Computes the products A p and makes one step in each unsolved system. *going ← the number of
+ * systems that are still unsolved. */
 static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going, dn_error *err) {
     const dni_systems *s = t->systems;
     dni_pace pace = {.run = run};
@@ -137,8 +139,7 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
             return status;
         }
         double curvature = dni_dot(p, q, s->n);
-        if (!(curvature >
-              0)) { /* only rounding errors are left; the next residual from the data decides */
+        if (!(curvature > 0)) { /* pᵀAp ≤ 0 is a rounding error: the system stops until refresh() */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;
@@ -153,7 +154,8 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
     return DN_OK;
 }
 
-/* Iterates from exact residuals until the recurrences have solved all systems. */
+/* Iterates from residuals computed from the data, until all systems are solved according to the
+ * residuals of the recurrences. */
 static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_iterations,
                         dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;

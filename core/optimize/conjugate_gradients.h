@@ -1,4 +1,4 @@
-/* Conjugate gradients for systems A x_k = b_k that share a matrix, which is not stored. */
+/* Conjugate gradients for systems A x_k = b_k with one matrix A, which is given by its products. */
 #ifndef DNI_CONJUGATE_GRADIENTS_H
 #define DNI_CONJUGATE_GRADIENTS_H
 
@@ -17,35 +17,36 @@ typedef struct dni_systems {
     /* out_k ← b_k − A x_k, computed from the data, not from the recurrence */
     dn_status (*residual)(void *ctx, const dn_run *run, const double *x, double *out,
                           dn_error *err);
-    double rounding; /* residuals of this length or less count as 0 */
+    double rounding; /* A residual with ‖r_k‖ at most this counts as 0. */
     const double
-        *scale; /* [n] > 0, approximately A's diagonal: residuals have the length √Σ r²/scale */
-    bool preconditioned; /* the steps use `scale`; without, the solution of a singular A has least
-                            norm */
+        *scale; /* [n] > 0, approximately the diagonal of A: the length of r is √Σ r_i²/scale_i */
+    bool preconditioned; /* true: M = diag(scale). false: M = 1; the solution of a singular system
+                          * then has least norm */
     /* Called after every product with x and the largest ‖r_k‖/‖b_k‖. A failure ends the solver. */
     dn_status (*accepted)(void *ctx, const dn_run *run, size_t iteration, const double *x,
                           double measure, dn_error *err);
 } dni_systems;
 
-/* How the solver ended. */
+/* Result of the solver. */
 typedef struct dni_systems_outcome {
     size_t iterations;     /* products with A */
-    size_t residuals;      /* computed from the data */
-    double measure;        /* largest ‖b_k − A x_k‖/‖b_k‖, from the data */
+    size_t residuals;      /* number of times that all residuals were computed from the data */
+    double measure;        /* largest ‖b_k − A x_k‖/‖b_k‖, computed from the data */
     dn_stop_reason reason; /* DN_STOP_TOLERANCE, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_systems_outcome;
 
 /* Bytes that the solver allocates. */
 double dni_conjugate_gradients_bytes(size_t n_systems, size_t n);
 
-/* x [n_systems × n] ← the solutions, from 0.
+/* Solves the systems from the start point 0. x [n_systems × n] ← the solutions.
  *
- * Ends when every ‖b_k − A x_k‖, computed from the data, is at most tolerance·‖b_k‖. If the
- * residuals of the recurrence have drifted from these, the solver restarts from the present x, and
- * ends with DN_STOP_NO_PROGRESS when a restart does not halve them. One product an iteration serves
- * all systems; solved systems have direction 0. Allocates nothing in the loop.
+ * Ends when every ‖b_k − A x_k‖, computed from the data, is at most tolerance·‖b_k‖. The residuals
+ * of the recurrence differ from the residuals computed from the data by rounding errors. If only
+ * the former are below the tolerance, the solver restarts from the current x. It ends with
+ * DN_STOP_NO_PROGRESS when a restart does not halve the residuals. An iteration calls `product`
+ * once for all systems; solved systems have direction 0. Does not allocate in the loop.
  *
- * Errors: DN_ERR_NUMERIC if numbers are no longer finite; those of the callbacks. */
+ * Errors: DN_ERR_NUMERIC if numbers are no longer finite; the errors of the callbacks. */
 DN_MUST_USE dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run,
                                               double tolerance, size_t max_iterations, double *x,
                                               dni_systems_outcome *out, dn_error *err);

@@ -1,5 +1,6 @@
-/* Equilibrated Cholesky with a shift when it is needed. Nocedal and Wright, Numerical Optimization,
- * section 3.4 (Algorithm 3.3). */
+/* Solves a linear system by Cholesky factorisation of the matrix scaled to diagonal 1. If the
+ * factorisation fails, a multiple of the identity is added. Nocedal and Wright, Numerical
+ * Optimization, section 3.4 (Algorithm 3.3). */
 #include "optimize/definite.h"
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
@@ -11,7 +12,7 @@ static double entry(const dni_definite *s, size_t i, size_t j) {
                             : s->matrix[s->index[i] * s->order + s->index[j]];
 }
 
-/* factor ← D^−½ H D^−½ + shift, lower triangle */
+/* factor ← D^−½ H D^−½ + shift·I, the lower triangle; D is the diagonal of H. */
 static void equilibrate(const dni_definite *s, double shift) {
     for (size_t i = 0; i < s->n; i++) {
         for (size_t j = 0; j <= i; j++) {

@@ -1,4 +1,4 @@
-/* Linear systems with a Hessian that may be indefinite by rounding. */
+/* Linear systems with a Hessian that may be indefinite because of rounding errors. */
 #ifndef DNI_DEFINITE_H
 #define DNI_DEFINITE_H
 
@@ -7,22 +7,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A system H x = b in all or some of the variables. */
+/* The matrix of a system H x = b: all rows and columns of `matrix`, or those in `index`. */
 typedef struct dni_definite {
-    const double *matrix; /* [order × order], the lower triangle */
+    const double *matrix; /* [order × order]; only the lower triangle is read */
     size_t order;
     const size_t
-        *index; /* [n] ascending: the rows and columns of `matrix` in H; NULL: all, n = order */
+        *index; /* [n] ascending: the rows and columns of `matrix` that form H; NULL: all, n =
+                 * order */
     size_t n;
     double *factor; /* [n × n] work */
     double *scale;  /* [n] work */
 } dni_definite;
 
-/* x [n] ← H⁻¹b [n]. H is equilibrated to D^−½ H D^−½ with D its diagonal, so that the result does
- * not depend on the units of the variables, and factored by Cholesky. If H is not positive
- * definite, a multiple of the identity is added: 1e-12, 1e-10 … of its (unit) diagonal, until it
- * is. *solved is false if none is enough: then H is not finite. Fails only by the run's stop.
- * O(n³/3). */
+/* x [n] ← H⁻¹b [n]. H is scaled to D^−½ H D^−½, where D is the diagonal of H, and factored by
+ * Cholesky; the scaling makes the result independent of the units of the variables. While the
+ * factorisation fails, a multiple of the identity is added to the scaled matrix: 1e-12, 1e-10, …
+ * *solved ← false if the factorisation fails with every multiple: then H is not finite. Fails only
+ * if the run is stopped. O(n³/3). */
 DN_MUST_USE dn_status dni_definite_solve(const dni_definite *system, const dn_run *run,
                                          const double *b, double *x, bool *solved, dn_error *err);
 

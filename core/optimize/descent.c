@@ -1,4 +1,4 @@
-/* The iteration that all solvers share. */
+/* The loop that all solvers of solver.h share. */
 #include "optimize/descent.h"
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
@@ -26,7 +26,8 @@ void dni_descent_layout(dni_layout *layout, size_t n, dni_descent *d) {
     d->step = dni_layout_doubles(layout, n);
 }
 
-/* value and gradient at x. *finite may be false only if the solver reviews such points. */
+/* Evaluates the value and the gradient at x. *finite: both are finite. If not, this is an error
+ * unless the solver has a `review` function. */
 static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     const dni_objective *o = d->objective;
     dn_status status = o->evaluate(o->ctx, d->run, d->x, &d->value, d->gradient, err);
@@ -47,7 +48,7 @@ static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
         err);
 }
 
-/* x ← x_new, with its gradient. */
+/* Moves to x_new: x, gradient and `step` are updated. */
 static void move_to_new(dni_descent *d) {
     for (size_t i = 0; i < d->n; i++) {
         d->step[i] = d->x_new[i] - d->x[i];

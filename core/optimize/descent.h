@@ -1,30 +1,33 @@
-/* The iteration that all solvers share: evaluation, `accepted`, limits, the outcome. */
+/* The loop that all solvers share: it evaluates the objective, calls `accepted`, checks the limits
+ * and fills the outcome. */
 #ifndef DNI_DESCENT_H
 #define DNI_DESCENT_H
 
 #include "base/layout.h"
 #include "optimize/objective.h"
 
-/* The first member of a solver's struct. The vectors are carved by the solver's layout, [n]. */
+/* Base of a solver's struct, which must be its first member. The arrays have n elements and are
+ * allocated by the solver's layout. */
 typedef struct dni_descent dni_descent;
 struct dni_descent {
     /* Set by the solver: */
     dni_layout_fn layout;
-    const char *memory;     /* names the layout in messages */
-    const char *divergence; /* the likely cause when an evaluation of dni_descent_run after the
-                               start is not finite */
-    /* One step from x, with value = F(x) and gradient = ∇f(x). *moved, which is false, stays false
-     * if no step decreases F. A solver with x_new sets x_new, gradient_new = ∇f(x_new) and value =
-     * F(x_new). A solver without x_new changes x, and sets `step` if it has one. Adds to the counts
-     * of `out` except its iterations. */
+    const char *memory;     /* what the layout allocates, for error messages */
+    const char *divergence; /* likely cause, for the error message when a value or gradient after
+                             * the start is not finite */
+    /* Makes one step from x, where value = F(x) and gradient = ∇f(x). *moved is false before the
+     * call; it stays false if no step decreases F. A solver with x_new sets x_new, gradient_new =
+     * ∇f(x_new) and value = F(x_new). A solver without x_new changes x, and sets `step` unless it
+     * is NULL. Adds to the counts in `out`, except `iterations`. */
     dn_status (*advance)(dni_descent *d, bool *moved, dn_error *err);
-    /* Called after `accepted`, and instead of it for a point whose value or gradient is not finite:
-     * may replace x and value. False ends the solver with DN_STOP_NO_PROGRESS. NULL: nothing to
-     * do, and a point that is not finite is an error. */
+    /* Called after `accepted`; if the value or gradient is not finite, called instead of
+     * `accepted`. May change x and value. If it returns false, the solver ends with
+     * DN_STOP_NO_PROGRESS. NULL: nothing is called, and a value that is not finite is an error. */
     bool (*review)(dni_descent *d, bool finite);
     double *gradient;
-    double *x_new, *gradient_new; /* NULL: `advance` changes x */
-    double *step;                 /* what led to x, for `accepted`; NULL: not known */
+    double *x_new, *gradient_new; /* NULL: `advance` changes x directly */
+    double *step;                 /* the last change of x, passed to `accepted`; NULL: not
+                                   * recorded */
     /* Set by dni_descent_run: */
     const dni_objective *objective;
     const dn_run *run;
@@ -34,26 +37,27 @@ struct dni_descent {
     dni_outcome out;
 };
 
-/* Shape of the layouts of the solvers in solver.h. */
+/* Argument of the layouts of the solvers in solver.h. */
 typedef struct dni_descent_shape {
     size_t n, n_blocks;
     bool l1;
 } dni_descent_shape;
 
-/* Reserves gradient, x_new, gradient_new and step for a solver with a line search. */
+/* Adds gradient, x_new, gradient_new and step to the layout of a solver with a line search. */
 void dni_descent_layout(dni_layout *layout, size_t n, dni_descent *d);
 
-/* Minimises from x [n], which becomes the answer, until `accepted` ends it, max_iterations are
- * made, or no step decreases F. Allocates the layout for `shape`. *out is untouched on failure. */
+/* Minimises from x [n], which becomes the solution. Ends when `accepted` sets a reason, after
+ * max_iterations, or when no step decreases F. Allocates the arrays of the solver's layout for
+ * `shape`. *out is unchanged on failure. */
 DN_MUST_USE dn_status dni_descent_run(dni_descent *d, const void *shape,
                                       const dni_objective *objective, const dn_run *run,
                                       size_t max_iterations, double *x, dni_outcome *out,
                                       dn_error *err);
 
-/* The error for arithmetic that left the finite numbers at `iteration` (0: already at the
- * start). */
+/* Returns DN_ERR_NUMERIC with a message: the objective is not finite at `iteration` (0: at the
+ * start). `cause`: the likely cause. */
 dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err);
-/* The same for the Hessian of the next iteration. */
+/* Returns DN_ERR_NUMERIC with a message: the Hessian for the next iteration is not finite. */
 dn_status dni_hessian_not_finite(const dni_descent *d, dn_error *err);
 
 #endif

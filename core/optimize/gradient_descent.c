@@ -1,8 +1,8 @@
-/* Gradient descent as in Alpaydın, section 10.7: one rate, no line search.
+/* Gradient descent with a constant step and no line search (Alpaydın, section 10.7).
  *
  * With l1 it is the proximal gradient method, x ← shrink(x − step·∇f(x), step·l1): Beck and
- * Teboulle, SIAM J. Imaging Sciences 2, 2009, section 1 (ISTA). It decreases F for step <= 1/L, as
- * plain descent does, and its zeros are exact. */
+ * Teboulle, SIAM J. Imaging Sciences 2, 2009, section 1 (ISTA). For step ≤ 1/L, where L is the
+ * Lipschitz constant of ∇f, each step decreases F. Shrinking sets variables to exactly 0. */
 #include "optimize/descent.h"
 #include "optimize/l1/l1.h"
 #include "optimize/solver.h"

@@ -1,9 +1,12 @@
-/* Operations on all variables of a point with delayed penalties. */
+/* Operations on all variables of a dni_lazy. */
 #include "optimize/lazy.h"
 
-#define LEAST_SCALE 1e-100 /* x and the counts are divided by it and must not overflow */
+#define LEAST_SCALE                                                                                \
+    1e-100 /* least value of `scale`: x and `due` are divided by `scale` and must
+                            * not overflow */
 
-/* x ← factor·z after the penalty; scales the counts in the same way. */
+/* Applies the penalty, then x ← factor·z and scale ← 1. `due` and `paid` are scaled by max(factor,
+ * 0). */
 static void restart(dni_lazy *lazy, double factor) {
     double of_x = lazy->scale * factor, of_counts = lazy->scale * fmax(factor, 0);
     for (size_t i = 0; i < lazy->n_penalised; i++) {

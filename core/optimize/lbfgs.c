@@ -42,7 +42,7 @@ struct lbfgs {
     dni_descent base;
     dni_pairs pairs;
     double sy[DNI_LBFGS_PAIRS];
-    double gamma;      /* M⁻¹ is divided by it: B₀⁻¹ = M⁻¹/γ */
+    double gamma;      /* B₀⁻¹ = M⁻¹/gamma */
     double *direction; /* [n] */
 };
 
@@ -82,7 +82,7 @@ static void lbfgs_direction(struct lbfgs *t) {
     }
 }
 
-/* Keeps the pair of the step, if its curvature is positive. */
+/* Stores the pair (s, y) of the last step if its curvature sᵀy is positive. */
 static void lbfgs_keep_pair(struct lbfgs *t) {
     const dni_objective *o = t->base.objective;
     dni_pairs *pairs = &t->pairs;
@@ -111,7 +111,7 @@ static dn_status lbfgs_advance(dni_descent *d, bool *moved, dn_error *err) {
         lbfgs_direction(t);
         const double slope = dni_dot(t->direction, d->gradient, d->n);
         if (slope < 0) {
-            /* Without pairs no curvature is known: change x by at most 1 in the metric. */
+            /* The first step, without pairs: its length in the norm of M is at most 1. */
             double length = sqrt(-slope);
             double first_step = t->pairs.count == 0 && length > 1 ? 1 / length : 1;
             dn_status status = dni_line_search_run(d, t->direction, slope, first_step, moved, err);
@@ -126,7 +126,7 @@ static dn_status lbfgs_advance(dni_descent *d, bool *moved, dn_error *err) {
         if (t->pairs.count == 0) {
             return DN_OK;
         }
-        t->pairs.count = 0; /* the pairs do not help: try the preconditioned gradient */
+        t->pairs.count = 0; /* no decrease: retry with the preconditioned gradient */
         t->gamma = 1;
     }
 }

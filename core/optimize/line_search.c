@@ -1,18 +1,18 @@
-/* Step lengths by bracketing.
+/* Line search by bracketing.
  *
  *   φ(α) = f(x + αp)
  *   accept α when   φ(α) ≤ φ(0) + c₁ α φ'(0)   (decrease)   and   φ'(α) ≥ c₂ φ'(0)   (curvature)
  *   c₁ = 1e-4,   c₂ = 0.9
  *
- * The search keeps an interval (low, high): low is too short (curvature fails), high is too long
- * (decrease fails). A new trial is the zero of φ' by the secant, kept inside the middle of the
- * interval. While there is no `high`, the trial is two to ten times as long as the last. Nocedal
- * and Wright, Numerical Optimization, section 3.5, in the bisecting form, which ends for every
- * smooth function that is bounded below.
+ * The search maintains an interval (low, high): `low` is too short (the curvature condition
+ * fails), `high` is too long (the decrease condition fails). The next trial is the secant estimate
+ * of the zero of φ', clamped to the middle part of the interval. Until `high` is known, a trial is
+ * two to ten times as long as the previous one. Nocedal and Wright, Numerical Optimization,
+ * section 3.5, with bisection, which terminates for every smooth function that is bounded below.
  *
- * Near a minimum φ(α) − φ(0) is a rounding error. A value within the rounding error is
- * accepted if the slope has decreased in size (Hager and Zhang, SIAM J. Optim. 16, 2005, the
- * approximate Wolfe conditions). */
+ * Near a minimum φ(α) − φ(0) is a rounding error. A value within the rounding error is accepted if
+ * the slope has decreased in size (Hager and Zhang, SIAM J. Optim. 16, 2005, the approximate Wolfe
+ * conditions). */
 #include "optimize/line_search.h"
 #include "linalg/vector.h"
 
@@ -20,8 +20,8 @@
 
 enum { MAX_TRIALS = 40 };
 
-/* The next trial: the zero of the line through the slopes at `low` and `step`, held within the
- * bracket. */
+/* Returns the next trial: the zero of the line through the slopes at `low` and `step` (secant),
+ * clamped to the bracket. */
 static double next_step(double low, double low_slope, double high, double step, double slope) {
     double secant = (double)NAN;
     if (isfinite(slope) && slope != low_slope) {

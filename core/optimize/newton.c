@@ -15,9 +15,9 @@
 #include <math.h>
 
 struct newton {
-    dni_descent base; /* step: the direction, then the step */
+    dni_descent base; /* `step` is used for the direction, then for the step */
     double *hessian;  /* [n × n] as computed */
-    double *factor;   /* [n × n] its Cholesky factor */
+    double *factor;   /* [n × n] Cholesky factor of the Hessian */
     double *scale;    /* [n] D^−½ */
 };
 
@@ -58,7 +58,8 @@ static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
     }
     status = dni_line_search_run(d, d->step, slope, 1, moved, err);
     if (status == DN_OK && !*moved && -slope > 2 * fabs(d->value)) {
-        /* The model promised a decrease below 0: the curvature has vanished. */
+        /* The quadratic model predicts a value below 0, so its curvature is too small. Retry with
+         * the gradient. */
         for (size_t i = 0; i < n; i++) {
             d->step[i] = -d->gradient[i];
         }

@@ -1,22 +1,24 @@
-/* Truncated Newton.
+/* Truncated Newton (Newton-CG).
  *
  *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D))
- *   ‖u‖_D² = Σ u_i²/D_i,   D the diagonal of H
+ *   ‖u‖_D² = Σ u_i²/D_i,   D the diagonal of H,   v_0 = v at the start
  *
- * by conjugate gradients preconditioned with D, from 0; then a line search that tries 1 first. v is
- * ∇f. The sequence η makes convergence superlinear and the first steps, which need no precision,
- * cheap. The iteration ends when a direction has no curvature. Nocedal and Wright, Numerical
- * Optimization, section 7.1 (Algorithm 7.1, equation 7.3).
+ * The system is solved by conjugate gradients preconditioned with D, from p = 0. A line search
+ * that tries α = 1 first follows. Without l1, v is ∇f. With this η the convergence is superlinear,
+ * and the first steps, which need no precision, are cheap. Conjugate gradients end early if a
+ * direction has no positive curvature. Nocedal and Wright, Numerical Optimization, section 7.1
+ * (Algorithm 7.1, equation 7.3).
  *
- * With l1, v is the minimum-norm subgradient, the system is that of the free variables (x_i ≠ 0 or
- * v_i ≠ 0), and the search is that of orthant.c: Byrd, Chin, Nocedal and Oztoprak, A family of
- * second-order methods for convex l1-regularized optimization, Mathematical Programming 159, 2016,
- * section 3. With more free variables than rows H is singular and v is not in its range: p would be
- * very long, and most of it would be cut off at the orthant's border. The system is therefore that
- * of H + μD, with μ ten times as large when neither the step nor an eighth of it helps, and a tenth
- * when the whole step does (Levenberg and Marquardt; Nocedal and Wright, section 10.3). At the
- * minimum the free variables are those that are not 0, μ vanishes, and the steps are Newton's. One
- * pass over the data a product; O(n) memory; no allocation in the loop. */
+ * With l1, v is the minimum-norm subgradient, the system contains only the free variables (x_i ≠ 0
+ * or v_i ≠ 0), and the line search is that of orthant.c: Byrd, Chin, Nocedal and Oztoprak, A
+ * family of second-order methods for convex l1-regularized optimization, Mathematical Programming
+ * 159, 2016, section 3. With more free variables than rows, H is singular and v is not in the
+ * range of H: p would be very long, and the projection onto the orthant would discard most of p.
+ * The solver therefore uses H + μD. μ is multiplied by ten if none of the trials α = 1, ½, ¼, ⅛
+ * decreases F, and divided by ten if α = 1 does (Levenberg and Marquardt; Nocedal and Wright,
+ * section 10.3). At the minimum the free variables are the nonzero variables, μ becomes 0, and the
+ * steps are Newton steps. One pass over the data per product with H; O(n) memory; no allocation in
+ * the loop. */
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
@@ -26,17 +28,23 @@
 #include <math.h>
 #include <string.h>
 
-/* μ: the first; the least above 0; the greatest, with which a step is nearly steepest descent. */
+/* Values of the damping μ: the first; the smallest above 0; the largest, with which a step is
+ * nearly steepest descent. */
 #define FIRST_DAMPING 1e-2
 #define LEAST_DAMPING 1e-6
 #define MOST_DAMPING 1e6
-enum { MAX_PRODUCTS = 250, DAMPED_TRIALS = 4 }; /* products and trials for one step */
+enum {
+    MAX_PRODUCTS = 250,
+    DAMPED_TRIALS = 4
+}; /* maximum numbers of products with H and of line
+                                                 * search trials per step */
 
 struct truncated {
     dni_descent base; /* step: p */
     double *subgradient;
-    double *diagonal; /* [n]; a variable that may not move has diagonal INFINITY */
-    double *residual, *conjugate, *image; /* [n] −v − Hp, the direction and H times it */
+    double *diagonal;                     /* [n] D; INFINITY for variables that are not free */
+    double *residual, *conjugate, *image; /* [n] each: −v − Hp, the direction of conjugate
+                                           * gradients, H times this direction */
     double damping;                       /* μ; only with l1 */
     double first;                         /* ‖v‖_D at the start */
 };
@@ -61,7 +69,7 @@ static double metric_dot(const struct truncated *t, const double *a, const doubl
     return sum;
 }
 
-/* step ← −(H + damping·D)⁻¹ subgradient on the free variables, nearly. */
+/* Solves (H + damping·D) step ≈ −subgradient on the free variables, to the accuracy η. */
 static dn_status solve(struct truncated *t, double damping, dn_error *err) {
     dni_descent *d = &t->base;
     const dni_objective *o = d->objective;
@@ -89,7 +97,8 @@ static dn_status solve(struct truncated *t, double damping, dn_error *err) {
             t->image[i] += isinf(t->diagonal[i]) ? 0 : damping * t->diagonal[i] * t->conjugate[i];
         }
         double curvature = dni_dot(t->conjugate, t->image, n);
-        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) { /* rho: the diagonal's estimate */
+        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) { /* rho is the curvature with D in
+                                                                   * place of H */
             break;
         }
         double alpha = rho / curvature;
@@ -106,14 +115,15 @@ static dn_status solve(struct truncated *t, double damping, dn_error *err) {
     if (dni_dot(d->step, t->subgradient, n) < 0 && dni_all_finite(d->step, n)) {
         return DN_OK;
     }
-    for (size_t i = 0; i < n; i++) { /* no curvature: steepest descent */
+    for (size_t i = 0; i < n; i++) { /* no positive curvature in the first product: steepest
+                                      * descent */
         d->step[i] = -t->subgradient[i] / t->diagonal[i];
     }
     return DN_OK;
 }
 
-/* With l1: increases the damping until a step decreases F; decreases it for the next step if the
- * first trial did. */
+/* With l1: multiplies the damping by ten until a step decreases F; divides it by ten if the first
+ * trial of a step succeeds. */
 static dn_status advance_in_orthant(struct truncated *t, bool *moved, dn_error *err) {
     dni_descent *d = &t->base;
     for (;;) {

@@ -2,27 +2,27 @@
  *
  * A pass visits the blocks in a seeded random order, and the rows of each piece of a block in a
  * random order, in batches: a pass over streamed rows reads each block once. After a pass the
- * objective is evaluated on all rows. The rate grows by a tenth after a pass that decreased it (the
- * "bold driver"). After any other pass the rate is halved and the iterate returns to the best
- * point. Near the minimum only the noise of the batches is left, which is proportional to the rate,
- * so that halving it ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section
- * 4.2).
+ * objective is evaluated on all rows. If the objective has decreased, the rate grows by 10 % (the
+ * "bold driver" rule). Otherwise the rate is halved and the iterate returns to the best point.
+ * Near the minimum the noise of the batches is proportional to the rate, so that halving the rate
+ * converges to the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2).
  *
- * With l1 the penalty is applied to a weight after each batch, but never beyond 0. u is the sum of
- * rate·(weight of the batch) since the start of the pass; q_i is the sum of the changes that the
- * penalty has made to x_i:
+ * With l1 the penalty is applied to a variable after each batch, but never moves it beyond 0. u is
+ * the sum of rate·(weight of the batch) since the start of the pass; q_i is the sum of the changes
+ * that the penalty has made to x_i:
  *
  *   x_i > 0:   x_i ← max(0, x_i − (l1_i u + q_i))
  *   x_i < 0:   x_i ← min(0, x_i + (l1_i u − q_i))
  *
- * The penalty is cumulative: a weight that the noise of a batch moves from 0 receives the penalty
- * not yet applied, so that the zeros are those of the whole pass, not of its last batch (Tsuruoka,
- * Tsujii and Ananiadou, ACL 2009, section 3). u and q start at 0 in each pass: penalty left from
- * the first passes, with large rates, would keep a weight at 0 at the small rates of the last. With
- * an L2 penalty u and q decay like the weights.
+ * The penalty is cumulative: a variable that becomes nonzero by the noise of a batch receives the
+ * penalty that was not applied to it yet. A variable is therefore 0 because of the whole pass, not
+ * because of its last batch (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3). u and q start
+ * at 0 in each pass: penalty accumulated in the first passes, at large rates, would keep a
+ * variable at 0 at the small rates of the last passes. With an L2 penalty u and q decay like the
+ * variables.
  *
- * Over sparse rows a batch reads only the weights of its entries (lazy.h): O(entries) per pass,
- * and O(n) at its start and end. */
+ * With sparse rows a batch reads only the variables of its entries (lazy.h). Cost: O(entries) per
+ * pass, and O(n) at the start and end of the pass. */
 #include "base/random.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
@@ -33,16 +33,16 @@
 #include <string.h>
 
 struct sgd {
-    dni_descent base; /* step: x − its value before the pass */
+    dni_descent base; /* `step` is x minus x before the pass */
     const dni_sgd_settings *settings;
     const dn_rows *rows;
     double rate;
     double best;    /* F at best_x */
     double *best_x; /* [n] */
-    double *paid;   /* [n] q; NULL without l1 */
+    double *paid;   /* [n] q, the applied penalties; NULL without l1 */
     double due;     /* u */
-    dni_lazy lazy;  /* the point of step_lazily, during a pass */
-    size_t *blocks; /* [n_blocks] the order of a pass */
+    dni_lazy lazy;  /* the point that step_lazily changes during a pass */
+    size_t *blocks; /* [n_blocks] order of the blocks in a pass */
     size_t *order;  /* [DN_BLOCK_ROWS] */
     dni_random random;
 };
@@ -58,7 +58,8 @@ static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
     t->order = dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *t->order);
 }
 
-/* Decays `paid` (q) like the weights, and applies the penalty. `due` is u. */
+/* Multiplies q (`paid`) by `decayed`, like the variables, then applies the penalty to x. `due` is
+ * u. */
 static void apply_penalty(const double *l1, double due, double decayed, double *paid, double *x,
                           size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -126,7 +127,8 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
     const dni_objective *o = d->objective;
     memcpy(d->step, d->x, d->n * sizeof *d->x);
     for (size_t i = 0; i < t->rows->n_blocks; i++) {
-        t->blocks[i] = i; /* so that a pass depends on the generator's state only */
+        t->blocks[i] = i; /* reset, so that the shuffle depends only on the state of the
+                           * generator */
     }
     dni_random_shuffle(&t->random, t->blocks, t->rows->n_blocks);
     t->due = 0;
@@ -134,7 +136,8 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
         memset(t->paid, 0, d->n * sizeof *t->paid);
     }
     if (s->step == NULL) {
-        t->lazy = (dni_lazy){.x = d->gradient, /* free between evaluations */
+        t->lazy = (dni_lazy){.x = d->gradient, /* x of the pass is stored in `gradient`, which is
+                                                * unused during a pass */
                              .paid = t->paid,
                              .n_penalised = s->n_penalised,
                              .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, d->n),
@@ -156,8 +159,8 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
     return DN_OK;
 }
 
-/* Keeps a better point and raises the rate; returns from another to the best and halves the rate.
- * False if the rate has vanished. */
+/* If the point is better than the best point, stores it and raises the rate; otherwise returns to
+ * the best point and halves the rate. Returns false if the rate is too small to continue. */
 static bool sgd_review(dni_descent *d, bool finite) {
     struct sgd *t = (struct sgd *)d;
     if (finite && d->value < t->best) {
@@ -192,7 +195,7 @@ static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
     return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 
-/* With l1, which takes more. */
+/* Computed for l1, which needs the most memory. */
 static double sgd_bytes(size_t n, size_t n_blocks) {
     const dni_descent_shape shape = {n, n_blocks, true};
     struct sgd scratch;

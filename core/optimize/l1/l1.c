@@ -1,4 +1,4 @@
-/* Soft thresholds and minimum-norm subgradients. */
+/* Soft thresholding and the minimum-norm subgradient of the l1 term. */
 #include "optimize/l1/l1.h"
 
 #include <math.h>

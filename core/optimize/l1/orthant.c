@@ -1,9 +1,9 @@
-/* Steps within an orthant, and the line search along a path that is projected onto it.
+/* Steps within an orthant, and a backtracking line search along a path projected onto the orthant.
  *
  *   ξ_i = sign(x_i), or −sign(subgradient_i) at x_i = 0
  *   π(y)_i = y_i where y_i ξ_i > 0, otherwise 0
  *   accept x' = π(x + αp) when   F(x') ≤ F(x) + c Σ subgradient_i (x'_i − x_i)
- *   c = 1e-4,   α = first, first/2, …
+ *   c = 1e-4,   α = first_step, first_step/2, …
  *
  * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007, section 3.2.
  * Near a minimum the decrease is below the rounding error of F. A value within the rounding error
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* −1, 0 or 1: the orthant's side for a variable. */
+/* ξ_i, the sign of variable i in the orthant: −1, 0 or 1. */
 static double side(double x, double subgradient) {
     if (x != 0) {
         return x > 0 ? 1 : -1;
@@ -30,8 +30,8 @@ void dni_orthant_align(const double *x, const double *subgradient, size_t n, dou
     }
 }
 
-/* x_new ← π(x + step·direction). Returns Σ subgradient (x_new − x). A variable without l1 has no
- * border. */
+/* x_new ← π(x + step·direction). Returns Σ subgradient_i (x_new_i − x_i). Variables with l1 = 0
+ * are not projected. */
 static double project(const dni_descent *d, const double *subgradient, const double *direction,
                       double step) {
     const double *l1 = d->objective->l1;
@@ -48,7 +48,7 @@ static double project(const dni_descent *d, const double *subgradient, const dou
     return slope;
 }
 
-/* The slope along the step at its end, of F within the orthant. */
+/* The derivative along the step at x_new of F restricted to the orthant. */
 static double end_slope(const dni_descent *d, const double *subgradient) {
     const double *l1 = d->objective->l1;
     double slope = 0;
@@ -68,7 +68,7 @@ dn_status dni_orthant_search_run(dni_descent *d, const double *subgradient, cons
     *found = false;
     for (*trials = 0; *trials < most_trials; step /= 2) {
         double value, slope = project(d, subgradient, direction, step);
-        if (slope >= 0) { /* the step is below rounding */
+        if (slope >= 0) { /* the step is smaller than the rounding error of x */
             return DN_OK;
         }
         dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &value, d->gradient_new, err);

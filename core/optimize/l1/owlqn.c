@@ -23,7 +23,7 @@
 struct owlqn {
     dni_descent base;
     dni_pairs pairs;
-    double *free;                    /* [n] 1: the variable may move; 0 */
+    double *free;                    /* [n] 1: the variable is free; 0: it stays 0 */
     double *subgradient, *direction; /* [n] */
 };
 
@@ -46,14 +46,14 @@ static double free_dot(const struct owlqn *t, const double *a, const double *b) 
     return sum;
 }
 
-/* q ← M⁻¹q, M the objective's diagonal approximation of the Hessian. */
+/* q ← M⁻¹q. M is the objective's approximation of the Hessian. */
 static void precondition(const dni_objective *o, double *q) {
     if (o->precondition != NULL) {
         o->precondition(o->ctx, q);
     }
 }
 
-/* direction ← −B⁻¹ subgradient */
+/* direction ← −B⁻¹ subgradient by the two-loop recursion. */
 static void owlqn_direction(struct owlqn *t) {
     const dni_objective *o = t->base.objective;
     const dni_pairs *pairs = &t->pairs;
@@ -72,7 +72,7 @@ static void owlqn_direction(struct owlqn *t) {
             sy[i] = 0;
             continue;
         }
-        if (gamma == 0) { /* the newest usable pair gives the scale of M */
+        if (gamma == 0) { /* newest pair with positive curvature: it determines gamma */
             for (size_t j = 0; j < n; j++) {
                 scratch[j] = t->free[j] * y[j];
             }
@@ -111,7 +111,7 @@ static dn_status owlqn_advance(dni_descent *d, bool *moved, dn_error *err) {
         dni_orthant_align(d->x, t->subgradient, d->n, t->direction);
         const double slope = dni_dot(t->direction, t->subgradient, d->n);
         if (slope < 0) {
-            /* The first step is that of L-BFGS. */
+            /* The first step has the same length as in L-BFGS. */
             double first_step = t->pairs.count == 0 && slope < -1 ? 1 / sqrt(-slope) : 1;
             size_t trials = DNI_ORTHANT_TRIALS;
             dn_status status = dni_orthant_search_run(d, t->subgradient, t->direction, first_step,
@@ -129,7 +129,7 @@ static dn_status owlqn_advance(dni_descent *d, bool *moved, dn_error *err) {
         if (t->pairs.count == 0) {
             return DN_OK;
         }
-        t->pairs.count = 0; /* the pairs do not help: try the subgradient */
+        t->pairs.count = 0; /* no decrease: retry with the subgradient as direction */
     }
 }
 

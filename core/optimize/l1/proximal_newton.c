@@ -28,15 +28,17 @@
 enum { MAX_SWEEPS = 1000, SWEEPS_A_SYSTEM = 8, MAX_TRIALS = 40 };
 
 struct proximal {
-    dni_descent base;                /* step: the solution of a system, then z − x */
-    double *hessian;                 /* [n × n], both triangles */
-    double *factor;                  /* [n × n] work of the systems */
-    double *scale;                   /* [n] work of the systems */
-    double *z;                       /* [n] the point of the model */
+    dni_descent base;                /* `step` is used for the solution of a system, then for z
+                                      * − x */
+    double *hessian;                 /* [n × n] symmetric; both triangles are filled */
+    double *factor;                  /* [n × n] workspace of the linear systems */
+    double *scale;                   /* [n] workspace of the linear systems */
+    double *z;                       /* [n] current minimiser of the model Q */
     double *r;                       /* [n] ∇f + H(z − x) */
-    double *right, *move, *response; /* [n] of a system: its right side, z' − z, H(z' − z) */
+    double *right, *move, *response; /* [n] each, of a linear system: right-hand side, z' − z, H(z'
+                                      * − z) */
     size_t *index;                   /* [n] its variables */
-    double first;                    /* the largest slope at the start of a step so far */
+    double first;                    /* largest value so far of slope_max at the start of a step */
 };
 
 static void proximal_layout(dni_layout *layout, const void *shape, void *work) {
@@ -54,8 +56,8 @@ static void proximal_layout(dni_layout *layout, const void *shape, void *work) {
     t->index = dni_layout_array(layout, n, sizeof *t->index);
 }
 
-/* Largest component of the minimum-norm subgradient at a point whose smooth part has that
- * gradient. */
+/* Returns the largest component of the minimum-norm subgradient at x, where gradient [n] is ∇f(x)
+ * or the gradient of the smooth part of Q. */
 static double slope_max(const double *l1, const double *x, const double *gradient, size_t n) {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -71,7 +73,8 @@ static bool same_sign(double a, double b) {
     return (a > 0) == (b > 0) && (a < 0) == (b < 0);
 }
 
-/* One sweep. Returns true if a variable changed its sign, or became 0 or nonzero. */
+/* Makes one sweep of coordinate descent over all variables. Returns true if a variable changed
+ * sign, or became 0 or nonzero. */
 static bool sweep(struct proximal *t) {
     const size_t n = t->base.n;
     const double *l1 = t->base.objective->l1;
@@ -89,7 +92,7 @@ static bool sweep(struct proximal *t) {
     return changed;
 }
 
-/* response ← H move; returns Q(z + move) − Q(z). */
+/* response ← H·move. Returns Q(z + move) − Q(z). */
 static double model_change(struct proximal *t) {
     const size_t n = t->base.n;
     const double *l1 = t->base.objective->l1;
@@ -107,8 +110,8 @@ static double model_change(struct proximal *t) {
     return change;
 }
 
-/* move [n] ← `share` times the solution of the system, for all variables; a variable that would
- * cross 0 ends there. */
+/* move [n] ← `share` times the solution of the system; 0 for variables that are not in the system.
+ * A variable that would cross 0 moves to 0. */
 static void cut_at_zero(struct proximal *t, size_t n_free, double share) {
     const double *l1 = t->base.objective->l1, *solution = t->base.step;
     memset(t->move, 0, t->base.n * sizeof *t->move);
@@ -116,14 +119,14 @@ static void cut_at_zero(struct proximal *t, size_t n_free, double share) {
         size_t i = t->index[k];
         double move = share * solution[k], rest = t->z[i] + move;
         if (l1[i] > 0 && (!same_sign(rest, t->z[i]) ||
-                          fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* a rounding error of 0 */
+                          fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* the sum is 0 up to rounding */
             move = -t->z[i];
         }
         t->move[i] = move;
     }
 }
 
-/* The share of the solution at which the first variable comes to 0; 1 if none does. */
+/* Returns the smallest fraction of the solution at which a variable becomes 0; 1 if none does. */
 static double first_crossing(const struct proximal *t, size_t n_free) {
     const double *l1 = t->base.objective->l1, *solution = t->base.step;
     double share = 1;
@@ -136,7 +139,7 @@ static double first_crossing(const struct proximal *t, size_t n_free) {
     return share;
 }
 
-/* z ← the minimum of the model over the variables that are not 0, signs held. */
+/* z ← the minimiser of Q over the nonzero variables, with their signs fixed. */
 static dn_status solve_free(struct proximal *t, dn_error *err) {
     const size_t n = t->base.n;
     const double *l1 = t->base.objective->l1;
@@ -177,7 +180,8 @@ static dn_status solve_free(struct proximal *t, dn_error *err) {
     return DN_OK;
 }
 
-/* z ← the model's minimum to `tolerance` in its subgradient, or as near as MAX_SWEEPS lead. */
+/* z ← the minimiser of Q. Ends when the subgradient of Q is at most `tolerance`, or after
+ * MAX_SWEEPS sweeps. */
 static dn_status solve_model(struct proximal *t, double tolerance, dn_error *err) {
     dni_descent *d = &t->base;
     const double *l1 = d->objective->l1;
@@ -204,7 +208,8 @@ static dn_status solve_model(struct proximal *t, double tolerance, dn_error *err
     return DN_OK;
 }
 
-/* x_new ← x + α(z − x) with a smaller F; *found stays false if there is none. */
+/* Backtracking: x_new ← x + α(z − x), where F(x_new) is sufficiently below F(x). *found stays
+ * false if no α succeeds. */
 static dn_status search(struct proximal *t, bool *found, dn_error *err) {
     dni_descent *d = &t->base;
     const dni_objective *o = d->objective;
@@ -218,7 +223,8 @@ static dn_status search(struct proximal *t, bool *found, dn_error *err) {
     }
     for (int trial = 0; trial < MAX_TRIALS; trial++, alpha /= 2) {
         double now;
-        for (size_t i = 0; i < n; i++) { /* x + (z − x) would lose zeros */
+        for (size_t i = 0; i < n; i++) { /* α = 1: copies z, because x + (z − x) may not be exactly
+                                          * 0 */
             d->x_new[i] = trial == 0 ? t->z[i] : d->x[i] + alpha * d->step[i];
         }
         dn_status status = o->evaluate(o->ctx, d->run, d->x_new, &now, d->gradient_new, err);
@@ -240,7 +246,7 @@ static dn_status search(struct proximal *t, bool *found, dn_error *err) {
     return DN_OK;
 }
 
-/* Copies the lower triangle to the upper. */
+/* Copies the lower triangle of h [n × n] to the upper triangle. */
 static void mirror(double *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {
