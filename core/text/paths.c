@@ -1,4 +1,4 @@
-/* Graphs: the text of edges to lists of neighbours, and the enumeration of paths. */
+/* Graphs: parses the text of edges to adjacency lists and enumerates the paths. */
 #include "text/paths.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#define SHOWN 40 /* bytes of an edge in a message */
+#define SHOWN 40 /* number of bytes of an edge shown in an error message */
 
 void dni_paths_done(dni_paths *paths) {
     dni_string_set_done(&paths->labels);
@@ -141,8 +141,8 @@ static bool grow_nodes(dni_paths *p) {
     return true;
 }
 
-/* Builds the lists of neighbours, then removes duplicates. first[i + 1] first counts, then is
- * the next free position of node i, and finally its end. */
+/* Builds the adjacency lists and removes duplicate neighbours. first[i + 1] is first a count, then
+ * the next free position of node i, finally the end of the list of node i. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
     if (((p->node_capacity == 0 || n > p->node_capacity) && !grow_nodes(p)) || p->first == NULL ||
@@ -194,8 +194,8 @@ static bool has(const dni_paths *p, uint32_t node) {
     return false;
 }
 
-/* Goes to the next path: extends the present one by a node, or returns to a prefix and extends
- * that by another node. */
+/* Advances to the next path in depth-first order: extends the current path by a node, or removes
+ * its last nodes and appends another node. */
 static bool step(dni_paths *p) {
     for (; p->depth > 0; p->depth--) {
         uint32_t *at = &p->at[p->depth - 1];

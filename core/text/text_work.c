@@ -1,5 +1,5 @@
-/* The entries of a text (dni_vocabulary_entries): the features of its words or label sequences,
- * sorted and counted; or its characters. */
+/* Computes the entries of a text (dni_vocabulary_entries): features and counts, sorted by feature.
+ * Features are words, label sequences or characters. */
 #include "text/tokens.h"
 #include "text/vocabulary.h"
 #include "text/words.h"
@@ -10,12 +10,12 @@
 
 struct dn_text_work {
     dni_tokens tokens;
-    dni_string_set unseen; /* DN_TEXT_SET: words of the text that no training row has */
+    dni_string_set unseen; /* DN_TEXT_SET: words of the text that occur in no training row */
     size_t n_unseen;       /* number of unseen words or label sequences */
     size_t capacity;       /* allocated elements of each array */
-    /* [capacity] the feature of each word of the text; then the different features */
+    /* [capacity] first the feature of each word of the text; then each feature once */
     uint32_t *feature;
-    uint32_t *other; /* [capacity] for sorting */
+    uint32_t *other; /* [capacity] second array of the radix sort */
     double *value;   /* [capacity] */
 };
 
@@ -41,7 +41,7 @@ void dn_text_work_free(dn_text_work *work) {
     free(work);
 }
 
-/* Allocates at least n features. */
+/* Increases the capacity of the arrays to at least n. */
 static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
     size_t capacity = n + n / 2 + 256;
     uint32_t *feature = realloc(work->feature, capacity * sizeof *feature);
@@ -60,8 +60,8 @@ static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
     return DN_OK;
 }
 
-/* Counts a word that no training row has, once for each text. Label sequences are different
- * anyway. */
+/* Counts a word that occurs in no training row, once per text. Label sequences need no check for
+ * repetition, because each occurs once in a text. */
 static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t size,
                               dn_text_work *work, dn_error *err) {
     uint32_t index;
@@ -74,7 +74,7 @@ static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t 
     return status;
 }
 
-/* Finds the features of the words, in the order of the text. *n: their number. */
+/* Finds the features of the words, in the order of the text. *n ← the number of features. */
 static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length,
                             dn_text_work *work, size_t *n, dn_error *err) {
     dn_strings words = dni_string_set_view(&v->words);
@@ -102,7 +102,7 @@ static dn_status find_words(const dni_vocabulary *v, const char *text, size_t le
     return status;
 }
 
-/* At most this many are sorted by insertion. */
+/* Up to this number of features is sorted by insertion sort. */
 #define FEW 48
 
 static void sort_few(uint32_t *list, size_t n) {
@@ -116,7 +116,7 @@ static void sort_few(uint32_t *list, size_t n) {
     }
 }
 
-/* Radix sort by bytes: the cost depends on n only, not on the text. */
+/* Sorts n features by radix sort, one byte at a time: the cost depends on n, not on the order. */
 static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
     if (n <= FEW) {
         sort_few(work->feature, n);
@@ -141,7 +141,8 @@ static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
     }
 }
 
-/* Replaces sorted features by the different ones and their counts. */
+/* Replaces n sorted features by the distinct features and their counts. Returns the number of
+ * distinct features. */
 static size_t count_features(dn_text_work *work, size_t n) {
     size_t different = 0;
     for (size_t i = 0, next; i < n; i = next) {
@@ -192,7 +193,7 @@ static dn_status find_characters(const char *text, size_t length, dn_text_work *
     return DN_OK;
 }
 
-/* Words or label sequences as features, each once. */
+/* Finds the features of words or label sequences and counts each. */
 static dn_status count_words(const dni_vocabulary *v, const char *text, size_t length,
                              dn_text_work *work, size_t *n, dn_error *err) {
     size_t n_words = 0;

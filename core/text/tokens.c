@@ -1,4 +1,4 @@
-/* Characters of a text, and the position of errors. */
+/* Conversion of a text to characters, and the column and row of an error. */
 #include "text/tokens.h"
 
 #include <unistr.h>

@@ -1,4 +1,4 @@
-/* The tokens of a text: words, or the label sequences of a graph; and its characters. */
+/* Tokens of a text: words, or label sequences of a graph. Also the characters of a text. */
 #ifndef DNI_TOKENS_H
 #define DNI_TOKENS_H
 
@@ -6,7 +6,7 @@
 #include <discern/encoder.h>
 #include <discern/text.h>
 
-/* A reader of tokens, used by one thread. {0} has read nothing. */
+/* A tokeniser, used by one thread. Initialised by {0}. */
 typedef struct dni_tokens {
     bool of_paths; /* true: label sequences of at most graph.length labels; false: words */
     dn_words words;
@@ -17,9 +17,9 @@ static inline void dni_tokens_done(dni_tokens *tokens) {
     dni_paths_done(&tokens->graph);
 }
 
-/* Begins to read a text, which must outlive the reading.
+/* Starts to read a text, which must remain valid until the last token was read.
  *
- *   keep_case  for words
+ *   keep_case  words only: true: case is not folded
  *   length     DN_TEXT_PATHS: maximum number of labels
  *
  * Errors: for paths those of dni_paths_begin; for words none. */
@@ -36,8 +36,8 @@ DN_MUST_USE static inline dn_status dni_tokens_begin(dni_tokens *tokens,
     return dni_paths_begin(&tokens->graph, text, n, err);
 }
 
-/* Reads the next token; *token is valid until the next call. Returns its length, 1 …
- * DN_MAX_WORD_BYTES, or 0: there are no more. */
+/* Reads the next token; *token is valid until the next call. Returns its length in bytes, 1 …
+ * DN_MAX_WORD_BYTES; 0: no token is left. */
 static inline size_t dni_tokens_next(dni_tokens *tokens, const char **token) {
     if (tokens->of_paths) {
         *token = tokens->graph.sequence;
@@ -48,15 +48,16 @@ static inline size_t dni_tokens_next(dni_tokens *tokens, const char **token) {
 }
 
 /* Converts text [length] to code points, all > 0: U+FFFD replaces U+0000 and bytes that are not
- * UTF-8.
+ * valid UTF-8.
  *
  *   out  [DN_MAX_CHARACTERS]; NULL: the characters are only counted
  *
- * Errors: DN_ERR_DATA for more characters; the message does not name the column. */
+ * Errors: DN_ERR_DATA for more than DN_MAX_CHARACTERS characters; the message does not name the
+ * column. */
 DN_MUST_USE dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t *n,
                                      dn_error *err);
 
-/* Adds the column and the row to an error of a text. */
+/* Adds the column and the row to the error of a text. Returns `status`. */
 dn_status dni_text_error_at(dn_status status, const char *column, size_t row, dn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A vocabulary: release, bytes. */
+/* Memory and serialization of a vocabulary. */
 #include "text/vocabulary.h"
 
 #include "text/words.h"
@@ -56,14 +56,15 @@ static dn_status corrupt(const char *what, dn_error *err) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a vocabulary is damaged: %s", what);
 }
 
-/* Reads a word that follows `word` [*length], which it replaces. */
+/* Reads a front-coded word. `word` [*length] is the previous word and is replaced. */
 static bool read_word(dni_reader *reader, char word[DN_MAX_WORD_BYTES], size_t *length) {
     size_t shared = dni_read_u8(reader), more = dni_read_u8(reader);
     const char *bytes = dni_read_bytes(reader, more);
     if (bytes == NULL || more == 0 || shared > *length || shared + more > DN_MAX_WORD_BYTES) {
         return false;
     }
-    /* Order: the byte after the shared prefix must be greater than in the previous word. */
+    /* Ascending order: the byte after the shared prefix must be greater than in the previous
+     * word. */
     if (shared < *length && (unsigned char)bytes[0] <= (unsigned char)word[shared]) {
         return false;
     }

@@ -15,12 +15,12 @@ typedef struct dni_vocabulary {
     dn_text_weighting weighting;
     bool keep_case;
     unsigned length; /* DN_TEXT_PATHS: maximum number of labels; otherwise 0 */
-    /* words.n, plus 1 for unseen ones if it is complete; buckets; or DN_MAX_CHARACTERS */
+    /* words.n, plus 1 for unseen words if the vocabulary is complete; or `buckets`; or
+     * DN_MAX_CHARACTERS */
     size_t n_features;
-    size_t buckets; /* 0: words, or characters */
+    size_t buckets; /* number of hash buckets; 0: words or characters */
     dni_string_set
-        /* in byte order: word or label sequence i is feature i; empty when hashed. Words are
-         * looked up in `index` */
+        /* in byte order: word or label sequence i is feature i; empty when hashed */
         words;
     dni_word_index index; /* of the words */
     dn_input_remark
@@ -29,7 +29,8 @@ typedef struct dni_vocabulary {
     double *idf;
 } dni_vocabulary;
 
-/* Returns whether all words of the training rows are features, and unseen words have one. */
+/* Returns true if all words of the training rows are features and there is one feature for unseen
+ * words. */
 static inline bool dni_text_is_complete(dn_text_weighting weighting) {
     return weighting == DN_TEXT_SET || weighting == DN_TEXT_PATHS;
 }
@@ -41,17 +42,17 @@ static inline bool dni_text_is_complete(dn_text_weighting weighting) {
  *                0 are ignored. A missing text has no words
  *   out_entries  mean number of entries of a row: sum of df/n over the features
  *
- * df of a word or bucket is the sum of v over the rows that have it, n that over all rows. The
- * words of a vocabulary are those that at least spec->min_rows rows have (counted without
- * weights), at most spec->vocabulary of them: those with the largest df, among equals the first
- * in byte order. Sums of v are computed in integer units of 2^-62 of (number of rows × largest
- * weight), so that they do not depend on threads, chunks or the order of rows. The vocabulary
- * may be empty.
+ * df of a word or bucket is the sum of the weights of the rows that contain it; n is the sum of
+ * the weights of all rows. Candidates are the words that occur in at least spec->min_rows rows
+ * (counted without weights). The vocabulary has the spec->vocabulary candidates with the largest
+ * df; of words with equal df the first in byte order is preferred. Weights are summed as integer
+ * multiples of 2^-62 of (number of rows × largest weight), so that the sums do not depend on
+ * threads, chunks or the order of rows. The vocabulary may be empty.
  *
- * Cost: one pass, by one thread if the source has fewer slots than the run. Working memory of
+ * Cost: one pass; single-threaded if the source has fewer slots than the run. Working memory of
  * the run: about 50 bytes plus the text for each different word and thread, 48 bytes for each
- * chosen word; 16 bytes for each bucket and thread when hashed. The run's stop function is
- * polled every 2^16 words. Characters count as buckets.
+ * chosen word; 16 bytes for each bucket and thread when hashed. The run's stop function is polled
+ * every 2^16 words. Characters are counted like buckets.
  *
  * Errors
  *   DN_ERR_BUDGET, DN_ERR_MEMORY  (field) the message suggests `hash`
@@ -68,9 +69,9 @@ DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t colum
  *   n_entries    number of words of all texts, each counted once per text; 0: unknown
  *   n_chosen     number of words that become features
  *
- * An estimate and not a layout, because the size depends on the words. A slot is assumed to find at
- * most 2 n_entries/n_slots different words. While two tallies are merged, the words of one are in
- * memory twice. */
+ * This is an estimate and not a layout, because the size depends on the words. A slot is assumed
+ * to find at most 2 n_entries/n_slots different words. While a tally is merged into another, its
+ * words are in memory twice. */
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots);
 
@@ -85,20 +86,20 @@ DN_MUST_USE dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, s
                                              const uint32_t **feature, const double **value,
                                              size_t *n, dn_error *err);
 
-/* Returns the bytes of memory that it uses. */
+/* Returns the bytes of memory that a vocabulary uses. */
 size_t dni_vocabulary_bytes(const dni_vocabulary *vocabulary);
 
-/* Appends the bytes:
+/* Serializes a vocabulary:
  *
  *   u8 weighting, u8 keep_case, u64 buckets; DN_TEXT_PATHS: u8 length
- *   without buckets, unless characters: u64 n, then each word front-coded: u8 number of bytes
- *   shared
+ *   words or label sequences: u64 n, then each word front-coded: u8 number of bytes shared
  *     with the previous word, u8 number of bytes that follow, those bytes
  *   tf-idf: f64 idf[n_features] */
 void dni_vocabulary_write(const dni_vocabulary *vocabulary, dni_writer *writer);
 /* Reads a vocabulary. Memory: up to 450 bytes for each word, and 8 for each idf. Errors:
- * DN_ERR_CORRUPT if it is cut short, words are not in order, empty, too long or not UTF-8, there
- * are more than DN_MAX_WORDS features, or an idf is below 1 or not finite; DN_ERR_MEMORY. */
+ * DN_ERR_CORRUPT if the data are truncated; if words are not in order, empty, too long or not
+ * UTF-8; if there are more than DN_MAX_WORDS features; if an idf is below 1 or not finite.
+ * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_vocabulary_read(dni_reader *reader, dni_vocabulary *out, dn_error *err);
 
 #endif

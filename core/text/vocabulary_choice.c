@@ -1,7 +1,7 @@
-/* The choice of words: one walk over the tally with a list of twice as many candidates as are
- * wanted. When the list is full the better half is kept, and its worst becomes the threshold for
- * the following words. The cost of choosing a few of many words is thus that of the walk. The
- * chosen words are sorted by bytes; all steps poll the run's stop function. */
+/* Chooses words in one pass over the tally, with a list of up to twice as many candidates as
+ * wanted. When the list is full, the better half is kept, and the worst word of this half becomes
+ * the threshold for the following words. Choosing few of many words therefore costs little more
+ * than the pass. The chosen words are sorted by bytes. All steps poll the run's stop function. */
 #include "text/vocabulary_choice.h"
 
 #include "base/run_memory.h"
@@ -15,9 +15,9 @@ struct choice {
     dni_candidate *list; /* [capacity] */
     size_t n, capacity;
     size_t most;     /* number of words wanted: capacity / 2 */
-    bool is_full;    /* list[most - 1] is the threshold */
-    uint64_t random; /* state of the generator of pivots; results do not depend on it */
-    size_t steps;    /* since the last poll */
+    bool is_full;    /* list[most - 1] is the threshold for new candidates */
+    uint64_t random; /* state of the generator of pivots; the chosen words do not depend on it */
+    size_t steps;    /* number of steps since the stop function was polled */
 };
 
 static dn_status poll(struct choice *c, size_t steps, dn_error *err) {
@@ -38,7 +38,7 @@ static uint64_t prefix_of(const dni_tally_word *word) {
     return prefix;
 }
 
-/* All words are different. */
+/* Returns true if word a precedes word b in byte order. All words are different. */
 static bool is_before(const dni_candidate *a, const dni_candidate *b) {
     if (a->prefix != b->prefix) {
         return a->prefix < b->prefix;
@@ -59,8 +59,8 @@ static void swap(dni_candidate *a, dni_candidate *b) {
 }
 
 /* ---- the better half ---- */
-/* Moves the candidates of list[first … end - 1] that are better than a random pivot before it
- * and the others behind it. *out: the position of the pivot. */
+/* Partitions list[first … end - 1] by a random pivot: better candidates come before the pivot, the
+ * others after it. *out ← the position of the pivot. */
 static dn_status partition(struct choice *c, size_t first, size_t end, size_t *out, dn_error *err) {
     dni_candidate *list = c->list;
     size_t behind = first;
@@ -81,8 +81,8 @@ static dn_status partition(struct choice *c, size_t first, size_t end, size_t *o
     return DN_OK;
 }
 
-/* Keeps the `most` best candidates, the worst of them last (Hoare's FIND). Pivots are random, so
- * that no text can make it quadratic. */
+/* Keeps the `most` best candidates; the worst of these becomes the last (Hoare's FIND). Random
+ * pivots prevent that a text causes quadratic time. */
 static dn_status keep_best(struct choice *c, dn_error *err) {
     const size_t wanted = c->most - 1;
     size_t first = 0, end = c->n;
@@ -150,7 +150,7 @@ static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidat
     return DN_OK;
 }
 
-/* Merge sort between the list and the free half behind it. */
+/* Merge sort of the list; the free half of the array after the list is the second array. */
 static dn_status sort(struct choice *c, dn_error *err) {
     const size_t n = c->n;
     dni_candidate *from = c->list, *to = c->list + n;

@@ -1,8 +1,9 @@
-/* Fits a vocabulary: each thread counts the words of its rows in a tally, the tallies are
- * merged, and words are chosen (vocabulary_choice.h).
+/* Fits a vocabulary: each thread counts the words of its rows in a tally, the tallies are merged,
+ * and the vocabulary is chosen (vocabulary_choice.h).
  *
- * Weights are counted in integer units small enough that rounding has no effect. Integer sums
- * are the same in any order, so that the words and idf do not depend on the threads. */
+ * Weights are rounded to integer units small enough that the rounding has no effect. Integer sums
+ * do not depend on the order of addition, so that the words and idf do not depend on the number of
+ * threads. */
 #include "base/argument.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
@@ -24,13 +25,13 @@ struct slot {
     dni_open_chunk open;
     dn_column_view view; /* of the open chunk */
     dni_tally tally;     /* words or label sequences */
-    /* [buckets] units of the rows that have a word in the bucket; NULL: words */
+    /* [buckets] units of the rows that have a word in the bucket; NULL: the fit counts words */
     uint64_t *bucket;
-    uint64_t *bucket_row; /* [buckets] the row counted last, plus 1 */
+    uint64_t *bucket_row; /* [buckets] 1 + the last row counted in the bucket */
     uint64_t units;       /* of all rows */
-    size_t bytes;         /* bytes of text since the last poll */
-    bool has_text;        /* some row is not missing */
-    dni_tokens tokens;    /* of the present row */
+    size_t bytes;         /* bytes of text read since the stop function was polled */
+    bool has_text;        /* some row has a text that is not missing */
+    dni_tokens tokens;    /* tokeniser of the current row */
 };
 
 struct fit {
@@ -39,11 +40,11 @@ struct fit {
     const double *weight; /* [source->n_rows] or NULL */
     const dn_text_spec *spec;
     const dn_run *run;
-    /* buckets that are counted: those of the spec, or one for each character; 0: words */
+    /* number of buckets counted: spec.buckets, or DN_MAX_CHARACTERS; 0: words are counted */
     size_t buckets;
-    int exponent;       /* a weight v has v × 2^exponent units */
-    dn_run passes;      /* the run of passes over the source */
-    size_t n_slots;     /* slots that are initialised */
+    int exponent;       /* a weight v is counted as v × 2^exponent units */
+    dn_run passes;      /* copy of the run for passes over the source */
+    size_t n_slots;     /* number of initialised slots */
     struct slot *slots; /* [n_slots] */
 };
 
@@ -52,7 +53,7 @@ static dn_status name_column(const struct fit *fit, dn_status status, dn_error *
     return status;
 }
 
-/* Reports that memory for words or buckets was refused, or that the run has stopped. */
+/* Sets the error message if memory for words or buckets was refused; passes other errors on. */
 static dn_status no_memory(const struct fit *fit, dn_status status, dn_error *err) {
     if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
         return dn_error_set(err, status, "counting words was stopped");
@@ -89,7 +90,7 @@ static int bits_of(double number) {
     return bits;
 }
 
-/* Checks the weights and chooses the unit by the largest. */
+/* Checks the weights and chooses the unit from the largest weight. */
 static dn_status choose_unit(struct fit *fit, dn_error *err) {
     const dni_selection *rows = fit->rows;
     double greatest = fit->weight == NULL ? 1 : 0;
@@ -219,7 +220,7 @@ static dn_status slots_init(struct fit *fit, dn_error *err) {
         slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
         dni_tally_init(&slot->tally, fit->run,
                        (uint64_t)(uintptr_t)memory *
-                           UINT64_C(0xd6e8feb86659fd93)); /* unknown outside the process */
+                           UINT64_C(0xd6e8feb86659fd93)); /* random seed, unknown to clients */
         if (buckets == 0) {
             continue;
         }
@@ -276,7 +277,7 @@ static dn_status make_idf(const struct fit *fit, dni_vocabulary *v, dn_error *er
     return v->idf == NULL ? no_memory(fit, DN_ERR_MEMORY, err) : DN_OK;
 }
 
-/* Adds the df of feature i to *weight and computes its idf. */
+/* Computes the df and idf of feature i from its units. Adds the df to *weight. */
 static dn_status add_df(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units,
                         double *weight, dn_error *err) {
     double df = weight_back(fit, units);
@@ -351,7 +352,7 @@ static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *
     return status;
 }
 
-/* weight: the sum of df over the features. */
+/* Returns the remark on the column. weight: the sum of df over the features. */
 static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v, double weight) {
     const struct slot *all = &fit->slots[0];
     if (weight > 0 || v->words.n > 0) {
@@ -425,13 +426,15 @@ cleanup:
 }
 
 /* ---- memory ---- */
-#define WORD_BYTES 72 /* mean size of a word in a tally: its text and its part of the table */
-#define LEAST_BYTES (((size_t)1 << 16) + 8192) /* the first page and the first slots of a tally */
+#define WORD_BYTES 72 /* mean bytes of a word in a tally: its text and its part of the hash table */
+#define LEAST_BYTES                                                                                \
+    (((size_t)1 << 16) + 8192) /* bytes of a small tally: the first page and the
+                                                * first slots of the hash table */
 
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots) {
     const double slots = (double)(n_slots == 0 ? 1 : n_slots);
-    /* chunks differ in size: a slot may count twice its share */
+    /* chunks differ in size: one slot may count twice the average share of the words */
     const double found = n_entries > 0 ? fmin(n_different, 2 * n_entries / slots) : n_different;
     const double counted =
         slots < 2 ? n_different : fmin(n_different, 2 * found) + (slots - 1) * found;

@@ -1,5 +1,5 @@
-/* A hash table of words. The words are stored in pages; a slot of the table holds a hash and the
- * offset of a word. A lookup reads one slot and one word. */
+/* A hash table of words. The words are stored in pages. A slot of the table has the hash and the
+ * offset of a word. A lookup usually reads one slot and one word. */
 #include "text/vocabulary_tally.h"
 
 #include "base/run_memory.h"
@@ -7,7 +7,9 @@
 #include <string.h>
 
 #define PAGE ((size_t)1 << 16)
-#define ALIGNMENT 8 /* of words. Offsets count in units of it, so that 32 bits reach 32 GiB */
+#define ALIGNMENT                                                                                  \
+    8 /* alignment of words in bytes, and unit of their offsets: 32-bit offsets
+                     * address 32 GiB */
 #define OFFSETS (PAGE / ALIGNMENT)
 #define FIRST_SLOTS 1024
 #define SLOTS_A_POLL ((size_t)1 << 18)
@@ -34,7 +36,7 @@ static size_t size_of(size_t length) {
     return (offsetof(dni_tally_word, text) + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Doubles the number of slots, or allocates the first. */
+/* Doubles the number of slots; allocates FIRST_SLOTS slots in an empty table. */
 static dn_status grow_slots(dni_tally *tally, dn_error *err) {
     size_t n_slots = tally->n_slots == 0 ? FIRST_SLOTS : 2 * tally->n_slots;
     void *memory = NULL;
@@ -111,7 +113,7 @@ const dni_tally_word *dni_tally_next(dni_tally_walk *walk) {
     return NULL;
 }
 
-/* Allocates a word in the last page or in a new one. */
+/* Reserves space for a word in the last page, or in a new page if it does not fit. */
 static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
     size_t size = size_of(length);
     if (tally->n_pages == 0 || size > PAGE - tally->used) {
@@ -144,8 +146,8 @@ static uint32_t rows_sum(uint32_t a, uint32_t b) {
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* Adds a word with a known hash: `found` is the word of another tally or row, without its text.
- * A word is counted once for consecutive calls with the same row. */
+/* Adds a word with a known hash. `found` has the length, row, rows and units to add. Consecutive
+ * calls for the same word and row count the row once. */
 static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dni_tally_word *found,
                      dn_error *err) {
     const size_t length = found->length;

@@ -1,4 +1,4 @@
-/* Creation of the index of a list of words, with its final size. */
+/* Builds the index of a list of words. The final size is known, so that the table does not grow. */
 #include "text/word_index.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ dn_status dni_word_index_make(dni_word_index *index, dn_strings words, const dn_
     memset(slots, 0xff, n_slots * sizeof *slots);
     dni_word_index made = {.slots = slots, .n_slots = n_slots};
     made.seed = (uint64_t)(uintptr_t)slots * UINT64_C(0xd6e8feb86659fd93) ^
-                (uint64_t)(uintptr_t)index; /* unknown outside the process */
+                (uint64_t)(uintptr_t)index; /* random seed, unknown to clients */
     for (size_t i = 0; i < words.n; i++) {
         dn_status status = i % WORDS_A_POLL == WORDS_A_POLL - 1 ? dn_run_stop(run, err) : DN_OK;
         if (status != DN_OK) {

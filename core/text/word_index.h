@@ -1,5 +1,5 @@
-/* An index of a list of words: a hash table that finds a word's position. Words of up to eight
- * bytes are compared within the slot, without reading the word. */
+/* An index of a list of words: a hash table that maps a word to its position in the list. Words of
+ * up to eight bytes are compared with the slot only, without access to the list. */
 #ifndef DNI_WORD_INDEX_H
 #define DNI_WORD_INDEX_H
 
@@ -10,26 +10,28 @@
 #define DNI_UNKNOWN_WORD UINT32_MAX
 
 typedef struct dni_word_slot {
-    uint64_t prefix; /* the first eight bytes; of a shorter word a number that no other word has */
+    uint64_t prefix; /* first eight bytes of the word; a shorter word is encoded as a number that
+                      * is unique */
     uint32_t word;   /* position in the list; DNI_UNKNOWN_WORD: the slot is empty */
-    uint32_t tail;   /* length of the word, and 24 bits of its hash in the high bits */
+    uint32_t tail;   /* length of the word in the low bits, 24 bits of its hash in the high bits */
 } dni_word_slot;
 
-/* {0} contains no words. Memory by malloc. */
+/* The index; {0} has no words. Memory is allocated by malloc. */
 typedef struct dni_word_index {
     dni_word_slot *slots;
     size_t n_slots; /* a power of two, at least twice the number of words; or 0 */
-    /* random, so that no client can choose words that collide; results do not depend on it */
+    /* random, so that no client can choose words that collide; results of lookups do not depend on
+     * it */
     uint64_t seed;
 } dni_word_index;
 
-/* Creates the index of different words of 1 … 255 bytes. run: its stop function is polled; NULL:
- * never stops. Errors: DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
+/* Builds the index of `words`, which are different and have 1 … 255 bytes each. The stop function
+ * of `run` is polled; run NULL: not polled. Errors: DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
 DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words,
                                           const dn_run *run, dn_error *err);
 void dni_word_index_done(dni_word_index *index);
 
-/* What is compared in a lookup. */
+/* The members of a slot that a lookup compares. */
 typedef struct dni_word_key {
     uint64_t prefix;
     uint32_t tail;
@@ -51,8 +53,8 @@ static inline dni_word_key dni_word_key_of(const dni_word_index *index, const ch
     return key;
 }
 
-/* Returns the position of a word in `words`, the list of which the index was made.
- * DNI_UNKNOWN_WORD: it is not in the list. Thread-safe. */
+/* Returns the position of a word in `words`, the list from which the index was built;
+ * DNI_UNKNOWN_WORD: the word is not in the list. Thread-safe. */
 static inline uint32_t dni_word_index_find(const dni_word_index *index, dn_strings words,
                                            const char *word, size_t length) {
     if (index->n_slots == 0) {

@@ -1,4 +1,4 @@
-/* The words of a text. ASCII is read eight bytes at a time or by a table, other characters with
+/* Splits a text into words. ASCII is read eight bytes at a time or by a table, other characters by
  * the Unicode tables of libunistring. */
 #include "text/words.h"
 
@@ -7,7 +7,8 @@
 #include <unictype.h>
 #include <unistr.h>
 
-/* The lower case of ASCII bytes that belong to words; 0: a separator, or a byte >= 0x80. */
+/* The lower case of each ASCII byte that belongs to a word; 0 for separators and for bytes >=
+ * 0x80. */
 static const unsigned char ascii[256] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
     ['7'] = '7', ['8'] = '8', ['9'] = '9', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
@@ -22,14 +23,15 @@ static const unsigned char ascii[256] = {
 #define BEGINS_WORD (UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N)
 #define CONTINUES_WORD (BEGINS_WORD | UC_CATEGORY_MASK_M)
 
-/* A character of two or more bytes. */
+/* A non-ASCII character of a text. */
 struct character {
-    size_t length; /* in the text; 1 for a byte that is not UTF-8 */
+    size_t length; /* number of bytes in the text; 1 for an invalid UTF-8 byte */
     bool in_word;
     ucs4_t code;
 };
 
-/* categories: the general categories that belong to a word at this position. */
+/* Decodes the non-ASCII character at `at`. `categories`: the Unicode general categories that
+ * belong to a word at this position. */
 static struct character character_at(const unsigned char *at, const unsigned char *end,
                                      uint32_t categories) {
     ucs4_t code = 0;
@@ -48,7 +50,7 @@ static struct character character_at(const unsigned char *at, const unsigned cha
     return (struct character){.length = (size_t)length, .in_word = in_word, .code = code};
 }
 
-/* Returns the begin of the next word, or the end of the text. */
+/* Returns the start of the next word; the end of the text if there is none. */
 static const unsigned char *skip_to_word(const unsigned char *at, const unsigned char *end) {
     while (at < end && ascii[*at] == 0) {
         if (*at < 0x80) {
@@ -64,8 +66,8 @@ static const unsigned char *skip_to_word(const unsigned char *at, const unsigned
     return at;
 }
 
-/* Appends a non-ASCII character to `word`, which has *n bytes, unless the word is full. Returns
- * NULL if the character does not belong to a word. */
+/* Appends a non-ASCII character to the current word, which has *n bytes, unless the word is full.
+ * Returns the next position; NULL if the character does not belong to a word. */
 static const unsigned char *take_character(dn_words *words, const unsigned char *at,
                                            const unsigned char *end, size_t *n, bool *full) {
     struct character next = character_at(at, end, CONTINUES_WORD);
@@ -82,7 +84,8 @@ static const unsigned char *take_character(dn_words *words, const unsigned char 
     return at + next.length;
 }
 
-/* Eight bytes to a little-endian number and back. Compilers make one instruction of each. */
+/* Converts eight bytes to a little-endian number and back. Compilers generate one instruction for
+ * each. */
 static inline uint64_t eight(const unsigned char *at) {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
            (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
@@ -102,13 +105,14 @@ static inline void put_eight(unsigned char *to, uint64_t bytes) {
 
 #define EACH(byte) ((byte)*UINT64_C(0x0101010101010101))
 
-/* Sets the high bit of each of the eight bytes, all below 0x80, that lies in first … last. */
+/* Returns a number with the high bit set in each byte whose value is in first … last. All bytes
+ * must be below 0x80. */
 static inline uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
     return (bytes + EACH(0x80 - first)) & ~(bytes + EACH(0x7f - last)) & EACH(0x80);
 }
 
-/* Appends ASCII bytes of the word, eight at a time, while eight bytes of text and of `word` are
- * left. Most words end within the first step. */
+/* Appends ASCII bytes to the current word, eight at a time, while eight bytes of text and of the
+ * word buffer are left. Most words end in the first eight bytes. */
 static const unsigned char *take_eights(dn_words *words, const unsigned char *at,
                                         const unsigned char *end, size_t *n) {
     while (end - at >= 8 && *n + 8 <= DN_MAX_WORD_BYTES) {
@@ -119,9 +123,8 @@ static const unsigned char *take_eights(dn_words *words, const unsigned char *at
             ~beyond;
         uint64_t other = in_word ^ EACH(0x80), first = other & (~other + 1);
         size_t taken = other == 0 ? 8 : (63 - dni_leading_zeros(first)) / 8;
-        bytes = words->keep_case
-                    ? bytes
-                    : bytes | capitals >> 2; /* adds 0x20, the difference between the cases */
+        bytes =
+            words->keep_case ? bytes : bytes | capitals >> 2; /* adds 0x20 to upper-case letters */
         put_eight((unsigned char *)words->word + *n, bytes);
         *n += taken;
         at += taken;
@@ -132,7 +135,8 @@ static const unsigned char *take_eights(dn_words *words, const unsigned char *at
     return at;
 }
 
-/* Appends ASCII bytes of the word; those beyond its maximum length are skipped. */
+/* Appends ASCII bytes to the current word, one at a time. Bytes beyond the maximum length of a
+ * word are skipped. */
 static const unsigned char *take_ascii(dn_words *words, const unsigned char *at,
                                        const unsigned char *end, size_t *n, bool *full) {
     if (!*full) {
