@@ -4,10 +4,9 @@
 
 #include <string.h>
 
-enum {
-    RUN = 32,
-    POLL = 1 << 20
-}; /* length of the first runs; pairs merged between two cancellation checks */
+/* Number of elements of the first runs; number of merges between two polls of the stop
+ * function. */
+enum { RUN = 32, POLL = 1 << 20 };
 
 static void insertion(dni_pairs p, size_t begin, size_t end) {
     for (size_t i = begin + 1; i < end; i++) {

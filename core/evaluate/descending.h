@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys without NaN, each with a row number. */
+/* Pairs of a key, which is not NaN, and a row number. */
 typedef struct dni_pairs {
     double *key;
     uint32_t *row;

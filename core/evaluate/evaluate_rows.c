@@ -23,7 +23,7 @@ struct scorer {
     double *coupling;          /* [dni_probabilities_work] */
     double *weight;            /* [DNI_TILE_ROWS] */
     size_t *truth, *predicted; /* [DNI_TILE_ROWS] */
-    void *memory;              /* holds the arrays above */
+    void *memory;              /* the allocation that contains the arrays above */
     /* receives the scores instead of the metrics; NULL: metrics are computed */
     dni_scores_fn *keep;
     void *keep_arg;
@@ -84,7 +84,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     return DN_OK;
 }
 
-/* The rows to evaluate: encoded or raw. */
+/* The rows to evaluate, either encoded or raw; the other pointer is NULL. */
 struct subject {
     const dni_evaluate_input *encoded;
     const dn_labelled_rows *raw;
@@ -149,7 +149,8 @@ static dn_status score_tile(const struct scorer *t, dn_matrix x, dn_error *err) 
     return dni_machines_score(m->machines, m->n_machines, x, t->run, t->scores, t->work, err);
 }
 
-/* Weights of the next n rows with the wanted role. *at: the source row to continue from. */
+/* Returns the weights of the next n rows with role `wanted`; NULL: all 1. *at: the number of the
+ * source row at which the search starts; updated. */
 static const double *next_weights(const struct scorer *t, const dni_evaluate_input *j, size_t n,
                                   size_t *at) {
     if (j->weight == NULL) {
@@ -250,8 +251,8 @@ static dn_status evaluate_once(const dn_model *model, const struct subject *s, b
     return scorer_end(&t, status, out, err);
 }
 
-/* If memory is exhausted, the evaluation is repeated without ranking, which releases the memory of
- * the kept scores. */
+/* Evaluates the rows. If memory is exhausted, repeats the evaluation without ranking, which needs
+ * no memory for the scores of all rows. */
 static dn_status evaluate(const dn_model *model, const struct subject *s, const dn_run *run,
                           dn_metrics **out, dn_error *err) {
     dn_error why;

@@ -1,4 +1,5 @@
-/* Scores of encoded rows, and what is computed from them: metrics, or the number of outliers. */
+/* Scores of encoded rows, and results computed from the scores: metrics, or the number of
+ * outliers. */
 #ifndef DNI_EVALUATE_ROWS_H
 #define DNI_EVALUATE_ROWS_H
 

@@ -25,7 +25,7 @@ static dn_status no_column(const char *name, const char *what, dn_error *err) {
     return status;
 }
 
-/* The rows of a source that take part. */
+/* Classes and weights of the rows of a source. */
 struct labels {
     double *index;  /* [n_rows] class; 0 without true classes; NaN: the row is ignored */
     double *weight; /* [n_rows]; NULL: all 1 */
@@ -91,7 +91,8 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     return DN_OK;
 }
 
-/* Metrics if there are true classes (`truth` names their column), otherwise the outliers' count. */
+/* Computes the metrics if the rows have true classes (`truth` names their column); otherwise
+ * counts the outliers. */
 static dn_status evaluate(const dn_model *model, const dn_table_source *source, const char *truth,
                           const char *weight, bool curves, const dn_run *run,
                           dn_metrics **out_metrics, dni_outlier_count *out_count, dn_error *err) {

@@ -1,10 +1,10 @@
-/* Evaluation of a model on a table, whose columns are found by name. */
+/* Evaluation of a model on a table; the model's columns are found by name. */
 #ifndef DNI_EVALUATE_TABLE_H
 #define DNI_EVALUATE_TABLE_H
 
 #include "evaluate/evaluate_rows.h"
 
-/* The number of outliers in a table. `weight` names the column of weights; NULL: all 1. Rows of
+/* Counts the outliers in a table. `weight` names the column of weights; NULL: all 1. Rows with
  * weight 0 are ignored. */
 DN_MUST_USE dn_status dni_count_outliers_table(const dn_model *model, const dn_table_source *source,
                                                const char *weight, const dn_run *run,

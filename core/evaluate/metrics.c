@@ -1,4 +1,4 @@
-/* Sums over rows and their ratios. Rank statistics are in ranking.c. */
+/* Metrics that are ratios of sums over rows. Rank statistics are in ranking.c. */
 #include "base/argument.h"
 #include <discern/decision.h>
 #include <discern/metrics.h>
@@ -19,14 +19,15 @@ enum { ALL_POINTS = 4000, LEAST_POINTS = 12 };
 
 struct bin {
     double weight, confidence,
-        right; /* Σ v, Σ v·p, Σ v of rows whose class has the greatest probability */
+        right; /* v: weight, p: greatest probability of a row; Σ v, Σ v·p, and Σ v of the rows
+                * whose true class has probability p */
 };
 
 struct metrics {
-    dn_metrics shown; /* first: a dn_metrics * is a struct metrics * */
+    dn_metrics shown; /* first member, so that a dn_metrics * can be cast to struct metrics * */
     dn_metrics_options options;
-    double added;                    /* number of rows so far, including weight 0 */
-    bool misused;                    /* rows that violate the options were passed */
+    double added;                    /* number of rows added so far, including rows with weight 0 */
+    bool misused;                    /* rows that contradict the options were added */
     double log_loss, brier;          /* Σ v·loss */
     double hinge, squared, logistic; /* Σ v·loss */
     struct bin bins[DN_CALIBRATION_BINS];
@@ -222,9 +223,10 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
 }
 
 /* ---- ratios ---- */
-/* Mean of a ratio over the classes that are true or predicted for some row, unweighted and weighted
- * by support. Undefined ratios count as 0: omitting the undefined precision of a class would reward
- * a model that never predicts it. */
+/* Mean of a ratio over the classes that are the true or the predicted class of some row;
+ * unweighted, and weighted by support. An undefined ratio is 0 in the mean: if the undefined
+ * precision of a class were omitted, a model that never predicts this class would have a better
+ * mean. */
 struct mean {
     double sum, count, weighted, weight;
 };
@@ -241,21 +243,22 @@ static double ratio(double a, double b) {
     return b > 0 ? a / b : (double)NAN;
 }
 
-/* Two classes: (ad − bc)/√((a+b)(c+d)(a+c)(b+d)). */
+/* Matthews correlation coefficient of the confusion matrix (a, b; c, d): (ad −
+ * bc)/√((a+b)(c+d)(a+c)(b+d)). */
 static double matthews(const double *cell) {
     double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) *
                     sqrt(cell[1] + cell[3]);
     return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
 }
 
-/* Sums over the classes for
+/* Sums over the classes for the Matthews correlation coefficient of K classes,
  *
  *   R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²))
  *
- * s is the total weight, c the weight of correct rows; t_k and p_k are the weights of the rows that
- * are, or are predicted as, class k. Ambiguous rows are predictions of one more class that has no
- * rows. s² − Σ p_k² is computed as Σ p_k (s − p_k), without cancellation if one class has nearly
- * all rows.
+ * s is the total weight, c the weight of the correctly classified rows; t_k is the weight of the
+ * rows of class k, p_k the weight of the rows predicted as class k. Ambiguous rows are counted as
+ * predictions of an additional class that has no rows. s² − Σ p_k² is computed as Σ p_k (s − p_k),
+ * without cancellation if one class has nearly all rows.
  *
  * Source: Gorodkin, Computational Biology and Chemistry 28, 2004. */
 struct correlation {
@@ -271,7 +274,7 @@ static void finish_classes(struct metrics *m) {
     dn_metrics *shown = &m->shown;
     size_t K = shown->n_classes;
     struct mean precision = {0}, recall = {0}, f1 = {0},
-                present = {0}; /* present: recall of the classes that have rows */
+                present = {0}; /* `present`: recall of the classes that have rows */
     struct correlation c = {0};
     double wrong = 0;
     for (size_t k = 0; k < K; k++) {

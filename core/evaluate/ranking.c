@@ -24,7 +24,8 @@ dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *optio
             "%zu rows with %zu scores each are more than the %zu scores that are ranked", n,
             columns, DN_MAX_RANKED_SCORES);
     }
-    size_t numbers = columns + 1 + options->weighted; /* scores, scratch, weight */
+    size_t numbers = columns + 1 + options->weighted; /* number of doubles per row: scores,
+                                                       * scratch, weight */
     dn_status status = dni_run_alloc_raw(r.run, n, numbers * sizeof(double) + 3 * sizeof(uint32_t),
                                          "the scores to be ranked", &r.memory, err);
     if (status != DN_OK) {
@@ -95,7 +96,7 @@ static bool walk_next(struct walk *w) {
     return true;
 }
 
-/* Results of a complete iteration. */
+/* Results of one pass over all groups. */
 struct areas {
     double positives, negatives; /* T_all, F_all */
     double roc, precision;       /* NaN: the class has no rows, or all rows */
@@ -121,13 +122,14 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
 }
 
 /* ---- curves ---- */
-/* Adds points to a curve. If not all fit, keeps the first point in each of `cells` equal parts. */
+/* Adds points to a curve. If the curve has too few points for all, its range is divided into
+ * `cells` equal parts, and the first point of each part is added. */
 struct thinner {
     dn_curve *curve;
     bool all;
-    size_t cells, cell; /* the cell of the last point kept */
+    size_t cells, cell; /* `cell`: the part of the last point added */
     dn_curve_point last;
-    bool kept; /* `last` is in the curve */
+    bool kept; /* true: `last` has been added to the curve */
 };
 
 static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points, size_t most,
@@ -161,8 +163,8 @@ static void thinner_end(struct thinner *t) {
     }
 }
 
-/* Finds the next corner of the ROC curve after the position of `w`. Skips groups that continue in
- * the same direction. *more: `w` is at a group that was not returned yet. */
+/* Finds the next corner of the ROC curve after the position of `w`, and skips groups that continue
+ * the line in the same direction. *more: `w` is at a group that was not returned yet. */
 static bool next_corner(struct walk *w, bool *more, struct walk *out) {
     if (!*more && !walk_next(w)) {
         return false;

@@ -8,25 +8,26 @@
 /* The scores of all rows, kept for sorting. */
 typedef struct dni_ranking {
     const dn_run *run;  /* the caller's, or NULL */
-    size_t n_columns;   /* two classes: 1, for the second class; otherwise K */
-    size_t capacity, n; /* capacity in rows, rows added */
+    size_t n_columns;   /* number of score columns: 1 (of the second class) with two classes,
+                         * otherwise K */
+    size_t capacity, n; /* maximum number of rows; number of rows added */
     double *score;      /* [n_columns × capacity] column by column */
     double *weight;     /* [capacity]; NULL: all 1 */
     uint32_t *truth;    /* [capacity] class indices */
     dni_pairs scratch;
-    uint32_t *row; /* [capacity] row numbers, sorted with a column */
-    bool broken;   /* a score is NaN: the rows cannot be ranked */
+    uint32_t *row; /* [capacity] row numbers, sorted together with a column of scores */
+    bool broken;   /* true: a score is NaN, so that the rows cannot be ranked */
     void *memory;  /* of all arrays */
 } dni_ranking;
 
 /* Allocates memory for the rows of `options`. DN_ERR_BUDGET, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options,
                                        dn_error *err);
-/* Frees the contents. {0} is allowed. */
+/* Frees the memory of a ranking. {0} is allowed. */
 void dni_ranking_done(dni_ranking *ranking);
 /* Adds one row; scores [n_columns]. */
 void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const double *scores);
-/* Sorts the columns and computes the means of the defined areas.
+/* Sorts the columns and computes the means of the areas over the classes where they are defined.
  *
  *   curves  NULL: not computed. Otherwise n_curves = n_columns; receives at most most_points points
  *           for each curve, allocated by malloc
