@@ -58,7 +58,8 @@ size_t dni_calibration_bytes(const dn_calibration *calibration) {
 }
 
 /* ---- probabilities ---- */
-/* Linear interpolation between the points; constant outside the first and the last. */
+/* Interpolates linearly between the points of the calibrator; constant below the first and above
+ * the last score. */
 static double interpolate(const dn_calibrator *c, double score) {
     size_t low = 0, high = c->n; /* score[low] <= score < score[high] */
     if (!(score > c->score[0])) {
@@ -80,7 +81,7 @@ static double interpolate(const dn_calibrator *c, double score) {
     }
     const double width = c->score[high] / 2 - c->score[low] / 2,
                  part = (score / 2 - c->score[low] / 2) /
-                        width; /* halved, so that the differences do not overflow */
+                        width; /* half the difference, so that the subtraction does not overflow */
     return c->probability[low] +
            (width > 0 ? part : 0) * (c->probability[high] - c->probability[low]);
 }

@@ -1,4 +1,4 @@
-/* Calibrated log-odds and probabilities of scores (model.h: dn_calibration). */
+/* Log-odds and probabilities computed from scores by a calibration (model.h: dn_calibration). */
 #ifndef DNI_CALIBRATION_H
 #define DNI_CALIBRATION_H
 
@@ -15,13 +15,14 @@ void dni_calibration_free(dn_calibration *calibration); /* NULL is allowed */
 /* Allocates n points of an isotonic calibrator, uninitialized, and frees the previous ones.
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_calibrator_room(dn_calibrator *calibrator, size_t n, dn_error *err);
-size_t dni_calibration_bytes(const dn_calibration *calibration); /* bytes of memory; NULL: 0 */
+size_t dni_calibration_bytes(const dn_calibration *calibration); /* bytes of memory of a
+                                                                  * calibration; NULL: 0 */
 
-/* logits [n_scores] ← log-odds for scores [n_scores]. */
+/* logits [n_scores] ← the calibrated log-odds of scores [n_scores]. */
 void dni_calibration_apply(const dn_calibration *calibration, const double *scores, double *logits);
 
-/* Computes p [K] from the scores of a row, with the calibration if the model has one. `work` holds
- * dni_probabilities_work doubles. */
+/* Computes the probabilities p [K] from the scores of a row, calibrated if the model has a
+ * calibration. `work` has dni_probabilities_work doubles. */
 size_t dni_probabilities_work(const dn_model *model);
 void dni_model_probabilities(const dn_model *model, const double *scores, double *p, double *work);
 

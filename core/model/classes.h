@@ -1,4 +1,4 @@
-/* The sorted classes of a target, with their memory, and lookup by value. */
+/* The sorted classes of a target, owner of their memory, with lookup by value. */
 #ifndef DNI_CLASSES_H
 #define DNI_CLASSES_H
 
@@ -8,14 +8,14 @@
 typedef struct dni_classes {
     dn_classes shown;     /* views of the members below */
     double *number;       /* numeric, boolean: [n] ascending; NULL otherwise */
-    dni_string_set names; /* in the order of the classes */
+    dni_string_set names; /* names of the classes, in the order of the classes */
 } dni_classes;
 
 /* Whether classes of this column type are numbers (numeric, boolean). */
 bool dni_classes_numeric(dn_column_type type);
 
 /* Create classes from copies of the values. The values must be strictly ascending; boolean numbers
- * must be 0 or 1. DN_ERR_CORRUPT: they are not; DN_ERR_MEMORY. */
+ * must be 0 or 1. DN_ERR_CORRUPT: the values violate these rules; DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n,
                                                dni_classes *out, dn_error *err);
 DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names,

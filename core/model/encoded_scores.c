@@ -1,4 +1,4 @@
-/* Scores of raw rows by machines that stay in the encoded space. */
+/* Scores of raw rows by machines that need encoded rows. */
 #include "model/encoded_scores.h"
 #include "base/layout.h"
 #include "encoder/encoder_apply.h"
@@ -6,11 +6,11 @@
 
 #include <assert.h>
 
-/* A tile of sparse rows receives another row only while it has at most this many entries. The last
- * row may add one entry per feature. */
+/* No more rows are added to a tile of sparse rows that has more entries than this. The last row of
+ * a tile may have one entry per feature. */
 enum { TILE_ENTRIES = 16384 };
 
-/* Workspace of an encoded tile. */
+/* Workspace for a tile of encoded rows. */
 struct tile {
     size_t n_entries;     /* capacity of cols and values */
     double *values;       /* [n_entries], or dense: [DNI_ENCODED_ROWS × n_features] */
@@ -25,7 +25,8 @@ static void tile_layout(dni_layout *layout, const void *model, void *out) {
     struct tile *t = out;
     *t = (struct tile){0};
     if (dn_encoder_is_sparse(m->encoder)) {
-        t->n_entries = TILE_ENTRIES + m->n_features + 1; /* encoding writes one past the end */
+        t->n_entries = TILE_ENTRIES + m->n_features + 1; /* + 1: encoding writes one entry past the
+                                                          * end */
         t->values = dni_layout_doubles(layout, t->n_entries);
         t->cols = dni_layout_array(layout, t->n_entries, sizeof *t->cols);
         t->row_start = dni_layout_array(layout, DNI_ENCODED_ROWS + 1, sizeof *t->row_start);
@@ -41,7 +42,7 @@ size_t dni_encoded_scores_bytes(const dn_model *m) {
     return (size_t)dni_layout_bytes(tile_layout, m, &tile);
 }
 
-/* Encodes as many of n sparse rows as fit, at least one. */
+/* Encodes sparse rows into the tile: as many of the n rows as fit, at least one. */
 static dn_matrix encode_entries(const dn_model *m, dn_raw_rows rows, size_t n,
                                 const struct tile *t) {
     size_t done = 0;
@@ -69,7 +70,8 @@ size_t dni_encoded_scores(const dn_model *m, dn_raw_rows rows, size_t first, dou
     }
     dn_status status =
         dni_machines_score(m->machines, m->n_machines, x, NULL, scores, t.machine_work, NULL);
-    assert(status == DN_OK); /* without a run it cannot be cancelled */
+    assert(status == DN_OK); /* without a run there is no stop function, so that encoding cannot
+                              * fail */
     (void)status;
     return x.n_rows;
 }

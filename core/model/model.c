@@ -24,8 +24,8 @@ void dni_machines_free(dn_machine **machines, size_t n) {
     free(machines);
 }
 
-/* Whether the machines apply to raw features without conversion. Machines that stay in the encoded
- * space count too. */
+/* Returns true if the machines can score raw features without conversion, or if they need encoded
+ * rows (the rows are then encoded before each prediction). */
 static bool are_raw(const dn_model *m, dn_machine *const *machines) {
     if (dni_machine_stays_encoded(machines[0])) {
         return true;
@@ -37,7 +37,7 @@ static bool are_raw(const dn_model *m, dn_machine *const *machines) {
     return raw;
 }
 
-/* Creates m->raw from `machines`. */
+/* Creates m->raw, the machines for raw features, from `machines`. */
 static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *err) {
     const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
     m->raw = calloc(m->n_machines, sizeof *m->raw);
@@ -62,7 +62,7 @@ static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *er
         m->n_scores += dn_machine_n_scores(m->raw[i]);
         m->expands = m->expands || dni_machine_needs_all(m->raw[i]);
     }
-    /* without text and sparse columns most features are nonzero */
+    /* without text and sparse columns most features are nonzero, so that the full x is no slower */
     m->expands = m->expands || (!m->linear && !m->encoded && m->encoder->n_vector_inputs == 0);
     return DN_OK;
 }
@@ -104,7 +104,7 @@ static dni_term make_term(const dn_encoder *encoder, size_t i) {
     return term;
 }
 
-/* Creates the terms that map raw rows to x. */
+/* Creates m->terms, which map the inputs of a raw row to features of x. */
 static dn_status make_terms(dn_model *m, dn_error *err) {
     m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
     if (m->terms == NULL) {
@@ -133,7 +133,7 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
 }
 
 /* Creates the joint weight matrix of linear machines and its transpose. With many features these
- * take most of the memory of a model; therefore equal arrays are shared. */
+ * arrays use most of the memory of a model. If two of them would be equal, one is shared. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
     const double *w, *w0;
@@ -198,12 +198,12 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         status = prepare(m, parts->machines, err);
     }
     if (status != DN_OK) {
-        m->encoder = NULL; /* the caller keeps it on failure */
+        m->encoder = NULL; /* on failure the caller owns the encoder */
         dn_model_unref(m);
         return status;
     }
     if (dni_machine_is_precomputed(parts->machines[0]) && !m->encoder->refuse_missing) {
-        m->encoder->refuse_missing = true; /* read from bytes and not shared yet */
+        m->encoder->refuse_missing = true; /* the encoder was just read and is not shared yet */
     }
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};

@@ -70,7 +70,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
     dni_write_u32(&w, DNI_MODEL_VERSION);
     dni_write_u32(&w, 0);
-    dni_write_u64(&w, 0); /* size, filled in below */
+    dni_write_u64(&w, 0); /* total size; set after all parts are written */
     dni_write_text(&w, id, strlen(id));
     dni_write_u64(&w, model->seed);
     write_values(&w, model->params);
@@ -87,7 +87,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE) {
         dni_calibration_write(model->calibration, &w);
     }
-    dni_write_u32(&w, 0); /* checksum, filled in below */
+    dni_write_u32(&w, 0); /* checksum; set after all parts are written */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
     if (status != DN_OK) {
@@ -107,11 +107,11 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
 }
 
 /* ---- reading ---- */
-/* The parts read so far. */
+/* The parts of a model that have been read so far. */
 struct parts {
     dn_params *params;
     uint64_t seed;
-    const char *target; /* points into the bytes */
+    const char *target; /* points into the serialized model */
     size_t target_length;
     dni_classes classes;
     dn_encoder *encoder;
@@ -163,7 +163,7 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     return dn_params_new(algorithm, &p->params, err);
 }
 
-/* Reads a list of numbers. Sets the parameter if the algorithm has one of this name. */
+/* Reads a list of numbers. Sets the parameter `name`, if the algorithm has this parameter. */
 static dn_status read_list(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     const size_t n = dni_read_count(r, 8);
     double *list = malloc((n + 1) * sizeof *list);
@@ -294,7 +294,7 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
         return corrupt("what it takes for an outlier is unknown", err);
     }
     size_t n = dn_decision_n_machines(p->decision, K);
-    if (n > r->left / 17) { /* minimum size of a machine */
+    if (n > r->left / 17) { /* a machine has at least 17 bytes */
         return corrupt("its machines are cut short", err);
     }
     p->machines = calloc(n, sizeof *p->machines);
@@ -321,8 +321,8 @@ static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err)
                                       &p->calibration, err);
 }
 
-/* Checks magic, version, size and checksum. *out reads the bytes between the header and the
- * checksum. */
+/* Checks magic, version, size and checksum. *out becomes a reader of the bytes between the header
+ * and the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
     if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0) {
         return corrupt("its first bytes are not those of a model", err);
@@ -334,7 +334,7 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
                      (unsigned long)version, DNI_MODEL_VERSION);
         return DN_ERR_VERSION;
     }
-    if (version == 1) { /* used in development only, never released */
+    if (version == 1) { /* version 1 was never released */
         return dn_error_set(
             err, DN_ERR_VERSION,
             "the model has format version 1, which this library does not read: train it again");

@@ -10,14 +10,14 @@
 typedef struct dni_term {
     size_t input; /* index in a raw row */
     bool categorical;
-    /* Feature index. Categorical: of level `dropped`. Numeric: SIZE_MAX if only bases use the
-     * input. */
+    /* Index of a feature. Categorical: the feature of level `dropped`. Numeric: the feature of the
+     * input; SIZE_MAX if only bases use the input. */
     size_t first_feature;
-    /* Categorical: number of levels without the missing level; 1 if the first level has no feature.
-     * */
+    /* Categorical: n_levels is the number of levels without the missing level (1 if the first
+     * level has no feature); `dropped` is the index of the first level that has a feature. */
     size_t n_levels, dropped;
-    /* Categorical: the feature that is 1 for such values. Numeric: the missing indicator. SIZE_MAX:
-     * none. */
+    /* Categorical: index of the feature that is 1 for a missing or an unseen value. Numeric:
+     * if_missing is the missing indicator. SIZE_MAX: no feature. */
     size_t if_missing, if_unseen;
     double fill; /* numeric: replaces NaN */
 } dni_term;
@@ -32,27 +32,31 @@ struct dn_model {
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
     size_t n_machines;
-    dn_machine **machines; /* [n_machines] for the encoded x */
-    dn_machine **raw;      /* [n_machines] the same for raw features */
-    /* `raw` points to `machines`: no feature is standardized, or the machines stay encoded. */
+    dn_machine **machines; /* [n_machines] machines for encoded x */
+    dn_machine **raw;      /* [n_machines] the same machines, converted to raw features */
+    /* true: `raw` == `machines`, because no feature is standardised or the machines need encoded
+     * rows */
     bool raw_shares;
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
-    size_t work;       /* doubles that a raw machine needs for one x */
-    dni_term *terms;   /* [n_terms] of the inputs that are not text and not sparse */
+    size_t work;       /* number of doubles of workspace that a machine of `raw` needs for one x */
+    dni_term *terms;   /* [n_terms] mappings of the numeric and categorical inputs */
     size_t n_terms;
     size_t n_plain;              /* maximum number of nonzero features of terms and bases */
-    size_t first_basis, n_basis; /* features of the bases */
-    bool expands;                /* scores or densities need all features of x */
-    /* Members for linear machines; `linear`: all machines are linear. */
+    size_t first_basis, n_basis; /* index of the first basis feature, and number of basis
+                                  * features */
+    bool expands;                /* true: scores or densities need all features of x */
+    /* The following members are set if `linear` is true: all machines are linear. */
     bool linear;
-    const double *w;          /* [n_scores × n_features] of the raw machines; w0 is `intercept` */
+    const double *w;          /* [n_scores × n_features] weights of the machines `raw`; `intercept`
+                               * has the w0 */
     const double *by_feature; /* [n_features × n_scores] transpose of w, for prediction */
-    double *own_w;            /* memory of w; NULL: w belongs to a machine */
-    double *own_by_feature;   /* allocation of by_feature; NULL: by_feature is w */
+    double *own_w;            /* the allocation of w; NULL: w points into a machine */
+    double *own_by_feature;   /* the allocation of by_feature; NULL: by_feature points to w */
     double length;            /* one score: ‖w‖ */
     bool plain;               /* feature i is the numeric input i, for all i */
-    bool encoded; /* the machines stay in the encoded space: `raw` are the same machines */
+    bool encoded; /* true: the machines need encoded rows, and `raw` are the same machines as
+                   * `machines` */
 };
 
 /* Arguments of dni_model_new. */
@@ -64,25 +68,26 @@ typedef struct dni_model_parts {
     dni_classes *classes; /* taken on success */
     dn_encoder *encoder;  /* taken on success */
     dn_decision decision;
-    dn_machine **machines; /* [n_machines] malloc'ed, taken on success */
+    dn_machine **machines; /* [n_machines] allocated by malloc; owned by the model on success */
     size_t n_machines;
-    dn_calibration *calibration; /* taken on success; NULL: none */
+    dn_calibration *calibration; /* owned by the model on success; NULL: none */
 } dni_model_parts;
 
-/* Creates a model. DN_ERR_MEMORY. DN_ERR_NUMERIC: weights for raw features are not finite. */
+/* Creates a model. DN_ERR_MEMORY. DN_ERR_NUMERIC: the weights converted to raw features are not
+ * finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
-/* Ends the accounting of the model's memory in the run that trained it. */
+/* Removes the model's memory from the accounting of the run that trained the model. */
 void dni_model_leave_run(dn_model *model);
 
 /* Frees machines [n] and the array. NULL is allowed. */
 void dni_machines_free(dn_machine **machines, size_t n);
 
-/* The class that the scores [n_scores] of a row choose, or DN_AMBIGUOUS. */
+/* Returns the class with the best of the scores [n_scores] of a row, or DN_AMBIGUOUS. */
 size_t dni_model_label(const dn_model *model, const double *scores);
 
-/* Whether the scores [n_scores] of a row are valid: finite, or, if they are logarithms of
- * densities, not NaN. */
+/* Returns true if the scores [n_scores] of a row are valid. Logarithms of densities must not be
+ * NaN; other scores must be finite. */
 bool dni_model_scores_good(const dn_model *model, const double *scores);
 
 #endif

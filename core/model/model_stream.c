@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 65536 }; /* bytes of the first buffer; it doubles as bytes arrive */
+/* Size in bytes of the first buffer, which is doubled when it is full. */
+enum { FIRST_CAPACITY = 65536 };
 
 dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_error *err) {
     dn_status status = dni_argument_not_null(model, "model", err);
@@ -36,7 +37,7 @@ dn_status dn_model_save(const dn_model *model, dn_write_fn write, void *ctx, dn_
     return status;
 }
 
-/* The bytes read so far. */
+/* The bytes of a model read so far. */
 struct input {
     dn_read_fn read;
     void *ctx;
@@ -44,7 +45,7 @@ struct input {
     size_t size, capacity;
 };
 
-/* Reads until `size` >= wanted. */
+/* Reads until in->size >= wanted. */
 static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
     while (in->size < wanted) {
         if (in->size == in->capacity) {
@@ -73,7 +74,7 @@ static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
     return DN_OK;
 }
 
-/* The total size that the header contains. */
+/* Returns the total size, from the size field of the header. */
 static uint64_t size_of(const unsigned char *bytes) {
     uint64_t size = 0;
     for (unsigned i = 0; i < 8; i++) {

@@ -1,12 +1,12 @@
 /* Prediction: from raw rows to scores, labels and probabilities.
  *
  * Each row is scored separately, feature by feature in a fixed order (features of text and sparse
- * columns last). Its result therefore does not depend on other rows, the batch or the thread.
- * Features that are 0 are skipped: a category costs the weights of its level, a text the weights of
- * its words. Up to a few thousand weights this is faster than packing a tile for a matrix product,
- * and it needs no padding to give the same bits for one row and for many. The full vector x is
- * computed only for densities that need all features. Machines that stay in the encoded space
- * process tiles of rows (encoded_scores.h). */
+ * columns last). The result of a row therefore does not depend on other rows, the batch or the
+ * thread. Features that are 0 are skipped: a category costs the weights of its level, a text the
+ * weights of its words. For up to a few thousand weights this is faster than packing a tile for a
+ * matrix product, and the results for one row and for many rows are bitwise equal without padding.
+ * The full vector x is computed only for densities that need all features. Machines that need
+ * encoded rows process tiles of rows (encoded_scores.h). */
 #include "base/layout.h"
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
@@ -20,19 +20,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The workspace of a call. */
+/* The workspace of one call of dn_model_predict. */
 struct workspace {
     double *scores;       /* [score_rows × n_scores] used if out->scores is NULL */
-    double *value;        /* [n_plain + 1] nonzero features of a row */
-    uint32_t *feature;    /* [n_plain + 1] their indices */
+    double *value;        /* [n_plain + 1] values of the nonzero features of a row */
+    uint32_t *feature;    /* [n_plain + 1] indices of the nonzero features */
     double *basis;        /* [n_basis] */
     double *machine_work; /* [model->work] */
     double *joint;        /* [K] */
     double *coupling;     /* [dni_probabilities_work] */
-    double *length;       /* [K] ‖w_c − w_j‖, c = length_of */
+    double *length;       /* [K] ‖w_c − w_j‖ for all classes j, where c = length_of */
     size_t length_of;     /* a class; SIZE_MAX: `length` is not computed */
     double *x;            /* [n_features] raw features; NULL: not needed */
-    void *tile;           /* [dni_encoded_scores_bytes] if the machines stay encoded */
+    void *tile;           /* [dni_encoded_scores_bytes] if the machines need encoded rows */
 };
 
 /* put() writes one entry past the nonzero features, hence n_plain + 1. */
@@ -64,7 +64,7 @@ static struct workspace workspace_of(const dn_model *m, double *memory) {
 }
 
 /* ---- a row as entries ---- */
-/* The feature that is 1 for a categorical raw value; SIZE_MAX: none. */
+/* Returns the index of the feature that is 1 for a categorical raw value; SIZE_MAX: none. */
 static size_t level_feature(const dni_term *term, double raw) {
     if (isnan(raw)) {
         return term->if_missing;
@@ -112,7 +112,7 @@ static size_t plain_entries(const dn_model *m, const double *raw, const struct w
     return n;
 }
 
-/* All nonzero features of a row: terms and bases, then text and sparse columns. */
+/* The nonzero features of a row in two parts: terms and bases, then text and sparse columns. */
 struct entries {
     dni_entry_part parts[2];
 };
@@ -130,7 +130,8 @@ static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i,
 }
 
 /* ---- scores ---- */
-/* One score of numeric inputs. Four partial sums break the dependency chain of the additions. */
+/* Computes one score of numeric inputs. Four partial sums break the dependency chain of the
+ * additions. */
 static double score_plain(const dn_model *m, const double *raw) {
     double sum[4] = {m->intercept[0], 0, 0, 0};
     for (size_t j = 0; j < m->n_inputs; j++) {
@@ -147,7 +148,7 @@ static inline void add_weights(double value, const double *restrict w, size_t n,
     }
 }
 
-/* Linear scores of row i, summed without storing its entries. */
+/* Computes the linear scores of row i without storing the entries of the row. */
 static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct workspace *w,
                       double *scores) {
     const size_t S = m->n_scores;
@@ -184,8 +185,8 @@ static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struc
     }
 }
 
-/* Scores of nonlinear machines from x or from the entries. Returns false if the row has density 0
- * in some machine. */
+/* Computes the scores of nonlinear machines from x or from the entries. Returns false if the row
+ * has density 0 under some machine. */
 static bool score_machines(const dn_model *m, const struct entries *entries,
                            const struct workspace *w, double *scores) {
     bool possible = true;
@@ -200,7 +201,8 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
     return possible;
 }
 
-/* Sums of finite inputs can overflow. Products of densities may have the logarithm −∞. */
+/* A sum of finite inputs can overflow. The logarithm of a density can be −∞, of a product of
+ * densities too. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
     const bool finite = dni_machine_finite_scores(model->raw[0]);
     bool good = true;
@@ -232,8 +234,9 @@ static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
     w->length_of = c;
 }
 
-/* Distance from the surface between the chosen class and the nearest other class; NaN if undefined.
- * Computes the lengths anew only if the chosen class differs from that of the previous row. */
+/* Returns the distance of a row from the decision surface between the chosen class and the nearest
+ * other class; NaN if undefined. w->length is recomputed only if the chosen class differs from the
+ * class of the previous row. */
 static double distance_of(const dn_model *m, const double *scores, struct workspace *w) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
@@ -264,7 +267,7 @@ static double distance_of(const dn_model *m, const double *scores, struct worksp
     return least;
 }
 
-/* w_kj x_j; 0 except for the entries. */
+/* Computes the contributions w_kj x_j, which are 0 for features without an entry. */
 static void linear_contributions(const dn_model *m, const struct entries *entries, double *to) {
     const size_t d = m->n_features;
     memset(to, 0, m->n_scores * d * sizeof *to);
@@ -309,7 +312,7 @@ static void mark(bool *candidates, size_t K, size_t label) {
     }
 }
 
-/* Computes the results of row i that depend on its scores. */
+/* Computes the results of row i from its scores. */
 static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i,
                        struct workspace *w, const dn_prediction *out) {
     const size_t K = m->classes.shown.n;
@@ -332,8 +335,8 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
     }
 }
 
-/* Precomputed kernels need all inputs, because a missing value has no substitute. Returns the first
- * missing input, or n_inputs if there is none. */
+/* Returns the first missing input of row i for precomputed kernels, which need all inputs because
+ * a missing value has no substitute; n_inputs if no input is missing. */
 static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
     size_t j = 0;
     if (!dni_machine_is_precomputed(m->raw[0])) {
@@ -359,7 +362,7 @@ void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
     }
 }
 
-/* Predicts with machines that stay in the encoded space, tile by tile. */
+/* Predicts with machines that need encoded rows, tile by tile. */
 static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct workspace *w,
                             const dn_prediction *out) {
     const size_t S = m->n_scores;
@@ -383,7 +386,8 @@ static void fill_nan(double *out, size_t n) {
     }
 }
 
-/* Fills results that the model does not have with NaN and returns the others. */
+/* Fills results that the model cannot compute with NaN. Returns the prediction without these
+ * results. */
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;
     if (given.probabilities != NULL && !dn_model_has_probabilities(m)) {

@@ -8,9 +8,8 @@
 
 #include <math.h>
 
-enum {
-    TILE = 256
-}; /* rows per call of dn_model_predict; they share the pass over the support vectors */
+/* Number of rows per call of dn_model_predict, which reads the support vectors once per call. */
+enum { TILE = 256 };
 
 static dn_status refuse_result(const char *what, dn_error *err) {
     return dn_error_set(err, DN_ERR_ARGUMENT, "the model has no %s", what);
@@ -103,7 +102,7 @@ static dn_status copy_rows(const dn_model *m, const dn_array *x, size_t first, s
     return DN_OK;
 }
 
-/* The result arrays, advanced to row `first`. */
+/* Returns the result arrays, starting at row `first`. */
 static dn_prediction results_from(const dn_model *m, const dn_prediction *out, size_t first) {
     const size_t K = m->classes.shown.n, S = m->n_scores;
     dn_prediction part = *out;
