@@ -1,9 +1,8 @@
 /* Operations on all variables of a dni_lazy. */
 #include "optimize/lazy.h"
 
-#define LEAST_SCALE                                                                                \
-    1e-100 /* least value of `scale`: x and `due` are divided by `scale` and must
-                            * not overflow */
+/* Least value of `scale`: x and `due` are divided by `scale` and must not overflow. */
+#define LEAST_SCALE 1e-100
 
 /* Applies the penalty, then x ← factor·z and scale ← 1. `due` and `paid` are scaled by max(factor,
  * 0). */

@@ -33,11 +33,8 @@
 #define FIRST_DAMPING 1e-2
 #define LEAST_DAMPING 1e-6
 #define MOST_DAMPING 1e6
-enum {
-    MAX_PRODUCTS = 250,
-    DAMPED_TRIALS = 4
-}; /* maximum numbers of products with H and of line
-                                                 * search trials per step */
+/* Maximum numbers of products with H and of line search trials per step. */
+enum { MAX_PRODUCTS = 250, DAMPED_TRIALS = 4 };
 
 struct truncated {
     dni_descent base; /* step: p */

@@ -5,9 +5,8 @@
 
 #include "optimize/descent.h"
 
-#define DNI_ORTHANT_TRIALS                                                                         \
-    40 /* number of halvings after which no descent direction is expected to
-                               * succeed */
+/* Number of halvings after which no descent direction is expected to succeed. */
+#define DNI_ORTHANT_TRIALS 40
 
 /* For x_i = 0, sets direction_i to 0 unless it points into the orthant, that is unless
  * direction_i·subgradient_i < 0. A direction −B·subgradient, with B positive definite on the free
