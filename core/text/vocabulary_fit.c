@@ -427,9 +427,8 @@ cleanup:
 
 /* ---- memory ---- */
 #define WORD_BYTES 72 /* mean bytes of a word in a tally: its text and its part of the hash table */
-#define LEAST_BYTES                                                                                \
-    (((size_t)1 << 16) + 8192) /* bytes of a small tally: the first page and the
-                                                * first slots of the hash table */
+/* Bytes of a small tally: the first page and the first slots of the hash table. */
+#define LEAST_BYTES (((size_t)1 << 16) + 8192)
 
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots) {

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #define PAGE ((size_t)1 << 16)
-#define ALIGNMENT                                                                                  \
-    8 /* alignment of words in bytes, and unit of their offsets: 32-bit offsets
-                     * address 32 GiB */
+/* Alignment of words in bytes, and unit of their offsets: 32-bit offsets address 32 GiB. */
+#define ALIGNMENT 8
 #define OFFSETS (PAGE / ALIGNMENT)
 #define FIRST_SLOTS 1024
 #define SLOTS_A_POLL ((size_t)1 << 18)
