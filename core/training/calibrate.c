@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_LISTED = 100 }; /* maximum length of a list in the details */
+enum { MAX_LISTED = 100 }; /* maximum length of a list in the details of the report */
 
 struct calibration {
     dni_held_scores held;
@@ -87,8 +87,8 @@ static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_ca
     return status;
 }
 
-/* Counts the training rows, *out_rows, and sets the number of folds: the parameter, or the number
- * of rows of the smallest class if that is less. */
+/* Counts the training rows (*out_rows) and sets the number of folds: the value of the parameter,
+ * but at most the number of rows of the smallest class. */
 static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t *out_rows,
                               dn_error *err) {
     const dni_labels *labels = fit->labels;

@@ -12,22 +12,23 @@
 
 /* Result of a calibration. {0}: the parameters request none. */
 typedef struct dni_calibrated {
-    dni_share share; /* run of the fit of the model, which follows the fits of the folds */
+    dni_share share; /* the part of the run for the fit of the model, which follows the fits of the
+                      * folds */
     dn_calibration_method method;
-    size_t folds, wanted; /* number of folds, and value of the parameter `calibration_folds` */
-    size_t least;         /* training rows of the smallest class */
+    size_t folds, wanted; /* number of folds used; value of the parameter `calibration_folds` */
+    size_t least;         /* number of training rows of the smallest class */
     size_t n_unconverged; /* number of fits of folds that did not converge */
-    size_t n_flat;        /* number of scores that do not increase with their class */
+    size_t n_flat;        /* number of scores whose calibrator has slope 0 */
 
-    /* mean log loss of the held-out rows without and with the calibration; NaN: not computed (one
-     * versus one) */
+    /* mean log loss of the held-out rows, without (`before`) and with (`after`) the calibration;
+     * NaN: not computed (one versus one) */
     double before, after;
 } dni_calibrated;
 
 /* Fits a calibration to the rows with DN_ROW_TRAIN, if the parameters request one.
  *
- *   fit  before dni_fit_encode. Receives the calibration. fit->run becomes the last of folds + 1
- *        equal parts of the run. labels->role is unchanged; labels->value is overwritten
+ *   fit  state before dni_fit_encode. Receives the calibration. fit->run becomes the last of
+ *        folds + 1 equal parts of the run. labels->role is unchanged; labels->value is overwritten
  *   out  must outlive `fit` and must not move
  *
  * DN_ERR_DATA: a class has fewer than two training rows. */

@@ -1,12 +1,13 @@
 /* Platt's sigmoid and isotonic regression.
  *
- * The sigmoid is fitted in the standardised score z = (g/c − m)/s, with u = a z + b and p = σ(u):
+ * The sigmoid is fitted to the standardised score z = (g/c − m)/s, with u = a z + b and p = σ(u):
  *
  *   F(a, b) = Σ v [t ln(1 + e^−u) + (1 − t) ln(1 + e^u)]/Σv
  *   ∇F = Σ v (p − t)(z, 1)/Σv
  *   H = Σ v p(1 − p)(z, 1)(z, 1)ᵀ/Σv
  *
- * c is the greatest |g|, m and s are the weighted mean and deviation of g/c. */
+ * v is the weight of a row, g its score, t its target; c is the greatest |g|; m and s are the
+ * weighted mean and standard deviation of g/c. */
 #include "training/calibrate_fit.h"
 #include "model/calibration.h"
 
@@ -30,7 +31,7 @@ struct platt {
     const dn_run *run;
     double size, mean, deviation; /* c, m, s */
     double total;                 /* Σv */
-    double high, low;             /* targets of positive and of negative rows */
+    double high, low;             /* targets t of positive rows and of negative rows */
     double gradient[2], hessian[3];
 };
 
@@ -84,9 +85,10 @@ static dn_status measure(struct platt *p, const double at[2], double *out, dn_er
     return DN_OK;
 }
 
-/* Takes a Newton step from `at`, halved until F decreases sufficiently (Armijo condition, 1e-4). If
- * the expected decrease is at most 1e-10 F, rounding would dominate the condition, and the whole
- * step is taken. *done: the step is within rounding of 0, or no halving of it decreases F. */
+/* Takes a Newton step from `at`, halved until F decreases sufficiently (Armijo condition, 1e-4).
+ * If the expected decrease is at most 1e-10 F, rounding errors would dominate the condition, and
+ * the full step is taken. *done: the step is 0 up to rounding, or no halving of the step decreases
+ * F. */
 static dn_status step(struct platt *p, double at[2], double *value, bool *done, dn_error *err) {
     const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1],
                  c = p->hessian[2] + RIDGE, det = a * c - b * b;
@@ -150,14 +152,15 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
 }
 
 /* ---- isotonic ---- */
-/* A range of scores with one fitted value, positive / weight. */
+/* A range of scores with one fitted value, the ratio positive/weight. */
 struct dni_pool {
     double low, high;        /* lowest and highest score */
-    double weight, positive; /* sums of weights of all rows, and of positive rows */
+    double weight, positive; /* sum of weights of all rows of the pool; sum of weights of its
+                              * positive rows */
 };
 
-/* Merges the last pool with the pools before it whose values are not below its value. Returns the
- * number of pools. */
+/* Merges the last pool with the pools before it while the value of the previous pool is not below
+ * the value of the last. Returns the number of pools. */
 static size_t unite(struct dni_pool *pools, size_t n) {
     for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >=
                         pools[n - 1].positive * pools[n - 2].weight;
@@ -169,8 +172,8 @@ static size_t unite(struct dni_pool *pools, size_t n) {
     return n;
 }
 
-/* Makes the pools in ascending order of the score; the rows are in descending order. Returns the
- * number of pools. */
+/* Computes the pools in ascending order of the score; s->rows is sorted in descending order.
+ * Returns the number of pools. */
 static size_t make_pools(const dni_scored *s, struct dni_pool *pools) {
     size_t n = 0;
     for (size_t left = s->n; left > 0;) {

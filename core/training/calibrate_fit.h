@@ -1,4 +1,4 @@
-/* Fits of a calibrator to one score, from scores of rows that the machine was not fitted to. */
+/* Fits a calibrator to one score of held-out rows: rows to which the machine was not fitted. */
 #ifndef DNI_CALIBRATE_FIT_H
 #define DNI_CALIBRATE_FIT_H
 
@@ -36,12 +36,12 @@ typedef struct dni_isotonic_work {
 } dni_isotonic_work;
 void dni_isotonic_layout(dni_layout *layout, const void *n_rows, void *work); /* n_rows: size_t */
 
-/* Isotonic regression: fits the non-decreasing function of the score with the least weighted sum of
- * squared differences from the targets 1 (positive rows) and 0 (negative rows). Rows with the same
- * score are one point. The lowest and the highest score of each pool become points of the
+/* Isotonic regression: fits the non-decreasing function of the score that minimises the weighted
+ * sum of squared differences from the targets 1 (positive rows) and 0 (negative rows). Rows with
+ * the same score are one point. The lowest and the highest score of each pool become points of the
  * calibrator. Sorts scored->rows in descending order. O(n log n).
  *
- * Pool adjacent violators: Ayer et al., Annals of Mathematical Statistics 26, 1955. */
+ * Pool adjacent violators algorithm: Ayer et al., Annals of Mathematical Statistics 26, 1955. */
 DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_isotonic_work *work,
                                              const dn_run *run, dn_calibrator *out, dn_error *err);
 

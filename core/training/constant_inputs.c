@@ -1,4 +1,4 @@
-/* Input columns without information. */
+/* Input columns that contain no information. */
 #include "training/constant_inputs.h"
 #include "catalogue/report.h"
 #include "encoder/encoder_impl.h"
@@ -18,7 +18,7 @@ static bool name_input(const void *ctx, size_t i, char out[DN_FIELD_SIZE]) {
     return input->remark == l->wanted;
 }
 
-/* Writes the list of the inputs with the remark `wanted`; "": there are none. */
+/* Writes the list of the inputs that have the remark `wanted` to `names`; "": no input has it. */
 static const char *list(const dn_encoder *encoder, dn_input_remark wanted,
                         char names[DNI_NAMES_SIZE]) {
     const struct listing listing = {encoder, wanted};

@@ -1,5 +1,5 @@
-/* Input columns without information: constant columns, columns without values, and text columns
- * without a word of the vocabulary. */
+/* Input columns that contain no information: constant columns, columns without values, and text
+ * columns without a word of the vocabulary. */
 #ifndef DNI_CONSTANT_INPUTS_H
 #define DNI_CONSTANT_INPUTS_H
 
@@ -8,13 +8,13 @@
 #include <discern/machine.h>
 #include <discern/model.h>
 
-/* Adds warnings with the names of these columns and the number of constant features of the bases.
- * min_rows: the member of the text options of the encoder. */
+/* Adds warnings with the names of the input columns without information and with the number of
+ * constant features of the bases. min_rows: the member of the text options of the encoder. */
 void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_report *report);
 
-/* Sets the weights of features to 0 that are 0 in every training row: standardised numeric columns
- * without information, and features of a sparse column that no training row has. An iterative
- * solver leaves the initial weights of such features unchanged. */
+/* Sets the weights of features that are 0 in every training row to 0: standardised numeric columns
+ * without information, and features of a sparse column that are nonzero in no training row. An
+ * iterative solver leaves the weights of such features at their initial values. */
 void dni_clear_constant_weights(const dn_encoder *encoder, dn_machine *const *machines,
                                 size_t n_machines);
 

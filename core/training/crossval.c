@@ -14,10 +14,10 @@
 struct crossval {
     dni_evaluation *folds; /* [n_folds] */
     dn_report *report;     /* report of the model */
-    size_t n_model;        /* number of warnings of the model */
+    size_t n_model;        /* number of warnings in the report of the model */
 };
 
-/* Adds the warnings of a fold, except those that the model has. */
+/* Adds the warnings of a fold to the report, except those that the model has too. */
 static void add_warnings(dn_report *own, size_t fold, size_t n_model, dn_report *report) {
     char prefix[32];
     snprintf(prefix, sizeof prefix, "fold %zu", fold + 1);

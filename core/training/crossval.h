@@ -7,9 +7,9 @@
 /* Makes request->folds fits, each without the rows of one fold, and evaluates each on its fold.
  *
  *   labels  `role` and `value` are overwritten
- *   run     the fits are parts 1 ... folds of folds + 1 equal parts of the run; part 0 is the
- *           fit of the model
- *   report  report of the model. Receives the warnings of the folds, except those it already has
+ *   run     the run is divided into folds + 1 equal parts: part 0 for the fit of the model, the
+ *           others for the folds
+ *   report  report of the model; receives the warnings of the folds that it does not have yet
  *   out     [folds] evaluations, allocated by malloc; see dni_crossval_free */
 DN_MUST_USE dn_status dni_crossval(const dn_train_request *request, dni_labels *labels,
                                    const dn_run *run, dn_report *report, dni_evaluation **out,

@@ -61,7 +61,7 @@ static dn_status set_values(const dni_fit *fit, dn_error *err) {
     return status;
 }
 
-/* Bytes to leave free when rows are kept in memory. */
+/* Returns the number of bytes that must remain available when the rows are in memory. */
 static double reserve_of(const dni_fit *fit, const dni_prepared *p) {
     const dni_labels *l = fit->labels;
     const double ranking =
@@ -116,7 +116,8 @@ dn_status dni_fit_encode(dni_fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* Makes the model from the machines. Its parameters are resolved: "auto" becomes a number. */
+/* Creates the model from the machines. Its parameters are resolved: "auto" is replaced by a
+ * number. */
 static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";

@@ -1,7 +1,7 @@
-/* One fit: trains a model on the rows with DN_ROW_TRAIN, and evaluates it.
+/* One fit: trains a model on the rows with DN_ROW_TRAIN, and evaluates the model.
  *
  * A training without cross-validation and calibration is one fit. Cross-validation and calibration
- * make further fits on parts of the rows (folds.h). The steps are called in this order:
+ * make further fits to subsets of the rows (folds.h). The steps are called in this order:
  *
  *     dni_fit_encode        fits the encoder and encodes the training rows
  *     dni_fit_train         fits the machines and makes the model
@@ -16,7 +16,7 @@
 #include "task/labels.h"
 #include "training/prepared_rows.h"
 
-/* Evaluation of a model on a set of rows. The member depends on the task. */
+/* Evaluation of a model on a set of rows. The task determines which member is used. */
 typedef struct dni_evaluation {
     dn_metrics *metrics;        /* task "classes"; NULL otherwise */
     dni_outlier_count outliers; /* task "outliers" */
@@ -30,8 +30,8 @@ typedef struct dni_fit {
     dni_labels *labels;          /* borrowed; `role` selects the rows, `value` is overwritten */
     dn_calibration *calibration; /* owned until the model takes it; NULL: none */
 
-    /* owned reference. Set it to reuse the rows of another fit (prepared_rows.h); NULL:
-     * dni_fit_encode creates it */
+    /* owned reference. The caller may set it before dni_fit_encode to reuse the rows of another
+     * fit (prepared_rows.h); NULL: dni_fit_encode creates the rows */
     dni_prepared *prepared;
 
     /* results */
@@ -49,8 +49,8 @@ DN_MUST_USE dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role
                                        dni_evaluation *out, dn_error *err);
 void dni_fit_release_rows(dni_fit *fit);
 
-/* Frees all members that the fit owns. A caller that keeps the model or the report first sets them
- * to NULL and {0}. */
+/* Frees all members that the fit owns. A caller that keeps the model sets `model` to NULL before
+ * the call; a caller that keeps the report sets `report` to {0}. */
 void dni_fit_done(dni_fit *fit);
 
 #endif

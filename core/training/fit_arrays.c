@@ -14,30 +14,31 @@
 enum {
     CHUNK_ROWS = 1024, /* a chunk of a strided column stays in the L2 cache */
     NAME_SIZE = 24,    /* bytes of a generated name such as "x12" */
-    EXTRA_COLUMNS = 2  /* target and weight, after the inputs */
+    EXTRA_COLUMNS = 2  /* number of columns after the inputs: target and weight */
 };
 
-/* The arrays as a table: the columns of x, then the target and the weight if given. */
+/* The arrays as a table: the columns of x, then the target, then the weight if there is one. */
 struct arrays {
-    dn_table_source source; /* ctx is this struct */
+    dn_table_source source; /* source.ctx points to this struct */
     const dn_fit_data *data;
     const dn_run *run;
     size_t n_inputs;
-    size_t target, weight; /* column numbers; SIZE_MAX: none */
+    size_t target, weight; /* column indices; SIZE_MAX: no such column */
     size_t chunk_rows;
-    void *memory;             /* holds the arrays columns ... codes */
+    void *memory;             /* the allocation that contains the arrays columns ... codes */
     dn_table_column *columns; /* [n_inputs + EXTRA_COLUMNS] */
     char *names;              /* [n_inputs + EXTRA_COLUMNS][NAME_SIZE] */
     size_t *inputs;           /* [n_inputs] 0, 1, … */
     size_t *borders;          /* [n_chunks + 1] */
-    double *copies;           /* [n_slots × n_inputs × chunk_rows] copied columns */
-    uint32_t *codes;          /* [n_rows] codes of the labels; empty without labels */
+    double *copies;           /* [n_slots × n_inputs × chunk_rows] chunks of strided columns,
+                               * copied */
+    uint32_t *codes;          /* [n_rows] class index of each label; empty without labels */
     dni_string_set classes;   /* the different labels */
 };
 
 struct shape {
     size_t n_inputs, n_chunks, chunk_rows, n_slots;
-    size_t n_labels; /* number of rows if classes are strings, otherwise 0 */
+    size_t n_labels; /* number of labels: n_rows if the classes are strings, otherwise 0 */
 };
 
 static dn_status refuse_infinite(const char *name, size_t row, dn_error *err) {
@@ -79,7 +80,7 @@ static dn_status arrays_column(const dn_table_source *source, size_t chunk, size
     return DN_OK;
 }
 
-/* Finds a name for target or weight that no feature has: "y", "y_", "y__", ... */
+/* Finds a name for the target or the weight that no feature has: "y", "y_", "y__", ... */
 static dn_status free_name(const dni_string_set *names, char letter, char out[NAME_SIZE],
                            dn_error *err) {
     out[0] = letter;
@@ -313,14 +314,15 @@ dn_status dn_fit_arrays(const dn_fit_data *data, const char *method, const char 
     return status;
 }
 
-/* Trains and returns the model without the result. */
+/* Trains a model and returns it; the other members of the result are discarded. */
 static dn_status fit(const dn_fit_data *data, const char *method, const char *params,
                      const dn_run *run, dn_model **out, dn_error *err) {
     dn_status status = dni_argument_not_null(out, "out", err);
     if (status != DN_OK) {
         return status;
     }
-    dn_train_result *result = calloc(1, sizeof *result); /* tens of kilobytes: not on the stack */
+    dn_train_result *result = calloc(1, sizeof *result); /* tens of kilobytes, too large for the
+                                                          * stack */
     if (result == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report");
     }

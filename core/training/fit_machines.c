@@ -25,8 +25,9 @@ struct fitting {
 };
 
 /* ---- reports ---- */
-/* Whether a machine gets its own part of the report. If the report is full, a machine that did not
- * converge replaces the last part of a machine that converged. */
+/* Returns true if the report of a machine is added as a part of the combined report. If the
+ * combined report is full, a machine that did not converge replaces the last part of a machine
+ * that converged. */
 static bool part_wanted(const dn_report *own, dn_report *report) {
     size_t last = report->n_parts;
     if (report->n_parts < DN_MAX_PARTS) {
@@ -52,7 +53,7 @@ static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_r
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
     }
     memcpy(details, own->details, own->n_details * sizeof *details);
-    for (size_t i = 0; i < own->n_details; i++) { /* the part owns the lists now */
+    for (size_t i = 0; i < own->n_details; i++) { /* the lists are now owned by the part */
         own->details[i].list = NULL;
     }
     report->parts[report->n_parts++] =
@@ -88,7 +89,7 @@ static void add_totals(const dn_report *own, bool first, dn_report *report) {
         first ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
 }
 
-/* Adds the report of machine i to the combined report. Function of a dn_report_receiver. */
+/* Adds the report of machine i to the combined report. A callback of type dn_report_receiver. */
 static dn_status receive(void *ctx, size_t i, dn_report *own, dn_error *err) {
     struct fitting *f = ctx;
     size_t negative, positive;
@@ -108,8 +109,8 @@ static void warn_of_params(const struct fitting *f) {
     }
 }
 
-/* Prepares the report of several machines. Warnings of the parameters are added first, because the
- * warnings of the machines can fill the report. */
+/* Prepares the combined report of several machines. Warnings about the parameters are added first,
+ * because the warnings of the machines can fill the report. */
 static dn_status begin_report(const struct fitting *f, dn_error *err) {
     warn_of_params(f);
     f->report->parts = calloc(f->n < DN_MAX_PARTS ? f->n : DN_MAX_PARTS, sizeof *f->report->parts);
@@ -131,8 +132,8 @@ static void end_report(const struct fitting *f) {
 
 /* ---- fits ---- */
 /* Copies the parameters for a machine with two classes. A distribution over all classes becomes a
- * distribution over two: a pair keeps the ratio of its shares; with one versus rest, the shares are
- * that of the class and the sum of the others. */
+ * distribution over two: for a pair of classes the ratio of their probabilities is unchanged; with
+ * one versus rest, the probabilities are that of the class and the sum of the others. */
 static dn_status two_class_params(const struct fitting *f, size_t negative, size_t positive,
                                   dn_params **out, dn_error *err) {
     const dn_algorithm *algorithm = f->params->algorithm;
@@ -168,7 +169,7 @@ static dn_fit_input input_of(const struct fitting *f, const dn_params *params, c
                           .class_names = class_names};
 }
 
-/* Input of a fit to all classes. */
+/* Returns the input of a fit to all classes. */
 static dn_fit_input input_of_all(const struct fitting *f) {
     const dni_prepared *p = f->prepared;
     dn_fit_input input = input_of(f, f->params, p->rows, p->class_names, p->n_classes);
@@ -177,7 +178,7 @@ static dn_fit_input input_of_all(const struct fitting *f) {
     return input;
 }
 
-/* Fits machine i, which has two classes. */
+/* Fits machine i of a model whose machines have two classes. */
 static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     const dni_prepared *p = f->prepared;
     size_t negative, positive;
@@ -219,7 +220,7 @@ static dn_status fit_each(struct fitting *f, dn_error *err) {
     return status;
 }
 
-/* Fits the only machine of the model. */
+/* Fits the machine of a model with one machine. */
 static dn_status fit_native(struct fitting *f, dn_error *err) {
     const dn_fit_input input = input_of_all(f);
     dn_status status = dni_learner_fit(&input, f->run, f->machines, f->report, err);

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Copies an error and prefixes the message with the fold. Cancellation gets no prefix. */
+/* Copies an error and prefixes its message with the name of the fold. The message of a cancelled
+ * run gets no prefix. */
 static void set_fold_error(const dni_folds *folds, const dn_error *own, dn_status status, size_t f,
                            dn_error *err) {
     if (status == DN_ERR_STOPPED || status == DN_ERR_TIME) {

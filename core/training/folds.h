@@ -1,5 +1,5 @@
-/* Fits that each leave out one fold. Cross-validation and calibration use them and differ in what
- * they do with the model of a fold. */
+/* Fits that each leave out one fold, for cross-validation and calibration, which use the models of
+ * the folds differently. */
 #ifndef DNI_FOLDS_H
 #define DNI_FOLDS_H
 
@@ -10,13 +10,15 @@ typedef struct dni_folds {
     dni_labels *labels; /* `role` and `value` are overwritten */
     const dn_run *run;
     const char *name;      /* prefix of messages, such as "fold" */
-    const double *stratum; /* [source rows] NaN: the row gets DN_ROW_SKIP */
+    const double *stratum; /* [source rows] class for stratification; NaN: the row gets
+                            * DN_ROW_SKIP */
     const uint16_t *fold;  /* [source rows] fold of each row, 0 ... n_folds - 1 */
     size_t n_folds;
-    size_t first; /* the fit of fold f is part first + f of n_folds + 1 equal parts of the run */
+    size_t first; /* the fit of fold f uses part first + f of n_folds + 1 equal parts of the run */
 
     /* Makes the fit of fold f. The inputs of `fit` are set; labels->role is DN_ROW_VALIDATE for
-     * rows of the fold and DN_ROW_TRAIN for rows of the others. The caller calls dni_fit_done. */
+     * rows of the fold and DN_ROW_TRAIN for rows of the other folds. The caller calls
+     * dni_fit_done. */
     dn_status (*make)(void *arg, size_t f, dni_fit *fit, dn_error *err);
     void *arg;
 } dni_folds;

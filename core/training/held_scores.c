@@ -1,4 +1,4 @@
-/* Scores of held-out rows. */
+/* Storage and selection of the scores of held-out rows. */
 #include "training/held_scores.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
@@ -45,12 +45,13 @@ dn_status dni_held_scores_init(dni_held_scores *held, dn_decision decision, size
                            &held->memory, err);
 }
 
-/* Index of the pair with class `other` among the kept scores of a row of class `own`. */
+/* Index, among the stored scores of a row of class `own`, of the score of the pair with class
+ * `other`. */
 static size_t kept_index(size_t own, size_t other) {
     return other < own ? other : other - 1;
 }
 
-/* Index of the machine of classes i and j among the machines of K classes. */
+/* Index of the machine for the classes i and j among the one-versus-one machines of K classes. */
 static size_t pair_index(size_t K, size_t i, size_t j) {
     const size_t low = i < j ? i : j, high = i < j ? j : i;
     return low * (2 * K - low - 1) / 2 + (high - low - 1);
@@ -142,7 +143,8 @@ double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_s
     const dni_held_scores shape = held_of(decision, n_classes, n_rows, n_source);
     dni_held_scores held;
     dni_isotonic_work work;
-    double most = fmax(fold, (double)n_rows * sizeof(size_t)); /* the list of dni_split_folds */
+    double most = fmax(fold, (double)n_rows * sizeof(size_t)); /* bytes of the work list of
+                                                                * dni_split_folds */
     if (method == DN_CALIBRATION_ISOTONIC) {
         most = fmax(most, dni_layout_bytes(dni_isotonic_layout, &n_rows, &work));
     }

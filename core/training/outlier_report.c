@@ -12,7 +12,7 @@ static double share(double outliers, double rows) {
     return rows > 0 ? outliers / rows : (double)NAN;
 }
 
-/* Adds the shares of the folds. If memory is exhausted, the detail is omitted. */
+/* Adds the outlier share of each fold. If memory is exhausted, the detail is omitted. */
 static void report_folds(const dni_evaluation *folds, size_t n_folds, dn_report *report) {
     double *shares = malloc(n_folds * sizeof *shares);
     if (shares == NULL) {

@@ -4,7 +4,7 @@
 
 #include "training/fit.h"
 
-/* Adds the details
+/* Adds these details to the report:
  *
  *   outliers, outlier_share                         of the training rows; sums of weights
  *   validation_outliers, validation_outlier_share   of the validation rows, or of all folds

@@ -1,7 +1,8 @@
 /* Prepared problems, and the rows of machines with two classes.
  *
- * Block borders depend on the row numbers within the rows of the machine only. They are the same
- * for rows that are copied, encoded again or streamed, so that results do not depend on memory. */
+ * The borders of blocks depend only on the row numbers within the rows of the machine. Rows that
+ * are copied, encoded again or streamed have the same blocks, so that results do not depend on the
+ * available memory. */
 #include "training/prepared_rows.h"
 #include "base/layout.h"
 #include "encoder/encoder_impl.h"
@@ -39,8 +40,9 @@ void dni_prepared_release_rows(dni_prepared *prepared) {
     prepared->rows = NULL;
 }
 
-/* Allocates as much memory as the learner or the evaluation will need, so that rows do not use it.
- * The remaining budget cannot be queried. Returns false if there is not enough memory. */
+/* Allocates as much memory as the learner or the evaluation will need: the rows are kept in memory
+ * only if this memory remains available. (The remaining budget cannot be queried.) Returns false
+ * if there is not enough memory. */
 static bool reserve_memory(const dni_prepared *p, const dn_params *params, const dn_run *run,
                            size_t n_rows, size_t n_classes, void **out) {
     const dn_allocator *allocator = run->allocator;
@@ -107,17 +109,18 @@ dn_status dni_prepared_rows(dni_prepared *p, const dn_params *params, const dn_r
 
 /* ---- rows of a machine ---- */
 struct machine_rows {
-    dn_rows rows;        /* first: a dn_rows * is a struct machine_rows * */
-    const dn_rows *base; /* the rows that provide the blocks */
-    dn_rows *owned;      /* base if this object owns it; NULL: base is borrowed */
-    dn_run run;          /* copy; its allocator releases `memory` */
+    dn_rows rows;        /* first member, so that a dn_rows * can be cast to struct machine_rows
+                          * * */
+    const dn_rows *base; /* the rows that provide the blocks of features */
+    dn_rows *owned;      /* equals `base` if this object owns it; NULL: `base` is borrowed */
+    dn_run run;          /* copy of the run; its allocator frees `memory` */
     double positive;     /* one versus rest: the class with target 1 */
 
     /* one versus rest: [n_slots × DN_BLOCK_ROWS]; pair from the source: [source->n_rows]; copied
      * pair: not used */
     double *target;
 
-    void *memory; /* holds `target`, and copied rows or roles */
+    void *memory; /* the allocation that contains `target`, and copied rows or roles */
 };
 
 static void machine_rows_free(dn_rows *rows) {
@@ -162,13 +165,13 @@ static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block
 static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
                             dn_block *out, dn_error *err) {
     const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* the pieces of both have the same borders */
+    (void)n; /* both blocks have pieces with the same borders */
     return rest_targets(self, slot,
                         dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err),
                         out);
 }
 
-/* The targets of machine_rows. n_slots: size_t. */
+/* Layout of the targets of machine_rows for one versus rest. n_slots: a size_t *. */
 static void rest_layout(dni_layout *layout, const void *n_slots, void *target) {
     *(double **)target = dni_layout_matrix(layout, *(const size_t *)n_slots, DN_BLOCK_ROWS);
 }
@@ -209,7 +212,7 @@ static dn_status pair_block(const dn_rows *rows, size_t i, size_t slot, dn_block
 static dn_status pair_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
                             dn_block *out, dn_error *err) {
     const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* the pieces of both have the same borders */
+    (void)n; /* both blocks have pieces with the same borders */
     return dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
 }
 
@@ -265,7 +268,7 @@ static dn_status pair_from_source(const dni_prepared *p, const dn_params *params
                        &streamed, err);
 }
 
-/* A copy of some rows: dense or CSR. */
+/* A copy of some rows: a dense matrix or compressed sparse rows (CSR). */
 struct copy {
     double *values, *target, *weight;
     size_t *row_start;
@@ -328,8 +331,8 @@ static dn_status walk_pair(const dn_rows *base, double negative, double positive
     return DN_OK;
 }
 
-/* Copies the rows of a pair from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: there is no memory
- * for the copy in addition to the memory of the learner. */
+/* Copies the rows of a pair from rows in memory. DN_ERR_BUDGET or DN_ERR_MEMORY: the copy and the
+ * memory of the learner together exceed the available memory. */
 static dn_status pair_from_rows(const dni_prepared *p, const dn_params *params, size_t negative,
                                 size_t positive, struct machine_rows *self, dn_error *err) {
     struct copy_shape shape;

@@ -20,15 +20,15 @@ typedef struct dni_prepared {
     /* set by the caller of dni_prepared_rows */
     const dn_table_source *source;
     dn_encoder *encoder;  /* owned */
-    const uint8_t *role;  /* [source->n_rows] dn_row_role; borrowed, like index and weight */
+    const uint8_t *role;  /* [source->n_rows] dn_row_role; borrowed, as are `index` and `weight` */
     const double *index;  /* [source->n_rows] class index; NULL: the task has no target */
     const double *weight; /* [source->n_rows]; NULL: all 1 */
     size_t n_rows;        /* number of rows with role DN_ROW_TRAIN */
     size_t n_classes;
     const char *const *class_names; /* [n_classes] */
 
-    /* bytes of the budget to leave free if the rows are kept in memory; the evaluation needs them
-     * after the fit */
+    /* bytes of the memory budget that must remain available if the rows are kept in memory; the
+     * evaluation needs these bytes after the fit */
     double reserve;
 
     dn_rows *rows; /* the training rows, encoded; NULL after dni_prepared_release_rows */
@@ -41,17 +41,17 @@ DN_MUST_USE dn_status dni_prepared_new(dni_prepared **out, dn_error *err);
 dni_prepared *dni_prepared_ref(dni_prepared *prepared);
 void dni_prepared_unref(dni_prepared *prepared); /* NULL is allowed */
 
-/* Encodes the training rows. They are kept in memory if they fit in addition to the memory that the
- * learner and the evaluation need. Otherwise they are streamed, if the algorithm supports it
+/* Encodes the training rows. They are kept in memory if the rows, the learner and the evaluation
+ * together fit in the memory budget. Otherwise they are streamed, if the algorithm supports it
  * (DN_ALGORITHM_STREAMS). */
 DN_MUST_USE dn_status dni_prepared_rows(dni_prepared *prepared, const dn_params *params,
                                         const dn_run *run, dn_error *err);
 void dni_prepared_release_rows(dni_prepared *prepared);
 
-/* Returns the training rows of two classes, numbered from 0, with target 0 for `negative` and 1 for
- * `positive`. The rows are copied from the rows in memory. If those are streamed, or if there is no
- * memory for a copy, the rows are encoded from the source. The blocks are the same in all cases.
- * *out must not outlive the prepared problem. */
+/* Returns the training rows of two classes, numbered from 0, with target 0 for `negative` and 1
+ * for `positive`. The rows are copied from the prepared rows in memory. If the prepared rows are
+ * streamed, or if there is no memory for a copy, the rows of the pair are encoded from the source.
+ * The blocks are the same in all cases. *out must not outlive the prepared problem. */
 DN_MUST_USE dn_status dni_prepared_pair(const dni_prepared *prepared, const dn_params *params,
                                         size_t negative, size_t positive, const dn_run *run,
                                         dn_rows **out, dn_error *err);

@@ -1,5 +1,5 @@
-/* Training from a table: reads target and weights, splits the rows, makes one fit, evaluates it,
- * and cross-validates. */
+/* Training from a table: reads target and weights, splits the rows, makes one fit, evaluates the
+ * model, and cross-validates. */
 #include "base/argument.h"
 #include "base/share.h"
 #include "evaluate/evaluate_table.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If there are more classes than this, and more than half as many as training rows, the target is
- * probably the wrong column. */
+/* A warning is given if there are more classes than this, and more than half as many classes as
+ * training rows: the target is probably the wrong column. */
 enum { FEW_CLASSES = 10 };
 
 struct training {
@@ -25,7 +25,7 @@ struct training {
     dni_labels labels;
     dni_split split;
     dni_fit fit;
-    dni_share share; /* run of the fit of the model if there are folds */
+    dni_share share; /* the part of the run for the fit of the model; used if there are folds */
     dni_calibrated calibrated;
     dni_evaluation train, validation;
     bool has_validation;
@@ -205,7 +205,7 @@ static void add_metrics_warning(struct training *t, const char *rows,
     }
 }
 
-/* Whether the validation table has the weight column. Adds a warning if it does not. */
+/* Returns true if the validation table has the weight column. Adds a warning otherwise. */
 static bool has_weights(struct training *t, const char *weight) {
     const dn_table_source *table = t->request->validation;
     for (size_t j = 0; j < table->n_cols; j++) {

@@ -1,4 +1,4 @@
-/* Estimates of the memory of dn_train. Where a size is not known in advance, the larger one is
+/* Estimates of the memory of dn_train. If a size is not known in advance, its upper bound is
  * used. */
 #include "training/training_memory.h"
 #include "encoder/encoder_fit.h"
@@ -14,13 +14,16 @@
 
 /* Properties of the encoded rows that are known before the encoder is fitted. */
 struct shape {
-    double plain;     /* most entries of a row, without text columns, sparse columns and bases */
+    double plain;     /* maximum number of entries of a row, not counting text columns, sparse
+                       * columns and bases */
     double vector;    /* number of features of sparse columns */
-    double scaled;    /* number of standardised ones among `vector`; nonzero in every row */
+    double scaled;    /* number of standardised features among `vector`; these are nonzero in every
+                       * row */
     bool has_vectors; /* there is a text or sparse column */
-    bool sparse;      /* rows are never dense, because a text is encoded by its characters */
-    double features;  /* number of all features */
-    bool counted;     /* no column is numeric, and there is no basis */
+    bool sparse;      /* true: rows are always sparse, because a text is encoded by its
+                       * characters */
+    double features;  /* total number of features */
+    bool counted;     /* true: no column is numeric, and there is no basis */
 };
 
 static struct shape shape_of(const dn_train_request *request, size_t n_features) {
@@ -47,13 +50,13 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     return shape;
 }
 
-/* Small allocations that are not counted one by one. */
+/* Bytes of small allocations that are not estimated one by one. */
 #define SMALL_BYTES 8192
 
-/* Capacity of the arrays of a sparse block in proportion to its expected entries. */
+/* Ratio of the capacity of the arrays of a sparse block to its expected number of entries. */
 #define SPARE_ENTRIES 1.25
 
-/* Number of rows in memory if rows are sparse, and if they are dense. */
+/* Number of rows in memory: if rows are sparse, and if rows are dense. */
 struct held {
     double sparse, dense;
 };
@@ -66,8 +69,8 @@ static bool is_never_dense(const struct shape *shape) {
            (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_FEATURES);
 }
 
-/* Number of entries of a sparse row with `entries` entries of text and sparse columns. Features of
- * bases have no zeros. */
+/* Returns the number of entries of a sparse row. `entries`: its entries of text and sparse
+ * columns. Features of bases are nonzero in every row. */
 static double row_entries(const dn_train_request *request, const struct shape *shape,
                           double entries) {
     const bool bases = request->features.n_bases > 0 && is_never_dense(shape);
@@ -86,11 +89,11 @@ static enum form form_of(const dn_train_request *request, const struct shape *sh
     }
     return 5 * few < shape->features
                ? FORM_SPARSE
-               : FORM_EITHER; /* training rows may have more entries than the mean */
+               : FORM_EITHER; /* each block may have more entries than the mean */
 }
 
-/* Bytes of encoded rows with `entries` entries of text and sparse columns each, in arrays for
- * `capacity` times the entries. FORM_EITHER: the greater of the sparse and the dense size. */
+/* Bytes of encoded rows with `entries` entries of text and sparse columns each. `capacity`: the
+ * ratio of allocated to used entries. FORM_EITHER: the greater of the sparse and the dense size. */
 static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          double capacity, struct held n) {
     const enum form form = form_of(request, shape, entries);
@@ -99,7 +102,7 @@ static double rows_bytes(const dn_train_request *request, const struct shape *sh
     return form == FORM_SPARSE ? sparse : form == FORM_DENSE ? dense : fmax(sparse, dense);
 }
 
-/* dn_fit_shape.n_entries of n_rows rows. */
+/* Estimates dn_fit_shape.n_entries for n_rows rows. */
 static double stored_entries(const dn_train_request *request, const struct shape *shape,
                              double entries, double n_rows) {
     return form_of(request, shape, entries) == FORM_SPARSE
@@ -107,7 +110,8 @@ static double stored_entries(const dn_train_request *request, const struct shape
                : (double)INFINITY;
 }
 
-/* Bytes of the encoding workspace of a slot, with a 4-byte level for each string of a chunk. */
+/* Bytes of the encoding workspace of a slot, with a 4-byte level index for each string of a
+ * chunk. */
 static double encoding_bytes(const dn_train_request *request, const struct shape *shape) {
     const dni_encoding_shape encoding = {.n_inputs = request->features.n_columns,
                                          .n_base = (size_t)shape->features,
@@ -119,9 +123,9 @@ static double encoding_bytes(const dn_train_request *request, const struct shape
     return dni_encoding_memory(&encoding) + 4 * (shape->features - shape->vector);
 }
 
-/* Bytes of a slot that encodes blocks of n_rows rows in total: its block, or a piece if rows are
- * dense, and its workspace. A piece has more rows, but not more bytes, if there are fewer features
- * than estimated. */
+/* Bytes of a slot that encodes blocks of n_rows rows in total: its workspace and its block, or one
+ * piece of the block if rows are dense. If there are fewer features than estimated, a piece has
+ * more rows, but not more bytes. */
 static double slot_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          size_t n_rows) {
     const double row = 8 * shape->features + 16, rows = fmin((double)n_rows, DN_BLOCK_ROWS),
@@ -139,8 +143,8 @@ static double selection_bytes(const dn_table_source *source, size_t n_rows) {
 }
 
 /* Bytes for counting the words of a text column, in excess of dni_encoder_levels_memory for the
- * same words. A thread counts at most as many different words as its rows have words. While the
- * counts of two threads are merged, the words of one are in memory twice. */
+ * same words. A thread finds at most as many different words as its rows have words. While the
+ * counts of two threads are merged, the words of one thread are in memory twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
     const double different = request->different_words;
@@ -152,17 +156,18 @@ static double words_memory(const dn_train_request *request, const struct shape *
                        dni_encoder_levels_memory((size_t)chosen, n_slots));
 }
 
-/* Copies the request, with the encoding that the algorithm requires. */
+/* Copies the request and sets the encoding that the algorithm requires. */
 static dn_train_request encoded_request(const dn_train_request *given, size_t n_rows) {
     dn_train_request own = *given;
     if (dn_params_encoding(given->params, given->source->columns, n_rows, &own.features, NULL) !=
         DN_OK) {
-        own.features = given->features; /* dn_train returns the same error */
+        own.features = given->features; /* dn_train then reports the error */
     }
     return own;
 }
 
-/* Whether the model has several machines with two classes that are fitted one after the other. */
+/* Returns true if the model has several machines with two classes that are fitted one after the
+ * other. */
 static bool is_several(const dn_params *params, size_t n_classes) {
     const dn_algorithm *algorithm = params->algorithm;
     const bool together = algorithm->together != NULL && algorithm->together(params);
@@ -189,7 +194,7 @@ double dn_train_method_memory(const dn_train_request *given, size_t n_features, 
     const bool native = dn_params_decision(given->params) == DN_DECISION_NATIVE;
     dn_train_request request = encoded_request(given, n_rows);
     const struct shape shape = shape_of(&request, n_features);
-    dn_params *resolved = NULL; /* "auto" is resolved for all rows, not for one */
+    dn_params *resolved = NULL; /* "auto" is resolved for all rows */
     if (dn_params_copy(request.params, &resolved, NULL) == DN_OK &&
         dn_params_resolve(resolved, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
         request.params = resolved;
@@ -201,15 +206,15 @@ double dn_train_method_memory(const dn_train_request *given, size_t n_features, 
 }
 
 /* ---- phases ---- */
-/* A training whose memory is estimated. */
+/* The training whose memory is estimated, and the properties of its rows. */
 struct plan {
     const dn_train_request *request;
     struct shape shape;
-    double entries; /* of the text and sparse columns of a row, mean */
+    double entries; /* mean number of entries of a row in text and sparse columns */
     size_t n_classes, n_slots;
 };
 
-/* Memory of the machines if they keep training rows, otherwise 0. */
+/* Returns the memory of the training rows that the machines keep; {0} if they keep none. */
 static dn_kept_memory kept_memory(const struct plan *p, size_t n_train) {
     const dn_params *params = p->request->params;
     const dn_fit_shape fitted = {.n_rows = n_train,
@@ -222,7 +227,7 @@ static dn_kept_memory kept_memory(const struct plan *p, size_t n_train) {
                                                   : params->algorithm->kept_memory(params, &fitted);
 }
 
-/* Bytes for scoring rows with a model that was fitted to n_train rows, with its machines. */
+/* Bytes for scoring rows, including the machines of a model that was fitted to n_train rows. */
 static double scoring_bytes(const struct plan *p, size_t n_train) {
     const dn_kept_memory kept = kept_memory(p, n_train);
     const size_t n_scores =
@@ -238,7 +243,8 @@ static double evaluation_bytes(const struct plan *p, const dn_table_source *sour
            scoring_bytes(p, n_train);
 }
 
-/* Bytes of the fit of the encoder to n_rows rows. Bases are fitted to encoded rows. */
+/* Bytes of the fit of the encoder to n_rows rows, including the bases, which are fitted to encoded
+ * rows. */
 static double encoder_bytes(const struct plan *p, size_t n_rows, double slots) {
     const dn_train_request *r = p->request;
     const size_t n_levels = (size_t)(p->shape.features - p->shape.vector);
@@ -271,7 +277,7 @@ static bool is_pairs(dn_decision decision) {
     return decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
 }
 
-/* Bytes of the learner, and of the rows of machines with two classes. */
+/* Bytes of the learner, plus the rows of machines with two classes. */
 static double learner_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const dn_decision decision = dn_params_decision(r->params);
@@ -304,7 +310,7 @@ static double fit_bytes(const struct plan *p, size_t n_rows) {
     return fmax(encoder_bytes(p, n_rows, slots), rows + working);
 }
 
-/* Bytes of a fit with its calibration. */
+/* Bytes of a fit together with its calibration. */
 static double calibrated_bytes(const struct plan *p, size_t n_rows) {
     const dn_train_request *r = p->request;
     const double fit = fit_bytes(p, n_rows),
@@ -321,7 +327,7 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
                               .entries = r.entries / fmax((double)n_rows, 1),
                               .n_classes = n_classes,
                               .n_slots = n_slots};
-    /* the rows of each class that are held out are rounded */
+    /* the number of held-out rows of each class is rounded */
     const double kept = ceil((1 - r.holdout) * (double)n_rows) + (double)n_classes;
     const size_t n_train = kept < (double)n_rows ? (size_t)kept : n_rows;
     double most = calibrated_bytes(&plan, n_train);
