@@ -28,7 +28,7 @@
 #define DNI_MODEL_MAGIC "DNMODEL\n"
 #define DNI_MODEL_SIZE_AT 16   /* offset of the total size */
 #define DNI_MODEL_HEAD_SIZE 24 /* bytes up to the id of the algorithm */
-/* Versions 2 and 3, which lack kernel machines and outliers, can be read; version 1 cannot. */
-#define DNI_MODEL_VERSION 4
+#define DNI_MODEL_VERSION                                                                          \
+    4 /* versions 2 and 3, which lack kernel machines and outliers, can be read; version 1 cannot */
 
 #endif
