@@ -88,7 +88,7 @@ void dni_writer_done(dni_writer *writer) {
     *writer = (dni_writer){0};
 }
 
-/* Reserves `size` more bytes, which count as written. Returns NULL if the writer has failed. */
+/* Appends `size` uninitialised bytes and returns their address; NULL if the writer has failed. */
 static unsigned char *extend(dni_writer *writer, size_t size) {
     if (writer->failed) {
         return NULL;

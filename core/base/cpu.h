@@ -1,5 +1,6 @@
 /* Compiler extensions: functions compiled for newer processors, vectors, bit counts, prefetching,
- * wide products. Other compilers and processors use plain C for the same work. */
+ * 128-bit products. For other compilers and processors the same functions are written in plain
+ * C. */
 #ifndef DNI_CPU_H
 #define DNI_CPU_H
 
@@ -10,11 +11,11 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define DNI_HAVE_X86 1
-/* Attributes of functions compiled for processors of 2013 and of 2017. Such a function is called
- * only if the matching dni_cpu_is_... returns true. */
+/* Attributes of functions compiled for processors of 2013 (AVX2) and of 2017 (AVX-512). Such a
+ * function may be called only if dni_cpu_is_avx2 or dni_cpu_is_avx512 returns true. */
 #define DNI_FOR_AVX2 __attribute__((target("avx2,fma,popcnt")))
 #define DNI_FOR_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,popcnt")))
-/* A vector of so many bytes, without alignment. */
+/* A vector type of `bytes` bytes, without alignment. */
 #define DNI_VECTOR(type, bytes)                                                                    \
     __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) type
 
@@ -23,8 +24,8 @@ static inline bool dni_cpu_is_avx2(void) {
            __builtin_cpu_supports("popcnt");
 }
 
-/* Not with the address sanitizer: gcc then keeps local variables outside the stack, aligned to 32
- * bytes, while the instructions for vectors of 64 bytes require an alignment of 64. */
+/* Returns false under the address sanitizer: gcc then stores local variables outside the stack,
+ * aligned to 32 bytes, but instructions for vectors of 64 bytes require an alignment of 64. */
 static inline bool dni_cpu_is_avx512(void) {
 #if defined(__SANITIZE_ADDRESS__)
     return false;
@@ -43,8 +44,8 @@ static inline bool dni_cpu_is_avx512(void) {
 #define DNI_ALWAYS_INLINE static inline
 #endif
 
-/* Number of one bits. DNI_COUNT_BITS is for functions compiled for newer processors; elsewhere it
- * would be a function call. */
+/* Returns the number of one bits of x. DNI_COUNT_BITS is for functions compiled for newer
+ * processors; in other functions it would be compiled to a function call. */
 DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {
     x -= x >> 1 & 0x5555555555555555;
     x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
@@ -60,8 +61,8 @@ DNI_ALWAYS_INLINE unsigned dni_lowest_bit(uint64_t x) {
     return dni_count_bits((x & (0 - x)) - 1);
 }
 
-/* Prefetches the first 32 of the n numbers at x. Any address is allowed. For sparse rows, which
- * access tables that are larger than a cache in random order. */
+/* Prefetches the first 32 of the n numbers at x. The address need not be valid. For random access
+ * to a table larger than the cache. */
 static inline void dni_prefetch(const double *x, size_t n) {
 #if defined(__GNUC__)
     enum { LINE = 8, MOST = 32 }; /* numbers */
@@ -79,7 +80,7 @@ typedef struct dni_wide {
     uint64_t high, low;
 } dni_wide;
 
-/* Computed from 32-bit halves; also the reference in the tests. */
+/* The product computed from 32-bit halves; the tests use it as reference. */
 static inline dni_wide dni_wide_product_by_halves(uint64_t a, uint64_t b) {
     uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
     uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + (cross & 0xffffffffu);

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of bytes that follow those whose checksum is `crc` (0 at the beginning). */
+/* Returns the CRC-32 of a message: `crc` is the checksum of its first part (0 if empty), `bytes`
+ * is the rest. */
 uint32_t dni_crc32(uint32_t crc, const void *bytes, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Layouts: measuring and carving. */
+/* Measuring and carving of layouts. */
 #include "base/layout.h"
 #include "base/run_memory.h"
 

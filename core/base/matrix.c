@@ -24,7 +24,8 @@ dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows) {
         m.row_start += first;
     } else if (n_rows > 0) {
         m.values +=
-            first * m.stride; /* not for an empty range, which may begin outside the array */
+            first * m.stride; /* no pointer arithmetic for an empty range, whose start may be
+                               * outside the array */
     }
     return m;
 }

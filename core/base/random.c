@@ -14,7 +14,7 @@ static uint64_t splitmix(uint64_t *state) {
 
 void dni_random_init(dni_random *random, uint64_t seed, uint64_t stream) {
     uint64_t mix = stream;
-    uint64_t state = seed ^ splitmix(&mix); /* states of neighbouring streams differ widely */
+    uint64_t state = seed ^ splitmix(&mix); /* gives neighbouring streams very different states */
     for (size_t i = 0; i < 4; i++) {
         random->state[i] = splitmix(&state);
     }
@@ -40,7 +40,8 @@ double dni_random_uniform(dni_random *random, double low, double high) {
 }
 
 size_t dni_random_below(dni_random *random, size_t n) {
-    /* values of the last, incomplete group of n are rejected: every remainder is equally likely */
+    /* Values of the last, incomplete group of n are rejected, so that every remainder is equally
+     * likely. */
     uint64_t bound = (uint64_t)n;
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
     uint64_t value;

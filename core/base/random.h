@@ -11,10 +11,10 @@ typedef struct dni_random {
     uint64_t state[4]; /* never all zero */
 } dni_random;
 
-/* Streams of the run's seed. Different streams of one seed give independent numbers, so each use of
- * random numbers in a training has a stream. Results depend on these numbers: never change one. A
- * new use takes a number of its own, below DNI_STREAM_BASES. Methods may share a stream because a
- * training fits one method. */
+/* Streams of the run's seed. Different streams of one seed give independent numbers, so each use
+ * of random numbers in a training has its own stream. Results depend on the numbers of the
+ * streams: never change one. A new use gets a new number below DNI_STREAM_BASES. Methods may share
+ * a stream, because a training fits one method. */
 enum {
     DNI_STREAM_PIVOTS = 0,       /* pivots of a quantile; results do not depend on them */
     DNI_STREAM_START = 1,        /* start weights: logistic, least squares, perceptron */
@@ -27,19 +27,20 @@ enum {
     DNI_STREAM_COORDINATES = 31, /* order of the rows: coordinate descent of the linear SVM */
     DNI_STREAM_VALIDATION = 40,  /* validation rows of a network */
     DNI_STREAM_NETWORK = 41,     /* start i of a network: 41 + 2i weights, 42 + 2i order of rows */
-    DNI_STREAM_BASES = 1024,     /* four for each basis of the encoder (basis_fit.c) */
+    DNI_STREAM_BASES = 1024,     /* first of four streams for each basis of the encoder
+                                  * (basis_fit.c) */
 };
 
-/* stream: a DNI_STREAM_... */
+/* stream: one of DNI_STREAM_… */
 void dni_random_init(dni_random *random, uint64_t seed, uint64_t stream);
 uint64_t dni_random_next(dni_random *random);
-/* Uniform in [low, high). */
+/* Returns a random number uniformly distributed in [low, high). */
 double dni_random_uniform(dni_random *random, double low, double high);
-/* Uniform in 0 … n - 1, without bias; n > 0. */
+/* Returns a random integer uniformly distributed in 0 … n - 1, without bias; n > 0. */
 size_t dni_random_below(dni_random *random, size_t n);
-/* Returns true with probability left/among: whether to draw the next of `among` remaining items
- * when `left` of them must be drawn. Source: selection sampling, Knuth, TAOCP 2, section 3.4.2,
- * algorithm S. */
+/* Selection sampling: returns true with probability left/among. Call it for each of `among`
+ * remaining items, of which `left` must still be selected; true: select the item. Source: Knuth,
+ * TAOCP 2, section 3.4.2, algorithm S. */
 bool dni_random_draws(dni_random *random, size_t left, size_t among);
 /* Shuffles order[n] (Fisher–Yates). */
 void dni_random_shuffle(dni_random *random, size_t *order, size_t n);

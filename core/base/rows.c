@@ -1,4 +1,4 @@
-/* Rows over a matrix in memory: blocks are views. */
+/* Rows of a matrix in memory: blocks are views of the matrix. */
 #include <discern/rows.h>
 
 #include <stdbool.h>
@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 struct matrix_rows {
-    dn_rows rows;         /* first: a dn_rows * is a struct matrix_rows * */
-    dn_matrix x;          /* the caller's arrays */
+    dn_rows rows;         /* first member, so that a dn_rows * can be cast to struct matrix_rows
+                           * * */
+    dn_matrix x;          /* view of the caller's arrays */
     const double *target; /* [n_rows] or NULL */
     const double *weight; /* [n_rows] or NULL */
 };
@@ -70,7 +71,8 @@ dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *ou
 }
 
 /* ---- pieces ---- */
-enum { LEAST_PIECE = 256 }; /* rows of a tile: pieces must not divide the tiles of learners */
+/* Minimum number of rows of a piece: a multiple of the tile size of learners. */
+enum { LEAST_PIECE = 256 };
 
 size_t dn_piece_rows(size_t n_cols) {
     size_t n = DN_BLOCK_ROWS;

@@ -1,11 +1,13 @@
-/* The functions of a run with the defaults for NULL: working memory, cancellation, clock, each. */
+/* The functions of a run and the defaults for members that are NULL: working memory, cancellation,
+ * clock, each. */
 #include "base/run_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE ((size_t)32 << 20) /* bytes; the system takes about 10 ms to deliver them */
+/* In bytes; the operating system needs about 10 ms to provide so much memory. */
+#define LARGE ((size_t)32 << 20)
 
 void dn_run_init(dn_run *run, size_t struct_size) {
     const dn_run plain = {.struct_size = struct_size, .seed = 1, .n_slots = 1};
@@ -48,8 +50,8 @@ static dn_status refused(const dn_allocator *allocator, const char *what, size_t
                                  : "which the system does not have");
 }
 
-/* Zeroed memory comes from calloc if there is no allocator: untouched pages of a large array then
- * cost nothing. */
+/* Without an allocator, zeroed memory is allocated by calloc: pages of a large array that are
+ * never accessed then cost nothing. */
 static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zeroed,
                           const char *what, void **out, dn_error *err) {
     if (size != 0 && count > SIZE_MAX / 2 / size) {

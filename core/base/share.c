@@ -1,4 +1,4 @@
-/* The run of one fit among several. */
+/* The run of one fit of several fits. */
 #include "base/share.h"
 
 static dn_status share_stop(const dn_run *run) {
@@ -34,7 +34,7 @@ static void share_progress(const dn_run *run, const dn_progress *progress) {
     }
     if (share->machine) {
         p.iteration += share->iterations;
-        p.max_iterations = 0; /* the total of all machines is unknown */
+        p.max_iterations = 0; /* the total number of iterations of all machines is unknown */
     }
     if (share->machine || share->fold > 0) {
         p.w = p.w0 = NULL;

@@ -2,7 +2,7 @@
 #include <discern/status.h>
 #include <discern/stop_reason.h>
 
-#undef dn_error_set /* the analyser's macro, see status.h */
+#undef dn_error_set /* the macro for static analysis, see status.h */
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Removes an incomplete UTF-8 character at the end of a text that was cut. */
+/* Removes an incomplete UTF-8 character at the end of a truncated text. */
 static void trim_utf8(char *text, size_t length) {
     size_t start = length;
     while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {

@@ -1,5 +1,5 @@
-/* A hash of byte strings for tables in memory. The seed is secret, so that a client cannot choose
- * strings that collide. Hashes differ between machines and must not affect results. */
+/* A hash of byte strings for hash tables in memory. The seed is secret, so that a client cannot
+ * choose strings that collide. Hashes differ between machines and must not affect results. */
 #ifndef DNI_STRING_HASH_H
 #define DNI_STRING_HASH_H
 
@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Both halves of a wide product. */
+/* Returns the xor of the high and the low half of the 128-bit product. */
 static inline uint64_t dni_hash_fold(uint64_t a, uint64_t b) {
     dni_wide product = dni_wide_product(a, b);
     return product.high ^ product.low;
 }
 
-/* Maps fewer than eight bytes to a number that is unique for their count. Without a loop: most
- * words are this short. */
+/* Maps fewer than eight bytes to a number that is unique among strings of the same length. Without
+ * a loop, because most words are this short. */
 static inline uint64_t dni_hash_short(const char *text, size_t length) {
     uint32_t first = 0, last = 0;
     if (length >= 4) {
@@ -29,7 +29,8 @@ static inline uint64_t dni_hash_short(const char *text, size_t length) {
            (unsigned char)text[length - 1];
 }
 
-/* Eight bytes a step, each folded in by a wide multiplication with secret-dependent operands. */
+/* Hashes eight bytes per step; each step folds them in by a 128-bit product with secret
+ * operands. */
 static inline uint32_t dni_string_hash(uint64_t seed, const char *text, size_t length) {
     const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
     uint64_t h = seed ^ (k1 * ((uint64_t)length + 1));

@@ -12,7 +12,8 @@ void dni_string_set_done(dni_string_set *set) {
     *set = (dni_string_set){0};
 }
 
-/* After a few strings, forgetting the whole table costs less than finding their slots. */
+/* If the set has few strings, their slots are cleared one by one; otherwise the whole table is
+ * cleared, which is then faster. */
 void dni_string_set_clear(dni_string_set *set) {
     set->n = 0;
     if (set->slots != NULL) {
@@ -64,7 +65,7 @@ static dn_status no_memory(dn_error *err, size_t bytes) {
         "a list of strings needs %zu bytes of memory, which the system does not have", bytes);
 }
 
-/* Doubles the number of slots; at most half of them are full. */
+/* Doubles the number of slots, so that at most half of the slots are used. */
 static dn_status grow_slots(dni_string_set *set, dn_error *err) {
     size_t n_slots = set->n_slots == 0 ? 64 : 2 * set->n_slots;
     dni_string_slot *slots = malloc(n_slots * sizeof *slots);
@@ -83,7 +84,7 @@ static dn_status grow_slots(dni_string_set *set, dn_error *err) {
         }
         slots[at] = slot;
     }
-    if (set->n_slots == 0) { /* addresses are unknown outside the process */
+    if (set->n_slots == 0) { /* the seed is an address, which is unknown outside the process */
         set->seed = dni_hash_fold((uint64_t)(uintptr_t)slots ^ UINT64_C(0xa0761d6478bd642f),
                                   (uint64_t)(uintptr_t)set | UINT64_C(0xe7037ed1a0b428db));
     }

@@ -1,8 +1,8 @@
 /* Pairwise summation, and sums over blocks on the threads of dn_run.each.
  *
  * The blocks are divided into aligned ranges of 2^level blocks. A task sums one range with its own
- * dn_pairwise; the calling thread then pushes the totals of the ranges in order at that level.
- * Every addition is one that a serial sum makes too. */
+ * dn_pairwise; the calling thread then pushes the totals of the ranges in order at that level. The
+ * additions are the same as those of a serial sum. */
 #include "base/sum.h"
 #include "base/tasks.h"
 
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RANGES_PER_SLOT 4 /* small enough to bound memory, large enough to even out durations */
+#define RANGES_PER_SLOT 4 /* few enough to bound memory, enough to balance the load of the slots */
 #define CHECKED_BYTES 1024
-#define WIDE 65536 /* vectors of so many numbers get one range per slot, for memory */
+#define WIDE 65536 /* a sum of this many numbers gets one range per slot, to save memory */
 
 /* ---- pairwise summation: a binary counter of vectors ---- */
-/* The stack has one vector for each one bit of the number of leaves pushed so far, which is at most
- * n_leaves, and the vector that is being filled. */
+/* The stack has one vector for each one bit of the number of leaves pushed so far (at most
+ * n_leaves), plus the vector that is being filled. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n) {
     size_t vectors = 1;
     for (size_t left = n_leaves; left > 0; left >>= 1) {
@@ -42,7 +42,7 @@ double *dn_pairwise_next(dn_pairwise *sum) {
     return vector;
 }
 
-/* The top vector is added to the one below it: left += right. */
+/* Adds the top vector to the vector below it: left += right. */
 static void merge_top(dn_pairwise *sum) {
     double *left = sum->partials + (sum->depth - 2) * sum->n;
     const double *right = left + sum->n;
@@ -87,10 +87,10 @@ struct range_sum {
     size_t n_ranges;
     double *totals;   /* [n_ranges x n_out] */
     double *partials; /* [n_slots x room] */
-    size_t room;      /* doubles of one slot's dn_pairwise */
+    size_t room;      /* number of doubles of the dn_pairwise of one slot */
 };
 
-/* One block or piece of it: what dn_run_each_block gives to add_piece. */
+/* Argument that dn_run_each_block passes to add_piece, for one block or one piece of a block. */
 struct vector_of_block {
     const struct range_sum *sum;
     double *out;
@@ -123,8 +123,8 @@ static dn_status sum_range(void *arg, size_t range, size_t slot, dn_error *err) 
     return DN_OK;
 }
 
-/* Adds the totals of the ranges in order. The stack of vectors grows in the memory of the totals:
- * it never has more vectors than were pushed. */
+/* Adds the totals of the ranges in order. The stack of vectors uses the memory of the totals,
+ * which is safe because it never has more vectors than were pushed. */
 static void add_totals(const struct range_sum *s, double *out) {
     dn_pairwise sum;
     dn_pairwise_init(&sum, s->n_out, s->totals);

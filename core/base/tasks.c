@@ -1,4 +1,5 @@
-/* Tasks are the blocks of rows without columns; the run's each distributes them. */
+/* Tasks are implemented as blocks of rows without columns, which dn_run.each distributes to
+ * threads. */
 #include "base/tasks.h"
 
 struct tasks {
