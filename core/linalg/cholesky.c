@@ -1,12 +1,12 @@
-/* Cholesky factorisation by panels of columns, left-looking: from each panel the products of all
- * columns before it are subtracted, then it is factored.
+/* Cholesky factorisation by panels of columns, left-looking: the products of all previous columns
+ * are subtracted from a panel, then the panel is factored.
  *
  *   C ← A[j…, panel] − L[j…, 0…j) L[panel, 0…j)ᵀ
  *   L_jj L_jjᵀ = C_jj,   L[below, panel] = C[below] L_jj⁻ᵀ
  *
- * LAPACK's dpotrf computes the same sums in nearly the same time, but cannot be stopped for
- * seconds. It is called for matrices of one panel. LAPACK is column-major: the row-major lower
- * triangle is its upper triangle, so that nothing is transposed. */
+ * LAPACK's dpotrf computes the same sums in nearly the same time, but cannot be interrupted, for
+ * seconds with large matrices. It is called for matrices of one panel. LAPACK is column-major: the
+ * row-major lower triangle is an upper triangle for LAPACK, so that nothing is transposed. */
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
@@ -15,7 +15,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#define PANEL 1024 /* narrower ones are slower than dpotrf */
+#define PANEL 1024 /* number of columns; narrower panels are slower than dpotrf */
 
 /* C ← C − L[rows, 0…j) L[panel, 0…j)ᵀ for n_rows rows below the diagonal block, PANEL columns of L
  * at a time. */
@@ -92,6 +92,6 @@ void dni_cholesky_solve(const double *l, size_t n, double *x, size_t n_rhs) {
     }
     lapack_int info = LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, (lapack_int)n_rhs,
                                           l, (lapack_int)n, x, (lapack_int)n);
-    assert(info == 0); /* only a wrong argument could fail */
+    assert(info == 0); /* info < 0 would be an invalid argument */
     (void)info;
 }

@@ -10,15 +10,15 @@
 
 #define DNI_MAX_ORDER 32768
 
-/* Factors a [n × n]: a ← L with L Lᵀ = a, *out ← true. If a is not finite or not positive definite
- * to working precision, *out ← false and a is destroyed.
+/* Cholesky factorisation of a [n × n]: a ← L with L Lᵀ = a, *out ← true. If a is not finite or not
+ * positive definite to working precision, *out ← false and the contents of a are undefined.
  *
- * Polls the run's stop at least every DNI_STEP_FLOPS (linalg/step.h); its code is the only failure.
- * Cost: O(n³/3). */
+ * Polls the run's stop function at least every DNI_STEP_FLOPS (linalg/step.h); fails only with the
+ * code of this function. Cost: O(n³/3). */
 DN_MUST_USE dn_status dni_cholesky(const dn_run *run, double *a, size_t n, bool *out,
                                    dn_error *err);
-/* Solves a x = b for n_rhs right-hand sides, with L of dni_cholesky. x [n_rhs × n] row-major: b on
- * entry, the solutions on return. */
+/* Solves a x = b for n_rhs right-hand sides, where L is computed by dni_cholesky. x [n_rhs × n]
+ * row-major: b on entry, the solutions on return. */
 void dni_cholesky_solve(const double *l, size_t n, double *x, size_t n_rhs);
 
 #endif

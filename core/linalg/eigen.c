@@ -1,13 +1,13 @@
-/* The null space of a symmetric matrix over LAPACK, in stages: the tridiagonal matrix, its
- * eigenvalues, and if some of them vanish, their eigenvectors.
+/* The null space of a symmetric matrix, computed by LAPACK in stages: the tridiagonal matrix, its
+ * eigenvalues, and the eigenvectors of the eigenvalues that are 0.
  *
  *   QᵀAQ = T           linalg/tridiagonal.h
  *   eigenvalues of T   dsterf
- *   T z = λ z          dstemr, relatively robust representations
+ *   T z = λ z          dstemr, multiple relatively robust representations (MRRR)
  *   A (Qz) = λ (Qz)    dormtr
  *
- * The row-major lower triangle of this library is LAPACK's upper triangle; its columns of Z are
- * rows here. */
+ * The row-major lower triangle of this library is an upper triangle for LAPACK; LAPACK's columns
+ * of Z are rows here. */
 #include "linalg/eigen.h"
 #include "base/layout.h"
 #include "linalg/cholesky.h"
@@ -27,12 +27,13 @@ struct eigen {
     double *a;           /* [n × n] the matrix, then the reflections of Q */
     double *diagonal;    /* [n] of T */
     double *subdiagonal; /* [n] of T, n - 1 of them */
-    double *tau;         /* [n] scalars of the reflections */
+    double *tau;         /* [n] scalars τ of the reflections */
     double *values;      /* [n] eigenvalues, ascending */
-    double *copy;        /* [2n] of diagonal and subdiagonal: dsterf and dstemr overwrite them */
+    double *copy;        /* [2n] copies of diagonal and subdiagonal, which dsterf and dstemr
+                          * overwrite */
     double *work;        /* [work_size] */
     lapack_int work_size;
-    lapack_int *integers; /* [12n] work and support of dstemr */
+    lapack_int *integers; /* [12n] integer workspace and support of dstemr */
     void *memory;
 };
 
@@ -48,7 +49,8 @@ static void copy_tridiagonal(const struct eigen *s) {
     s->copy[2 * n - 1] = 0;
 }
 
-/* Doubles of work of the reduction, of dstemr, and of dormtr for any number of vectors. */
+/* Returns the doubles of workspace that suffice for the reduction, for dstemr, and for dormtr with
+ * any number of vectors. */
 static lapack_int work_size_of(lapack_int n) {
     double reduce = (double)dni_tridiagonal_work((size_t)n), back = 0;
     lapack_int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'U', 'N', n, n, NULL, n, NULL,
@@ -100,8 +102,8 @@ static dn_status eigenvalues(const dn_run *run, struct eigen *s, dn_error *err) 
     return info == 0 && dni_all_finite(s->values, n) ? DN_OK : no_result(n, err);
 }
 
-/* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by divide and conquer,
- * which computes all n of them and is fast for equal eigenvalues. */
+/* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by divide and conquer.
+ * This method computes all n eigenvectors and is fast for equal eigenvalues. */
 static dn_status all_eigenvectors(const dn_run *run, struct eigen *s, size_t m, double *vectors,
                                   dn_error *err) {
     size_t n = (size_t)s->n, work_size = 1 + 4 * n + n * n;
@@ -123,8 +125,9 @@ static dn_status all_eigenvectors(const dn_run *run, struct eigen *s, size_t m, 
     return info == 0 ? DN_OK : no_result(n, err);
 }
 
-/* The same by dstemr, which computes m eigenvectors only. *out_found: false if neither method could
- * compute them. */
+/* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by dstemr, which
+ * computes only these; by all_eigenvectors if dstemr fails. *out_found: false if neither method
+ * succeeded. */
 static dn_status tridiagonal_eigenvectors(const dn_run *run, struct eigen *s, size_t m,
                                           double *vectors, bool *out_found, dn_error *err) {
     size_t n = (size_t)s->n;

@@ -1,10 +1,11 @@
-/* With y = Lᵀw and Y = M L⁻ᵀ the problem is YᵀY y = ρ y: the squared singular values and the right
- * singular vectors of Y, which has k rows. One-sided Jacobi rotations
+/* Generalised eigenproblem by one-sided Jacobi rotations. With y = Lᵀw and Y = M L⁻ᵀ the problem
+ * is YᵀY y = ρ y: ρ are the squared singular values and y the right singular vectors of Y, which
+ * has k rows. The rotations
  *
  *   y_i ← c y_i − s y_j,   y_j ← s y_i + c y_j,   tan 2θ = 2 y_iᵀy_j / (‖y_j‖² − ‖y_i‖²)
  *
- * make all rows orthogonal; their lengths are then √ρ. YᵀY is never formed, so that small
- * eigenvalues keep their digits.
+ * with c = cos θ and s = sin θ, make all rows orthogonal; the norms of the rows are then √ρ. YᵀY
+ * is never computed, so that small eigenvalues do not lose precision.
  *
  * Golub and Van Loan, Matrix Computations, 4th ed., sections 8.7.2 (generalised problem) and 8.6.3
  * (one-sided Jacobi). */
@@ -19,7 +20,8 @@
 
 #define MAX_SWEEPS 60
 #define ORTHOGONAL 1e-15
-/* A row shorter than this times the longest one is a rounding error; its direction is arbitrary. */
+/* A row whose norm is less than this fraction of the largest norm is a rounding error; its
+ * direction is arbitrary. */
 #define NEGLIGIBLE 1e-14
 #define MIN_ROWS 8
 
@@ -39,7 +41,7 @@ static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_
     return DN_OK;
 }
 
-/* Makes two rows orthogonal by a rotation. Returns false if they were orthogonal. */
+/* Makes two rows orthogonal by a rotation. Returns false if the rows are already orthogonal. */
 static bool rotate(double *x, double *y, size_t d, double negligible) {
     double a = dni_norm(x, d), b = dni_norm(y, d), product = dni_dot(x, y, d);
     if (!(fabs(product) > ORTHOGONAL * a * b) || a <= negligible || b <= negligible) {
@@ -80,7 +82,7 @@ static dn_status orthogonalise(const dn_run *run, double *rows, size_t k, size_t
                         "the generalised eigenvalues of %zu rows could not be computed", k);
 }
 
-/* Sorts the rows by descending length; values holds their lengths. */
+/* Sorts the rows by descending norm. values [k]: the norms, sorted with the rows. */
 static void sort_rows(double *rows, size_t k, size_t d, double *values) {
     for (size_t i = 0; i < k; i++) {
         size_t best = i;

@@ -1,4 +1,4 @@
-/* The products of a layer: BLAS for dense rows; for sparse rows those of linear scores (tile.h),
+/* The products of a layer. Dense rows: BLAS. Sparse rows: the products of linear scores (tile.h),
  * whose transposed table has the same form. */
 #include "linalg/layer.h"
 #include "linalg/tile.h"

@@ -8,16 +8,16 @@
 
 #include <discern/matrix.h>
 
-/* out [x.n_rows × units] ← [x, 1]·table */
+/* out [x.n_rows × units] ← [x, 1]·table, the inputs of the activation function. */
 void dni_layer_forward(dn_matrix x, const double *table, size_t units, double *out);
 /* out [n_rows × inputs] ← delta·Wᵀ, where W is the table without its biases; delta [n_rows ×
  * units] */
 void dni_layer_backward(const double *delta, size_t n_rows, const double *table, size_t inputs,
                         size_t units, double *out);
-/* table += Σ_t [x_t, 1] ⊗ delta_t; delta [x.n_rows × units] */
+/* Adds the gradient to the table: table += Σ_t [x_t, 1] ⊗ delta_t; delta [x.n_rows × units]. */
 void dni_layer_gradient(dn_matrix x, const double *delta, size_t units, double *table);
-/* The same for the rows first … first + n - 1 of the table and dense x; row n_cols holds the
- * biases. Parts of one gradient can be computed concurrently. */
+/* Like dni_layer_gradient for the rows first … first + n - 1 of the table and dense x; row n_cols
+ * has the biases. Parts of one gradient can be computed concurrently. */
 void dni_layer_gradient_part(dn_matrix x, const double *delta, size_t units, size_t first, size_t n,
                              double *table);
 

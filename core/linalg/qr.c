@@ -1,5 +1,5 @@
-/* Householder triangles. Golub and Van Loan, Matrix Computations, 4th ed., sections 5.2 (QR), 5.4.2
- * (column pivoting), 5.5.3 (least norm), 6.5.3 (appending rows).
+/* Least squares by Householder QR. Golub and Van Loan, Matrix Computations, 4th ed., sections 5.2
+ * (QR), 5.4.2 (column pivoting), 5.5.3 (least norm), 6.5.3 (appending rows).
  *
  *   appending   [R; X] = Q [R'; 0], by LAPACK's dtpqrt, which keeps the zeros below R
  *   solving     Z P = Q [R11 R12; 0 0],  R11 x = QᵀT, and x = 0 for the other columns
@@ -38,7 +38,7 @@ dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows, si
         lapack_int info =
             LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)m, n, 0, block, r, n, rows + first,
                                 (lapack_int)n_rows, work, block, work + (size_t)block * p);
-        assert(info == 0); /* only a wrong argument could fail */
+        assert(info == 0); /* info < 0 would be an invalid argument */
         (void)info;
     }
     return DN_OK;
@@ -46,10 +46,10 @@ dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows, si
 
 /* ---- pivoting ---- */
 struct pivoting {
-    double *r;     /* columns `stride` apart */
+    double *r;     /* column-major; columns are `stride` numbers apart */
     size_t stride; /* p */
-    size_t d, k;   /* columns of Z and of T */
-    size_t *order; /* [d] which column of Z stands where */
+    size_t d, k;   /* number of columns of Z, and of T */
+    size_t *order; /* [d] the column of Z at each position after pivoting */
 };
 
 static size_t longest_column(const struct pivoting *q, size_t s, double *length) {
@@ -80,8 +80,8 @@ static void swap_columns(struct pivoting *q, size_t a, size_t b) {
     q->order[b] = column;
 }
 
-/* Reflects column s onto its first entry, ±length, and applies the reflection to all later
- * columns. */
+/* Applies a Householder reflection that maps column s onto ±length times the first unit vector, to
+ * column s and all later columns. */
 static void reflect(struct pivoting *q, size_t s, double length) {
     double *v = q->r + s * q->stride + s, alpha = v[0] > 0 ? -length : length;
     size_t n = q->d - s;
@@ -104,8 +104,8 @@ static void back_substitute(const struct pivoting *q, size_t rank, double *y) {
     }
 }
 
-/* x [d] ← the solution for a column of T (sign 1), or the null vector of a column of Z from the
- * rank on (sign −1, with a 1 at that column). */
+/* x [d] ← the solution for a column of T (sign 1); or the null vector of a column of Z at or after
+ * position `rank` (sign −1; x is 1 at that column). */
 static void spread(const struct pivoting *q, size_t rank, size_t column, double sign, double *y,
                    double *x) {
     memcpy(y, q->r + column * q->stride, rank * sizeof *y);
@@ -191,7 +191,7 @@ cleanup:
     return status;
 }
 
-/* Gram-Schmidt, twice because of rounding. */
+/* Gram-Schmidt orthogonalisation, applied twice to remove rounding errors. */
 dn_status dni_orthonormal_rows(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
     for (size_t r = 0; r < n; r++) {
         dn_status status = dn_run_stop(run, err);

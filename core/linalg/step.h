@@ -1,4 +1,4 @@
-/* How many operations a computation may do between two polls of the run's stop flag. */
+/* The number of operations between two polls of the run's stop function. */
 #ifndef DNI_STEP_H
 #define DNI_STEP_H
 
@@ -10,8 +10,8 @@
  * slow core. */
 #define DNI_STEP_FLOPS 2e9
 
-/* Rows of one step, of n rows with `flops` operations each. At least `least`: matrix products of
- * fewer rows are inefficient. */
+/* Returns the number of rows to process between two polls, out of n rows with `flops` operations
+ * each. At least `least` (at most n), because matrix products of fewer rows are inefficient. */
 static inline size_t dni_step_rows(size_t n, double flops, size_t least) {
     double rows = DNI_STEP_FLOPS / flops;
     if (rows >= (double)n) {
@@ -20,17 +20,16 @@ static inline size_t dni_step_rows(size_t n, double flops, size_t least) {
     return rows > (double)least ? (size_t)rows : least < n ? least : n;
 }
 
-/* Operations between two polls in other loops: about 10 ms. */
+/* Operations between two polls in loops without matrix products: about 10 ms. */
 #define DNI_PACE_FLOPS 1e7
 
-/* Counts the operations of such a loop, so that it need not poll at every row. Initialised with
- * {.run = run}. */
+/* Counts operations, so that a loop need not poll at every row. Initialised with {.run = run}. */
 typedef struct dni_pace {
     const dn_run *run;
-    double flops; /* since the last poll */
+    double flops; /* number of operations since the last poll */
 } dni_pace;
 
-/* Adds `flops` operations; polls the run's stop after every DNI_PACE_FLOPS. */
+/* Adds `flops` operations; polls the run's stop function every DNI_PACE_FLOPS operations. */
 DN_MUST_USE static inline dn_status dni_pace_poll(dni_pace *pace, double flops, dn_error *err) {
     pace->flops += flops;
     if (pace->flops < DNI_PACE_FLOPS) {

@@ -1,5 +1,5 @@
-/* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries
- * for sparse ones. */
+/* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, loops over the entries for
+ * sparse rows. */
 #include "linalg/tile.h"
 #include "base/cpu.h"
 #include "linalg/step.h"
@@ -29,7 +29,7 @@ static void scores_dense(dn_matrix x, const double *table, size_t n_scores, doub
     }
 }
 
-/* One score, for two classes, without an inner loop over scores. */
+/* Computes one score per row, for two classes, without an inner loop over scores. */
 static void score_sparse(dn_matrix x, const double *table, double *scores) {
     for (size_t t = 0; t < x.n_rows; t++) {
         double g = table[x.n_cols];
@@ -40,7 +40,8 @@ static void score_sparse(dn_matrix x, const double *table, double *scores) {
     }
 }
 
-/* y [n] += s·x [n] for the few scores of an entry, two at a time for vector instructions. */
+/* y [n] += s·x [n], for a small n: two numbers at a time, so that compilers use vector
+ * instructions. */
 static inline void add_few(double s, const double *restrict x, double *restrict y, size_t n) {
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
@@ -52,7 +53,7 @@ static inline void add_few(double s, const double *restrict x, double *restrict 
     }
 }
 
-/* Prefetches the numbers of the table for an entry some entries ahead. */
+/* Prefetches the numbers of the table for the entry that is ENTRIES entries ahead. */
 static inline void look_ahead(dn_matrix x, size_t entry, const double *table, size_t n_scores) {
     enum { ENTRIES = 6 };
     if (entry + ENTRIES < x.row_start[x.n_rows]) {
@@ -175,7 +176,8 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
     }
     size_t step = dni_step_rows(width, 2 * (double)n_rows * (double)width, DNI_TILE_ROWS);
     for (size_t i = 0, n; i < width;
-         i += n) { /* rows i … of the lower triangle: left of the diagonal block, then the block */
+         i += n) { /* rows i … of the lower triangle: first the part left of the diagonal block,
+                    * then the diagonal block */
         n = width - i < step ? width - i : step;
         dn_status status = dn_run_stop(run, err);
         if (status != DN_OK) {
@@ -192,8 +194,8 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
     return DN_OK;
 }
 
-/* gram, lower triangle, += c z zᵀ for z = [x, 1] of row t, whose columns ascend: two rows of the
- * gram at a time, which have all but the last number in common. */
+/* gram (lower triangle) += c z zᵀ, where z = [x, 1] for row t, whose columns ascend. Two rows of
+ * `gram` are updated at a time: they have the same columns but for the last. */
 static void add_square(dn_matrix x, size_t t, double c, double *gram) {
     const size_t width = x.n_cols + 1, first = x.row_start[t], end = x.row_start[t + 1];
     const uint32_t *cols = x.cols;
@@ -222,7 +224,8 @@ static void add_square(dn_matrix x, size_t t, double c, double *gram) {
     last[x.n_cols] += c;
 }
 
-/* Scattered additions between two polls: each costs about eight of a matrix product's. */
+/* Number of scattered additions between two polls. One costs as much as about eight operations of
+ * a matrix product. */
 #define SCATTERED (DNI_STEP_FLOPS / 16)
 
 dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign,
@@ -255,7 +258,8 @@ int dni_tile_gram_sparse_is_cheaper(dn_matrix x) {
     }
     return entries * 8 <=
            (double)x.n_rows * width *
-               width; /* scattered additions cost about eight of a matrix product's */
+               width; /* a scattered addition costs as much as about eight operations of a matrix
+                       * product */
 }
 
 void dni_transpose(const double *from, size_t a, size_t b, double *to) {

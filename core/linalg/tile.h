@@ -23,7 +23,7 @@ void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *
 /* table += Σ_t residual_t ⊗ [x_t, 1]; residual [x.n_rows × n_scores] */
 void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table);
 
-/* sum [x.n_cols] += v · row t */
+/* sum [x.n_cols] += v · (row t of x) */
 static inline void dni_row_add(dn_matrix x, size_t t, double v, double *sum) {
     if (x.kind == DN_DENSE) {
         const double *row = x.values + t * x.stride;
@@ -37,10 +37,10 @@ static inline void dni_row_add(dn_matrix x, size_t t, double v, double *sum) {
     }
 }
 
-/* out [x.n_rows × width] ← the rows as dense rows, each followed by a 1. With mean and scale (both
- * or neither NULL) the columns are (x − mean)/scale. */
+/* out [x.n_rows × width] ← the rows as dense rows, each followed by a 1. If mean and scale are not
+ * NULL, the columns are standardised: (x − mean)/scale. Either both are NULL or none. */
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);
-/* gram += sign · Σ_t c_t z_t z_tᵀ.
+/* Adds a weighted Gram matrix: gram += sign · Σ_t c_t z_t z_tᵀ.
  *
  *   z        [n_rows × width] rows of dni_tile_expand
  *   c        [n_rows] >= 0
@@ -48,15 +48,15 @@ void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, doubl
  *   scratch  [n_rows × width]
  *   gram     [width × width] lower triangle
  *
- * Computed in panels of rows of gram. Polls the run's stop before each panel (linalg/step.h); its
- * code is the only failure. */
+ * Computed in panels of rows of gram. Polls the run's stop function before each panel
+ * (linalg/step.h); fails only with the code of this function. */
 DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
                                     const double *c, double sign, double *scratch, double *gram,
                                     dn_error *err);
-/* The same for sparse rows [x, 1], entry by entry. */
+/* Like dni_tile_gram for sparse rows with z = [x, 1], computed entry by entry. */
 DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c,
                                            double sign, double *gram, dn_error *err);
-/* Whether dni_tile_gram_sparse is faster than expanding the rows. */
+/* Returns nonzero if dni_tile_gram_sparse is faster than dni_tile_expand and dni_tile_gram. */
 int dni_tile_gram_sparse_is_cheaper(dn_matrix x);
 
 /* [a × b] row-major → [b × a] */

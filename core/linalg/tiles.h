@@ -29,15 +29,15 @@ typedef struct dni_tiles {
     const dn_block *block;
     size_t next;      /* row of the block where the next tile begins */
     dni_tile tile;    /* the current tile */
-    dn_status status; /* DN_OK, or what ended the loop */
+    dn_status status; /* DN_OK, or the status that ended the loop */
 } dni_tiles;
 
 static inline dni_tiles dni_tiles_of(const dn_run *run, const dn_block *block) {
     return (dni_tiles){.run = run, .block = block, .status = DN_OK};
 }
 
-/* Sets `tile` to the next tile. Polls the run's stop first; a stop ends the loop with its status.
- * Returns false at the end of the block and after a stop. */
+/* Sets `tile` to the next tile. Polls the run's stop function first; if it stops the run, the loop
+ * ends with this status. Returns false at the end of the block and after a stop. */
 bool dni_tiles_next(dni_tiles *tiles, dn_error *err);
 
 /* [DNI_TILE_ROWS] weights of rows without weights. */

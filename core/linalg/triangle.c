@@ -1,6 +1,6 @@
 /* The inverse of a lower triangular matrix by panels of columns: L X = I. The columns j … of X
- * begin at row j and depend only on the part of L below and to the right of entry (j, j), so that X
- * can overwrite L from the left. */
+ * start at row j and depend only on the part of L below and to the right of entry (j, j). X can
+ * therefore overwrite L from left to right. */
 #include "linalg/triangle.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -12,7 +12,7 @@
 #define MIN_COLUMNS 32
 #define MIN_ROWS 8
 
-/* Columns of a panel. */
+/* Returns the number of columns of a panel. */
 static size_t panel_columns(size_t n) {
     return n == 0 ? 0 : dni_step_rows(n, (double)n * (double)n, MIN_COLUMNS);
 }

@@ -1,16 +1,17 @@
 /* Householder tridiagonalisation from the last row upwards, a panel of rows at a time. Golub and
- * Van Loan, Matrix Computations, 4th ed., section 8.3.1; panels: Dongarra, Sorensen and Hammarling,
- * Block reduction of matrices to condensed forms, 1989.
+ * Van Loan, Matrix Computations, 4th ed., section 8.3.1; panels: Dongarra, Sorensen and
+ * Hammarling, Block reduction of matrices to condensed forms, 1989.
  *
- * H = I − τ v vᵀ reflects row i of the lower triangle onto its last entry before the diagonal. It
- * changes the rows above by a matrix of rank two:
+ * H = I − τ v vᵀ reflects row i of the lower triangle onto its last entry before the diagonal. The
+ * rows above are changed by a matrix of rank two:
  *
  *   H A H = A − v wᵀ − w vᵀ,   w = p − ½ τ (pᵀv) v,   p = τ A v
  *
- * Within a panel this change is deferred: A stands for A − VᵀW − WᵀV, and its terms are added only
- * to the row and to the product A v that are needed. When the panel is complete, the rows above are
- * updated by matrix products. LAPACK's dsytrd does the same, but cannot be stopped for minutes; it
- * reduces the small matrix that is left. */
+ * Within a panel this change is deferred: the current matrix is A − VᵀW − WᵀV, and the terms are
+ * added only to the row and to the product A v that are needed. When the panel is complete, the
+ * rows above are updated by matrix products. LAPACK's dsytrd does the same, but cannot be
+ * interrupted, for minutes with large matrices. dsytrd reduces the small matrix that remains at
+ * the end. */
 #include "linalg/tridiagonal.h"
 #include "linalg/cholesky.h"
 #include "linalg/step.h"
@@ -20,7 +21,7 @@
 #include <lapacke.h>
 
 #define PANEL 32
-#define LAST 128 /* largest order that is left to dsytrd */
+#define LAST 128 /* largest order of the remaining matrix that dsytrd reduces */
 #define MIN_ROWS 256
 
 /* Rows low … high - 1 of a. The vector v of row k is in the first k entries of that row; the
@@ -62,7 +63,7 @@ static void subtract_terms(const struct panel *p, size_t i, const double *c, con
                 e, (int)step, 1.0, y, 1);
 }
 
-/* Computes w of row i from its v. */
+/* Computes the vector w of row i from its vector v. */
 static void make_w(const struct panel *p, size_t i, double tau) {
     const double *v = p->a + i * p->n;
     double *w = p->w + (i - p->low) * p->n, of_w[PANEL], of_v[PANEL];
@@ -79,8 +80,8 @@ static void make_w(const struct panel *p, size_t i, double tau) {
     cblas_daxpy(n, -0.5 * tau * cblas_ddot(n, w, 1, v, 1), v, 1, w, 1);
 }
 
-/* Turns the rows of the panel into reflections, the last row first. Leaves 1 in their last
- * entries. */
+/* Reduces the rows of the panel to reflections, the last row first. The last entry of each
+ * reflection is set to 1. */
 static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *subdiagonal,
                               double *tau, dn_error *err) {
     dni_pace pace = {.run = run};
@@ -104,7 +105,8 @@ static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *
     return DN_OK;
 }
 
-/* A ← A − VᵀW − WᵀV for the rows above the panel, some rows at a time up to their diagonal. */
+/* A ← A − VᵀW − WᵀV for the rows above the panel, several rows at a time, each up to its
+ * diagonal. */
 static dn_status update_above(const dn_run *run, const struct panel *p, dn_error *err) {
     size_t n = p->low, step = dni_step_rows(n, 4.0 * PANEL * (double)n, MIN_ROWS);
     const double *v = p->a + p->low * p->n;

@@ -1,5 +1,5 @@
-/* Plain loops: the vectors are short compared with the matrices, and the order of the additions
- * must be the same on all machines. */
+/* Plain loops instead of BLAS: vectors are short, and the order of additions must be the same on
+ * all machines. */
 #include "linalg/vector.h"
 
 #include <math.h>
