@@ -1,18 +1,19 @@
-/* Printing: the shortest text that reads back as the same double.
+/* Formatting: the shortest text that is parsed to the same double (Schubfach).
  *
- * A double v = c·2^q stands for every real in its rounding interval [(2c - 1)·2^(q-1), (2c +
- * 1)·2^(q-1)] (its ends only for even c; the lower half is half as wide at a power of two). With k
- * = floor(log10 of the interval's width) the multiples of 10^k and 10^(k+1) are fine enough that
- * one lies inside and coarse enough that a shortest one is among the neighbours of v. All products
- * are taken rounded to odd, which keeps every comparison exact although the power of ten is cut to
- * 128 bits. R. Giulietti, The Schubfach way to render doubles, 2020, sections 8 and 9. */
+ * Every real in the rounding interval [(2c - 1)·2^(q-1), (2c + 1)·2^(q-1)] of a double v = c·2^q
+ * is rounded to v (the ends only for even c; at a power of two the lower half is half as wide).
+ * With k = floor(log10 of the width of the interval), at least one multiple of 10^k is inside the
+ * interval, and a shortest number is among the multiples of 10^k and 10^(k+1) next to v. All
+ * products are rounded to odd: comparisons of the products are then exact although the power of
+ * ten is truncated to 128 bits. R. Giulietti, The Schubfach way to render doubles, 2020, sections
+ * 8 and 9. */
 #include "number/power10.h"
 #include <discern/number.h>
 
 #include <math.h>
 #include <string.h>
 
-/* digits · 10^exponent */
+/* The number digits · 10^exponent. */
 struct shortest {
     uint64_t digits;
     int exponent;
@@ -47,7 +48,8 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
 
     uint64_t s = quarters / 4;
     if (s >= 10) {
-        uint64_t tens = s / 10; /* one digit less, if exactly one neighbour is inside */
+        uint64_t tens = s / 10; /* one digit less, if exactly one of the two neighbours is inside
+                                 * the interval */
         bool low_inside = below <= 40 * tens, high_inside = 40 * tens + 40 <= above;
         if (low_inside != high_inside) {
             return (struct shortest){tens + high_inside, k + 1};
@@ -57,7 +59,8 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
     if (low_inside != high_inside) {
         return (struct shortest){s + high_inside, k};
     }
-    uint64_t middle = 4 * s + 2; /* both inside: the nearer one; if equally near, the even one */
+    uint64_t middle = 4 * s + 2; /* both neighbours are inside: choose the nearer; if equally near,
+                                  * the even one */
     return (struct shortest){s + (quarters > middle || (quarters == middle && (s & 1) != 0)), k};
 }
 
@@ -112,7 +115,7 @@ static size_t put_shortest(char *out, struct shortest number) {
     number = strip_zeros(number);
     char digits[20];
     size_t n = put_digits(digits, number.digits);
-    int point = (int)n + number.exponent; /* digits before the decimal point */
+    int point = (int)n + number.exponent; /* number of digits before the decimal point */
     size_t length = 0;
     if (point > 21 || point < -5) {
         out[length++] = digits[0];

@@ -1,8 +1,8 @@
-/* Parsing, exactly rounded, by the first method that decides: one operation on two exact doubles
- * (Clinger); an interval of 192-bit products whose ends round to the same double; strtod on at most
- * 800 digits.
+/* Correctly rounded parsing. Three methods are tried in this order until one gives the result: one
+ * operation on two exact doubles (Clinger); an interval of 192-bit products whose ends round to
+ * the same double; strtod on at most 800 digits.
  *
- * The rounding mode must be to nearest, the default of C. strtod receives an integer and an
+ * The rounding mode must be to nearest, the default of C. strtod is called with an integer and an
  * exponent ("31415e-4"), so that the decimal point of the locale does not matter. */
 #include "number/power10.h"
 #include <discern/number.h>
@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts of a number: digits · 10^exponent. */
+/* A parsed number: digits · 10^exponent. */
 struct decimal {
     uint64_t mantissa;       /* the first 19 significant digits */
-    int64_t exponent;        /* of ten, for mantissa */
-    bool cut;                /* non-zero digits follow the 19 */
+    int64_t exponent;        /* decimal exponent of `mantissa` */
+    bool cut;                /* true: nonzero digits follow the first 19 */
     bool negative;           /* a minus sign */
     const char *digits;      /* all digits, possibly with a point */
-    const char *digits_end;  /* behind the last digit or the point */
-    int64_t digits_exponent; /* of ten, for the digits read as one integer */
+    const char *digits_end;  /* one past the last digit or the point */
+    int64_t digits_exponent; /* decimal exponent if all digits are read as one integer */
 };
 
 #define MAX_DIGITS 19 /* every number of 19 digits fits 64 bits */
-/* Larger exponents count as this one: no text has enough digits to compensate. */
+/* A larger exponent is replaced by this: no text has enough digits to compensate for it. */
 #define EXPONENT_LIMIT INT64_C(100000000000000000)
 
 static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -35,7 +35,7 @@ static inline unsigned digit_of(char c) {
     return (unsigned)(unsigned char)c - '0';
 }
 
-/* Reads "[+-]? digits" from *at and moves *at to its end. Returns false if there is none. */
+/* Parses "[+-]? digits" at *at and moves *at past it. Returns false if there are no digits. */
 static bool parse_exponent(const char **at, const char *end, int64_t *out) {
     const char *p = *at;
     bool negative = p < end && *p == '-';
@@ -59,7 +59,7 @@ static bool parse_exponent(const char **at, const char *end, int64_t *out) {
     return true;
 }
 
-/* For more than 19 digits: reads the first 19 significant digits again. */
+/* Computes the mantissa from the first 19 significant digits of a number that has more digits. */
 static void reread_mantissa(struct decimal *number) {
     uint64_t mantissa = 0;
     int kept = 0;
@@ -91,7 +91,8 @@ static inline bool parse_decimal(const char *text, size_t length, struct decimal
         p++;
     }
     const char *first = p;
-    uint64_t mantissa = 0; /* wraps beyond 19 digits; read again then */
+    uint64_t mantissa = 0; /* overflows with more than 19 digits; reread_mantissa then corrects
+                            * it */
     for (; p < end && digit_of(*p) <= 9; p++) {
         mantissa = mantissa * 10 + digit_of(*p);
     }
@@ -141,8 +142,8 @@ static bool compose(uint64_t bits, int exponent, double *out) {
     return true;
 }
 
-/* Rounds 64 bits, the highest of which is set, to 53, ties to even. `sticky`: lower bits that are
- * not zero follow. *grow is added to the exponent. */
+/* Rounds 64 bits, the highest of which is set, to 53 bits, ties to even. `sticky`: nonzero bits
+ * follow below. *grow is added to the exponent. */
 static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
     uint64_t bits = high >> 11, rest = high & 0x7ff;
     if (rest > 0x400 || (rest == 0x400 && (sticky || (bits & 1) != 0))) {
@@ -157,8 +158,9 @@ static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
 }
 
 /* Rounds mantissa · 10^exponent, mantissa > 0. The power has 128 bits, so that the true product is
- * in [P, P + m); if both ends round to the same double, it is the result. `cut`: the mantissa
- * stands for the interval [mantissa, mantissa + 1]. Returns false if 192 bits do not decide. */
+ * in [P, P + m), where P is the computed product and m the mantissa. If both ends round to the
+ * same double, it is the result. `cut`: the mantissa represents the interval [mantissa, mantissa +
+ * 1]. Returns false if the ends round to different doubles. */
 static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double *out) {
     if (exponent < DNI_POWER10_MIN || exponent > DNI_POWER10_MAX) {
         return false;
@@ -170,13 +172,13 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     dni_wide upper = dni_wide_product(m, power.high), lower = dni_wide_product(m, power.low);
     uint64_t low = lower.low, middle = upper.low + lower.high;
     uint64_t high = upper.high + (middle < upper.low);
-    /* The upper end: + m for the power, unless it is exact; + 2^shift · (power + 1) for a cut
-     * mantissa. */
+    /* Upper end of the interval: + m for the truncated power, unless the power is exact; + 2^shift
+     * · (power + 1) for a truncated mantissa. */
     bool exact = k >= 0 && k <= 55;
     uint64_t add_low = exact ? 0 : m, add_middle = 0, add_high = 0;
     if (cut) {
         dni_wide more = {.high = power.high, .low = power.low};
-        if (shift > 0) { /* never by 64: the mantissa has 19 digits */
+        if (shift > 0) { /* shift < 64: the mantissa is > 0 */
             add_high = more.high >> (64 - shift);
             more.high = more.high << shift | more.low >> (64 - shift);
             more.low <<= shift;
@@ -199,7 +201,7 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     carry_high += end_middle < carry;
     uint64_t end_high = high + add_high + carry_high;
     if (end_high < high) {
-        return false; /* the upper end passes a power of two: left to strtod */
+        return false; /* the upper end exceeds a power of two: strtod is used */
     }
     if (high >> 63 == 0) {
         if (end_high >> 63 != 0) {
@@ -221,8 +223,8 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     return compose(bits, grow + 1 + dni_log2_power10(k) - (int)shift, out);
 }
 
-/* strtod on the digits as one integer. Of the digits after the first 767 it matters only whether
- * all are zero: after 800 a single 1 stands for the rest. */
+/* Parses the digits as one integer by strtod. Of the digits after the first 767 only matters
+ * whether all are zero: a single 1 replaces all digits after the first 800. */
 static bool parse_by_strtod(const struct decimal *number, double *out) {
     char text[800 + 1 + 32];
     size_t n = 0;
@@ -273,7 +275,7 @@ bool dn_number_parse(const char *text, size_t length, double *out) {
         value = 0;
     } else if (FLT_EVAL_METHOD == 0 && !number.cut && number.mantissa <= UINT64_C(1) << 53 &&
                number.exponent >= -22 && number.exponent <= 22) {
-        /* two exact doubles, one rounding */
+        /* Both numbers are exact doubles, so that one operation is rounded correctly. */
         value = (double)number.mantissa;
         if (number.exponent < 0) {
             value /= exact_power[-number.exponent];

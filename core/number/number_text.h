@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Writes the shortest text that reads back as the same number; "nan", "inf" or "-inf" if it is not
+/* Writes the shortest text that is parsed to the same number; "nan", "inf" or "-inf" if it is not
  * finite. Returns out. */
 static inline const char *dni_number_text(double value, char out[DN_NUMBER_SIZE]) {
     if (isfinite(value)) {

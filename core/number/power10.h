@@ -1,4 +1,4 @@
-/* Powers of ten to 128 bits, for parsing and printing numbers. */
+/* Powers of ten with 128 bits, for parsing and formatting numbers. */
 #ifndef DNI_POWER10_H
 #define DNI_POWER10_H
 
@@ -11,7 +11,7 @@
  * highest bit is set. Exact for 0 <= k <= 55. */
 extern const dni_wide dni_power10[DNI_POWER10_MAX - DNI_POWER10_MIN + 1];
 
-/* floor(x / 2^n), also for negative x, whose shift is implementation-defined in C. */
+/* Returns floor(x / 2^n). The right shift of a negative x is implementation-defined in C. */
 static inline int dni_floor_shift(int x, unsigned n) {
     return x >= 0 ? x >> n : -((-x + (1 << n) - 1) >> n);
 }
