@@ -1,5 +1,5 @@
-/* A column chunk under construction. It holds numbers until the first cell that is not a number,
- * then strings; or it holds sparse rows only. */
+/* A column chunk under construction. It stores numbers until the first cell that is not a number;
+ * then it stores strings. Or it stores sparse rows only. */
 #include "table/column_format.h"
 #include "table/column_room.h"
 #include "table/column_sparse.h"
@@ -11,26 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The dictionary is abandoned if strings rarely repeat: looking up every string would cost more
- * than storing some twice. */
-#define DICTIONARY_TRIAL 1024 /* distinct strings before that is decided */
-#define DICTIONARY_MOST 65535 /* distinct strings of a dictionary: two-byte codes */
+/* The dictionary is abandoned if strings rarely repeat: searching every string would cost more
+ * than storing some strings twice. */
+#define DICTIONARY_TRIAL 1024 /* number of distinct strings after which this is decided */
+/* Maximum number of distinct strings of a dictionary, for two-byte codes. */
+#define DICTIONARY_MOST 65535
 #define MAX_ROWS (UINT32_MAX - 1)
 
 enum form { NUMBERS, STRINGS, SPARSE };
 
 struct dn_column_builder {
-    enum form form; /* which of the groups below is in use */
+    enum form form; /* the group of members below that is in use */
     size_t n_rows;
 
     double *number; /* [n_rows], NaN: missing */
     size_t number_room;
     unsigned least_decimals,
-        most_decimals; /* every padding in this range reproduces the regular spellings so far */
-    bool silent; /* canonical numbers without a spelling were appended before there was a padding */
-    bool unpadded;         /* some of those would change under padding: the chunk stays unpadded */
-    uint32_t *spelled;     /* [n_spelled] rows whose spelling is kept */
-    uint32_t *spelled_end; /* [n_spelled] end of its text in `spelling` */
+        most_decimals; /* the paddings from least_decimals to most_decimals reproduce all regular
+                        * spellings so far */
+    bool silent;   /* canonical numbers without a stored spelling were appended before a padding was
+                  * chosen */
+    bool unpadded; /* padding would change some of these numbers: the chunk stays
+                            * unpadded */
+    uint32_t *spelled;     /* [n_spelled] rows whose spelling is stored */
+    uint32_t *spelled_end; /* [n_spelled] end of each stored spelling in `spelling` */
     size_t n_spelled, spelled_room;
     char *spelling;
     size_t spelling_size, spelling_capacity;
@@ -38,7 +42,7 @@ struct dn_column_builder {
     uint32_t *code; /* [n_rows], DN_CODE_MISSING: missing */
     size_t code_room;
     dni_string_set set;
-    bool repeats; /* the dictionary was abandoned: strings may occur twice */
+    bool repeats; /* true: the dictionary was abandoned, so that strings may occur twice */
 
     dni_sparse_rows sparse;
 };
@@ -110,7 +114,7 @@ static dn_status check_rows(const dn_column_builder *builder, dn_error *err) {
                         (size_t)MAX_ROWS);
 }
 
-/* Single cells and sparse rows do not mix. */
+/* Returns the error for a chunk that has both single cells and sparse rows. */
 static dn_status not_sparse(dn_error *err) {
     return dn_error_set(err, DN_ERR_ARGUMENT,
                         "the rows of a sparse column chunk all come as entries");
@@ -157,7 +161,7 @@ static dn_status intern(dn_column_builder *builder, const char *text, size_t len
                             : dni_string_set_add(&builder->set, text, length, out, err);
 }
 
-/* At the first string after numbers: converts all numbers to their texts. */
+/* Converts all numbers to their texts, when the first string is appended after numbers. */
 static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     size_t n = builder->n_rows, k = 0;
     dn_status status =
@@ -253,8 +257,8 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
 }
 
 /* Returns true if the canonical text has an exponent or at least p > 0 digits after the point, so
- * that padding to p does not change it. Usually the fraction of value·10^(p-1), which is 0 or at
- * least 0.1, decides; if it is near 0 or 1, the text does. */
+ * that padding to p digits does not change it. The fraction of value·10^(p-1) is 0 or at least
+ * 0.1; if it is too near to 0 or 1 to decide, the text is formatted and counted. */
 static bool has_decimals(double value, unsigned p) {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
     double magnitude = fabs(value);
@@ -270,7 +274,8 @@ static bool has_decimals(double value, unsigned p) {
     return memchr(text, 'e', n) != NULL || (point != NULL && (size_t)(text + n - point) > p);
 }
 
-/* Returns true if padding to p changes none of the numbers so far whose text is not kept. */
+/* Returns true if padding to p digits changes none of the numbers so far whose spelling is not
+ * stored. */
 static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
     size_t k = 0;
     for (size_t i = 0; i < builder->n_rows; i++) {
@@ -283,8 +288,8 @@ static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
     return true;
 }
 
-/* Returns true if some padding reproduces this spelling and all regular ones before it, and
- * restricts the range of paddings to those. */
+/* Returns true if some padding reproduces this spelling and all regular spellings before it.
+ * Restricts the range of paddings accordingly. */
 static inline bool fits_padding(dn_column_builder *builder, dni_spelling spelling) {
     if (!spelling.regular) {
         return false;
@@ -345,7 +350,7 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
         }
     }
     dn_status status = push_number(builder, value, err);
-    if (status != DN_OK) { /* neither the cell nor its spelling is added */
+    if (status != DN_OK) { /* on failure neither the cell nor its spelling is added */
         builder->n_spelled = n_spelled;
         builder->spelling_size = size;
     }
@@ -356,12 +361,12 @@ unsigned dn_column_builder_padding(const dn_column_builder *builder) {
     return builder->form == NUMBERS ? builder->least_decimals : 0;
 }
 
-/* Appends numbers whose text need not be kept. Returns false, and appends none, if one is
- * infinite. */
+/* Appends numbers whose spelling need not be stored. If one is infinite, returns false and appends
+ * none. */
 static bool push_numbers(dn_column_builder *builder, const double *values, size_t stride,
                          size_t n) {
     double *number = builder->number + builder->n_rows;
-    double not_finite = 0; /* stays 0 unless one is missing or infinite */
+    double not_finite = 0; /* 0 if all values are finite, otherwise NaN */
     for (size_t i = 0; i < n; i++) {
         number[i] = values[i * stride];
         not_finite += number[i] - number[i];
@@ -449,7 +454,7 @@ static void write_strings(dni_writer *writer, const dn_column_builder *builder) 
     for (size_t i = 0; i < builder->n_rows && width < 4; i++) {
         if (width == 1) {
             dni_write_u8(writer,
-                         (uint8_t)(builder->code[i] & 0xff)); /* a missing cell becomes all ones */
+                         (uint8_t)(builder->code[i] & 0xff)); /* a missing cell becomes 0xff */
         } else {
             dni_write_u16(writer, (uint16_t)(builder->code[i] & 0xffff));
         }

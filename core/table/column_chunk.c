@@ -1,5 +1,5 @@
-/* Decoding column chunks as numbers or as codes of strings, whichever they hold, or as sparse rows;
- * and appending them to a builder. Every byte is checked. */
+/* Decodes column chunks: as numbers or as codes of strings, independent of the stored kind, or as
+ * sparse rows. Also appends chunks to a builder. All bytes are validated. */
 #include "base/argument.h"
 #include "table/column_format.h"
 
@@ -13,17 +13,18 @@
 #include <string.h>
 
 struct dn_column_chunk {
-    double *number; /* for views of numbers */
+    double *number; /* numbers, for views of numbers */
     size_t number_room;
-    uint32_t *code; /* for views of strings, with start and bytes, or with the set */
+    uint32_t *code; /* codes, for views of strings; the strings are in `start` and `bytes`, or in
+                     * `set` */
     size_t code_room;
     uint32_t *start;
     size_t start_room;
     char *bytes;
     size_t bytes_room;
-    double *parsed; /* values of the strings */
+    double *parsed; /* the numeric values of the strings */
     size_t parsed_room;
-    dni_string_set set;     /* distinct strings, if the strings of the chunk may repeat */
+    dni_string_set set;     /* the distinct strings, if the strings of the chunk may repeat */
     dni_sparse_view sparse; /* for views of sparse rows */
 };
 
@@ -31,7 +32,7 @@ struct dn_column_chunk {
 struct numbers {
     enum dni_column_encoding encoding;
     bool has_missing;
-    unsigned decimals; /* padding of the regular spellings */
+    unsigned decimals; /* number of digits to which regular spellings are padded */
     size_t n_rows, n_spelled;
     const unsigned char *values;
     const unsigned char *spelled_row, *spelled_end; /* u32 each */
@@ -80,7 +81,8 @@ static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
 }
 
-/* True if the n ends of texts (u32 each) ascend and the last one is the size of all texts. */
+/* Returns true if the ends of n texts (u32 each) ascend and the last end is the size of all
+ * texts. */
 static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
     uint32_t before = 0;
     for (size_t i = 0; i < n; i++) {
@@ -94,8 +96,8 @@ static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
 }
 
 /* ---- numbers ---- */
-/* Reads what follows the kind and the number of rows. Does not check the spellings
- * (ends_ascend). */
+/* Reads the part of a chunk after the kind and the number of rows. Does not check the ends of the
+ * spellings (see ends_ascend). */
 static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers *out,
                               dn_error *err) {
     unsigned encoding = dni_read_u8(reader), missing = dni_read_u8(reader),
@@ -164,8 +166,8 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
     return DN_OK;
 }
 
-/* Converts numbers to strings, each with its spelling. A small cache of codes by the bits of the
- * number avoids writing a repeated number twice. */
+/* Converts numbers to strings, each with its spelling. A small cache, indexed by the bits of the
+ * number, avoids formatting a repeated number twice. */
 static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers *numbers,
                                     dn_error *err) {
     enum { MEMO = 1024 };
@@ -237,7 +239,7 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     return DN_OK;
 }
 
-/* Reads the codes and checks that each has a string. */
+/* Reads the codes and checks that each is the code of a string. */
 static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings,
                               dn_error *err) {
     dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows,
@@ -261,7 +263,7 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
     return valid ? DN_OK : corrupt(err, "it refers to a string that is not there");
 }
 
-/* Makes the list of strings distinct, in order of first appearance. */
+/* Removes duplicates from the list of strings; the order of first appearance is kept. */
 static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
     dni_string_set_clear(&chunk->set);
     for (size_t i = 0; i < strings->n_rows; i++) {
@@ -312,7 +314,7 @@ static bool equals_ignoring_case(const char *text, size_t length, const char *wo
     return word[length] == '\0';
 }
 
-/* The value of a string as a number or boolean; INFINITY if it has none. */
+/* Returns the value of a string as a number or boolean; INFINITY if the string is invalid. */
 static double value_of(const char *text, size_t length, dn_column_type type) {
     double value;
     if (type == DN_NUMERIC) {
@@ -341,7 +343,7 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
     bool cut = end - first > 40;
     while (cut && length > 0 &&
            ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80) {
-        length--; /* not inside a UTF-8 character */
+        length--; /* do not cut inside a UTF-8 character */
     }
     return dni_error_at(dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
                                      strings->text + first, cut ? "…" : "",
@@ -350,7 +352,7 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
                         NULL, (int64_t)row, err);
 }
 
-/* Converts strings to numbers; each listed string is parsed once. */
+/* Converts strings to numbers; each string of the list is parsed once. */
 static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings,
                                     dn_column_type type, dn_error *err) {
     dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings,
@@ -503,7 +505,7 @@ static dn_status add_entries(dn_column_builder *builder, const dn_column_view *v
     return status;
 }
 
-/* Appends numbers some of which have a kept spelling; the others are padded. */
+/* Appends numbers, some of which have a stored spelling; the others are padded. */
 static dn_status add_spelled(dn_column_builder *builder, const struct numbers *numbers,
                              const double *value, dn_error *err) {
     dn_status status = DN_OK;
@@ -553,7 +555,7 @@ dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *r
                                 : kind == DNI_COLUMN_NUMBERS ? DN_NUMERIC
                                                              : DN_TEXT;
     dn_status status = dn_column_chunk_decode(room, bytes, size, type, &view,
-                                              err); /* checks the header that was skipped above */
+                                              err); /* checks the header, which was skipped above */
     if (status != DN_OK) {
         return status;
     }

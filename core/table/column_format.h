@@ -1,4 +1,4 @@
-/* The bytes of one column chunk: little-endian, without alignment.
+/* Format of a column chunk: little-endian, without alignment.
  *
  *   u8 'D', u8 'C', u8 version, u8 kind, u32 n_rows, then by kind
  *
@@ -15,20 +15,22 @@
  *            index_width 2 or 4, strictly ascending within a row
  *            values[n_entries] as u8, i16, i32 or finite f64; absent if every value is 1
  *
- * The text of a number without a stored spelling is dn_number_format of it, padded with zeros to
- * `decimals` digits after the point: "5.0", "12.50". Texts with an exponent are not padded. */
+ * The text of a number without a stored spelling is the result of dn_number_format, padded with
+ * zeros to `decimals` digits after the point: "5.0", "12.50". Texts with an exponent are not
+ * padded. */
 #ifndef DNI_COLUMN_FORMAT_H
 #define DNI_COLUMN_FORMAT_H
 
 #include <discern/table.h>
 
 #define DNI_COLUMN_VERSION 1
-#define DNI_COLUMN_HEADER 16       /* bytes before the values or the ends of strings */
+/* Number of bytes before the values or before the ends of strings. */
+#define DNI_COLUMN_HEADER 16
 #define DNI_COLUMN_MAX_DECIMALS 32 /* of padding */
 #define DNI_COLUMN_TEXT_SIZE (DN_NUMBER_SIZE + DNI_COLUMN_MAX_DECIMALS + 2)
 
 enum dni_column_kind { DNI_COLUMN_NUMBERS = 0, DNI_COLUMN_STRINGS = 1, DNI_COLUMN_SPARSE = 2 };
-/* DNI_COLUMN_ONES is for sparse rows only. */
+/* Encodings of values. DNI_COLUMN_ONES is for sparse rows only. */
 enum dni_column_encoding {
     DNI_COLUMN_U8 = 0,
     DNI_COLUMN_I16 = 1,
@@ -41,16 +43,17 @@ enum dni_column_encoding {
 #define DNI_MISSING_I16 (-32768)
 #define DNI_MISSING_I32 INT32_MIN
 
-/* Writes the text of a finite number padded to `decimals`. Returns its length. */
+/* Writes the text of a finite number, padded to `decimals` digits after the point. Returns the
+ * length of the text. */
 size_t dni_column_number_text(double value, unsigned decimals, char out[DNI_COLUMN_TEXT_SIZE]);
 
-/* The spelling of a number: canonical, or canonical with `zeros` zeros appended after the point
- * (and the point, if there was none), or irregular. */
+/* The spelling of a number. Regular: canonical, or canonical with `zeros` zeros appended after the
+ * point (and the point, if there is none). All others are irregular. */
 typedef struct dni_spelling {
-    bool regular;      /* false: irregular, the text must be kept */
-    bool plain;        /* without an exponent, so that padding applies to it */
-    unsigned decimals; /* digits after the point */
-    unsigned zeros;    /* trailing zeros among them that were appended */
+    bool regular;      /* false: irregular, so that the text must be stored */
+    bool plain;        /* true: no exponent, so that padding applies */
+    unsigned decimals; /* number of digits after the point */
+    unsigned zeros;    /* number of these digits that are appended zeros */
 } dni_spelling;
 
 dni_spelling dni_spelling_of(double value, const char *text, size_t length);

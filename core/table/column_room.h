@@ -1,4 +1,4 @@
-/* Growing arrays of column builders, which keep their contents, and of decoded chunks, which do
+/* Growth of arrays. Arrays of column builders keep their contents; arrays of decoded chunks do
  * not. */
 #ifndef DNI_COLUMN_ROOM_H
 #define DNI_COLUMN_ROOM_H

@@ -1,6 +1,7 @@
-/* Sparse rows of a column chunk. Reading the indices is one pass over all entries that counts the
- * descents, entries whose index is not above that of the entry before. Since indices ascend within
- * a row, the count must equal the number of rows that begin with a descent. */
+/* Sparse rows of a column chunk. Reading the indices is one pass over all entries, which counts
+ * the descents: entries whose index is not above that of the previous entry. Indices ascend
+ * strictly within a row; therefore the count must equal the number of rows whose first entry is a
+ * descent. */
 #include "table/column_sparse.h"
 
 #include "table/column_room.h"
@@ -86,7 +87,7 @@ static unsigned width_of(uint32_t most) {
     return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
 }
 
-/* n numbers of `width` bytes each. */
+/* Writes n numbers of `width` bytes each. */
 static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *numbers, size_t n) {
     unsigned char buffer[4096];
     if (width == 4) {
@@ -107,7 +108,7 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
 }
 
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
-    bool missing = false; /* no value is missing: the entries are finite */
+    bool missing = false; /* the values of entries are finite, so that none is missing */
     unsigned length_width = width_of(rows->longest),
              index_width = rows->greatest <= UINT16_MAX ? 2 : 4;
     enum dni_column_encoding encoding =
@@ -138,14 +139,14 @@ static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
 }
 
-/* Entries per step: a constant, so that loops become vector code; few enough to stay in the cache
- * between loops. */
+/* Number of entries per step: a constant, so that loops are vectorised; small enough that the
+ * entries stay in the cache between loops. */
 enum { SOME = 256 };
 
-/* Computes the starts of rows. Returns false if the rows do not have n_entries entries. */
+/* Computes the start of each row. Returns false if the total number of entries is not n_entries. */
 static bool read_lengths(const unsigned char *from, unsigned width, size_t n_rows, size_t n_entries,
                          size_t *start) {
-    uint64_t sum = 0; /* at most 2^32 lengths below 2^32 */
+    uint64_t sum = 0; /* cannot overflow: at most 2^32 lengths below 2^32 */
     for (size_t i = 0; i < n_rows; i++) {
         const unsigned char *at = from + width * i;
         start[i] = (size_t)sum;
@@ -157,7 +158,7 @@ static bool read_lengths(const unsigned char *from, unsigned width, size_t n_row
     return sum == n_entries;
 }
 
-/* Reads n <= SOME two-byte indices. */
+/* Converts n <= SOME two-byte indices to four bytes. */
 static void widen(const unsigned char *from, size_t n, uint32_t *index) {
     uint16_t narrow[SOME];
     dni_get_u16s(from, narrow, n);
@@ -214,7 +215,7 @@ static size_t falls_between_rows(const size_t *start, size_t n_rows, const uint3
     return falls;
 }
 
-/* Returns false if a value is not finite. */
+/* Reads n finite doubles. Returns false if a value is not finite. */
 static bool read_finite(const unsigned char *from, size_t n, double *number) {
     unsigned wrong = 0;
     for (size_t first = 0; first < n; first += SOME) {
@@ -270,7 +271,7 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
         status = dni_column_make_room(&view->index, &view->index_room, n, sizeof *view->index, err);
     }
     if (n >= view->number_room) {
-        view->n_ones = 0; /* the array may move */
+        view->n_ones = 0; /* reallocation may discard the contents */
     }
     if (status == DN_OK) {
         status =

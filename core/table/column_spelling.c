@@ -1,4 +1,4 @@
-/* Spellings of numbers: which of them need not be stored. */
+/* Spellings of numbers, and whether a spelling must be stored. */
 #include "table/column_format.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ size_t dni_column_number_text(double value, unsigned decimals, char out[DNI_COLU
     return n;
 }
 
-/* Compares with the printed number: for long spellings and those with an exponent. `kept` is the
- * length without trailing zeros after the point. */
+/* Compares a spelling with the canonical text; for long spellings and spellings with an exponent.
+ * `kept` is the length without trailing zeros after the point. */
 static dni_spelling compare(double value, const char *text, size_t length, size_t kept,
                             dni_spelling plain) {
     char canonical[DN_NUMBER_SIZE];
@@ -39,8 +39,9 @@ static dni_spelling compare(double value, const char *text, size_t length, size_
     return plain;
 }
 
-/* A plain decimal of at most 15 significant digits is the shortest text of its double, since no two
- * such decimals are read as the same double. Other texts are compared with the printed number. */
+/* A plain decimal of at most 15 significant digits without trailing zeros is the shortest text of
+ * its double, because no two such decimals are parsed to the same double. Other texts are compared
+ * with the canonical text. */
 dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     const dni_spelling irregular = {0};
     const char *p = text, *end = text + length;

@@ -1,4 +1,4 @@
-/* Encodings of numbers: choosing, writing and reading. */
+/* Encodings of numbers: selection, writing and reading. */
 #include "table/column_values.h"
 
 #include <float.h>
@@ -11,9 +11,9 @@ static uint64_t bits_of(double x) {
     return bits;
 }
 
-/* Returns true if all n numbers are 32-bit integers, and extends *least ... *most to them. Without
- * a branch on a value: adding 1.5·2^52 to an integer leaves it in the lowest bits; adding it to
- * another number, -0 included, and subtracting it again changes the number. */
+/* Returns true if all n numbers are 32-bit integers, and extends the range *least ... *most to
+ * include them. Branch-free: the sum of an integer and 1.5·2^52 has the integer in its lowest
+ * bits; for other numbers (and -0), adding and subtracting 1.5·2^52 changes the number. */
 static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *most) {
     const double rounding = 6755399441055744.0;
     uint64_t wrong = 0;
@@ -23,7 +23,8 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
         int64_t integer = (int64_t)(bits_of(y) - bits_of(rounding));
         wrong |=
             bits_of(y - rounding) ^
-            bits_of(x[i]); /* the difference of NaN may be 0, but its integer is out of range */
+            bits_of(x[i]); /* For NaN the bits of the difference may be 0, but the integer is out
+                            * of range. */
         low = integer < low ? integer : low;
         high = integer > high ? integer : high;
     }
@@ -35,8 +36,8 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     return true;
 }
 
-/* Returns true if eight numbers are integers from 0 to below 2^31, and adds their bits to *bits.
- * The same method, in a form that compilers vectorise. */
+/* Returns true if eight numbers are integers from 0 to below 2^31, and ors their bits into *bits.
+ * The method is that of all_integers, in a form that compilers vectorise. */
 static inline bool eight_naturals(const double *x, uint64_t *bits) {
     const double rounding = 6755399441055744.0;
     uint64_t wrong = 0, all = 0;
@@ -64,7 +65,7 @@ static bool contains(const double *number, size_t n, double x) {
 enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, bool *out_missing) {
     enum { SOME = 8 };
     int64_t least = 0, most = 0;
-    uint64_t bits = 0; /* all bits of the numbers: below 256 exactly if the numbers are */
+    uint64_t bits = 0; /* bitwise or of the integers; < 256 if and only if all of them are */
     bool missing = false;
     for (size_t first = 0; first < n; first += SOME) {
         size_t some = n - first < SOME ? n - first : SOME;
@@ -74,7 +75,8 @@ enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, 
         if (all_integers(number + first, some, &least, &most)) {
             continue;
         }
-        for (size_t i = first; i < first + some; i++) { /* some are missing or not integers */
+        for (size_t i = first; i < first + some; i++) { /* some of the eight are missing or not
+                                                         * small integers */
             if (isnan(number[i])) {
                 missing = true;
             } else if (!all_integers(number + i, 1, &least, &most)) {
@@ -94,7 +96,7 @@ enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, 
     return missing && least == DNI_MISSING_I32 ? DNI_COLUMN_F64 : DNI_COLUMN_I32;
 }
 
-/* The integer of a number; `absent` if it is missing. */
+/* Returns the integer value of a number; `absent` if the number is missing. */
 static inline int32_t integer_of(double x, int32_t absent) {
     return isnan(x) ? absent : (int32_t)x;
 }
@@ -138,7 +140,7 @@ size_t dni_column_value_size(enum dni_column_encoding encoding) {
     return size[encoding];
 }
 
-/* Values of i16 and i32: two's complement without implementation-defined conversions. */
+/* Decode i16 and i32 from two's complement, without implementation-defined conversions. */
 static inline int32_t signed16(const unsigned char *at) {
     int32_t bits = at[0] | at[1] << 8;
     return bits >= 0x8000 ? bits - 0x10000 : bits;
@@ -151,7 +153,7 @@ static inline int32_t signed32(const unsigned char *at) {
     return value;
 }
 
-/* Copies doubles. Returns false if one is infinite. */
+/* Copies n doubles. Returns false if one is infinite. */
 static bool copy_f64(const unsigned char *from, double *out, size_t n) {
     dni_get_f64s(from, out, n);
     unsigned infinite = 0;
@@ -163,7 +165,8 @@ static bool copy_f64(const unsigned char *from, double *out, size_t n) {
 
 static bool read_f64(const unsigned char *from, size_t n, double *out) {
     bool finite = true;
-    for (size_t first = 0; first < n && finite; first += 2048) { /* checked while in cache */
+    for (size_t first = 0; first < n && finite; first += 2048) { /* each part is checked while it
+                                                                  * is in the cache */
         size_t some = n - first < 2048 ? n - first : 2048;
         finite = copy_f64(from + 8 * first, out + first, some);
     }

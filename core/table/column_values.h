@@ -5,15 +5,15 @@
 #include "base/bytes.h"
 #include "table/column_format.h"
 
-/* The narrowest encoding that reproduces every number, -0 included. *out_missing: some are NaN; not
- * set for f64. */
+/* Returns the narrowest encoding that reproduces every number, including -0. *out_missing: some
+ * numbers are NaN; false for f64. */
 enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, bool *out_missing);
 void dni_column_write_values(dni_writer *writer, enum dni_column_encoding encoding,
                              const double *number, size_t n);
-/* Bytes of one value. */
+/* Returns the number of bytes of one value. */
 size_t dni_column_value_size(enum dni_column_encoding encoding);
-/* Reads n values. has_missing: the integers that encode missing values become NaN. Returns false if
- * a value is infinite. */
+/* Reads n values. has_missing: the integer that encodes missing values is converted to NaN.
+ * Returns false if a value is infinite. */
 bool dni_column_read_values(const unsigned char *from, enum dni_column_encoding encoding,
                             bool has_missing, size_t n, double *out);
 

@@ -1,4 +1,4 @@
-/* Selected rows of a source: blocks, tiles, open chunks. */
+/* Selected rows of a source: blocks, tiles, and the open chunk of a slot. */
 #include "table/selection.h"
 
 #include <string.h>
@@ -64,8 +64,8 @@ size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk) {
                                    : selection->chunk_rank[chunk];
 }
 
-/* The chunk of a row: the last chunk that begins at or before it. An empty chunk begins where the
- * next one does. */
+/* Returns the chunk of a row: the last chunk that begins at or before the row. (An empty chunk
+ * begins at the same row as the next chunk.) */
 static size_t chunk_of(const dn_table_source *source, size_t row) {
     size_t low = 0, high = source->n_chunks;
     while (high - low > 1) {
@@ -117,7 +117,7 @@ bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile) {
     const dni_selection *selection = walk->selection;
     const size_t *border = selection->source->chunk_first_row;
     size_t most = walk->left < DNI_CHUNK_TILE_ROWS ? walk->left : DNI_CHUNK_TILE_ROWS, n = 0;
-    for (;;) { /* skips to the next selected row, which exists */
+    for (;;) { /* skips to the next selected row, which must exist */
         while (walk->next >= border[walk->chunk + 1]) {
             walk->chunk++;
         }

@@ -1,4 +1,4 @@
-/* Column types by name, and a table source over columns in memory. */
+/* Column types by name, and a table source for columns in memory. */
 #include "base/argument.h"
 #include <discern/table.h>
 
@@ -27,8 +27,9 @@ bool dn_column_type_parse(const char *name, dn_column_type *out) {
 }
 
 struct memory_source {
-    dn_table_source source; /* first: a dn_table_source * is a struct memory_source * */
-    size_t first_row[2];    /* of the only chunk, and of its end */
+    dn_table_source source; /* first member, so that a dn_table_source * can be cast to struct
+                             * memory_source * */
+    size_t first_row[2];    /* first row of the only chunk, and its end */
     const dn_column_view *views;
 };
 
@@ -44,7 +45,7 @@ static dn_status memory_column(const dn_table_source *source, size_t chunk, size
     return DN_OK;
 }
 
-/* The indices of a sparse column are used without further checks: they must be valid. */
+/* Checks the indices of a sparse column, which later code uses without checks. */
 static dn_status check_sparse(const dn_table_column *column, const dn_column_view *view,
                               dn_error *err) {
     bool well = column->width > 0 && view->row_start != NULL && view->row_start[0] == 0;
