@@ -12,8 +12,8 @@ void dni_string_set_done(dni_string_set *set) {
     *set = (dni_string_set){0};
 }
 
-/* If the set has few strings, their slots are cleared one by one; otherwise the whole table is
- * cleared, which is then faster. */
+/* Resets all slots. With more than a few strings this is faster than finding the slots of the
+ * strings. */
 void dni_string_set_clear(dni_string_set *set) {
     set->n = 0;
     if (set->slots != NULL) {
