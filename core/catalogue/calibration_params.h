@@ -7,8 +7,9 @@
 
 #define DNI_MAX_CALIBRATION_FOLDS 20
 
-/* Rows of a parameter table. */
+/* Entries of a parameter table for `calibrate` and `calibration_folds`. */
 extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
+/* Implements dn_algorithm.applies for these two parameters; returns true for all others. */
 #define DNI_PARAMS_CALIBRATE                                                                       \
     DNI_PARAM_CHOICE("calibrate",                                                                  \
                      "How probabilities are computed from scores. The calibration is fitted to "   \
@@ -22,13 +23,12 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
                    "smallest class has fewer rows, its number of rows is used.",                   \
         .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
-
-/* dn_algorithm.applies for these parameters; returns true for all others. */
 bool dni_calibrate_applies(const dn_params *params, size_t i);
-/* Calibration method of the parameters; DN_CALIBRATION_NONE if the algorithm has no `calibrate`. */
+/* Returns the calibration method of the parameters; DN_CALIBRATION_NONE if the algorithm has no
+ * parameter `calibrate`. */
 dn_calibration_method dni_calibration_method(const dn_params *params);
-/* DN_ERR_ARGUMENT: a calibration is requested, but the decision rule has no probabilities for
- * n_classes classes. */
+/* Checks that the decision rule has probabilities for n_classes classes if a calibration is
+ * requested. DN_ERR_ARGUMENT otherwise. */
 DN_MUST_USE dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes,
                                                     dn_error *err);
 

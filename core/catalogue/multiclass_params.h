@@ -4,14 +4,14 @@
 
 #include "catalogue/param_rows.h"
 
-/* Maximum number of machines of a model: 141 classes with one versus one. */
+/* Maximum number of machines of a model; one versus one reaches it with 142 classes. */
 #define DNI_MAX_MACHINES 10000
 
 /* Choices of `multiclass` for an algorithm that can fit one model to more than two classes. The
- * first choice is that model ("softmax", "native"). */
+ * first choice ("softmax" or "native") selects this model. */
 extern const char *const dni_multiclass_softmax[], *const dni_multiclass_native[];
 extern const char *const dni_multiclass_softmax_meanings[], *const dni_multiclass_native_meanings[];
-/* Choices of `multiclass` for an algorithm with two classes only; one_vs_rest is the first. */
+/* Choices of `multiclass` for an algorithm that fits two classes only; the first is one_vs_rest. */
 extern const char *const dni_multiclass_machines[], *const dni_multiclass_machines_meanings[];
 extern const char *const dni_discriminants[], *const dni_discriminants_meanings[];
 
@@ -20,16 +20,16 @@ extern const char *const dni_discriminants[], *const dni_discriminants_meanings[
                      "How more than two classes are distinguished. With two classes all choices "  \
                      "are the same.",                                                              \
                      standard, list, list##_meanings)
+/* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
+ * `multiclass` is not one_vs_rest_strict. */
 #define DNI_PARAM_DISCRIMINANTS                                                                    \
     DNI_PARAM_CHOICE("discriminants",                                                              \
                      "For multiclass one_vs_rest_strict: which of the K classes have a score.",    \
                      "K", dni_discriminants, dni_discriminants_meanings)
-
-/* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
- * `multiclass` is not one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
 
-/* Part of dn_params_check_classes. DN_ERR_ARGUMENT: more than DNI_MAX_MACHINES machines. */
+/* Implements a part of dn_params_check_classes. DN_ERR_ARGUMENT: the model would have more than
+ * DNI_MAX_MACHINES machines. */
 DN_MUST_USE dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes,
                                                    dn_error *err);
 

@@ -1,5 +1,5 @@
-/* Rows that several parameter tables share, so that a parameter has the same range in every
- * algorithm; and a comparison of parameters with a word. */
+/* Entries that several parameter tables share, so that a parameter has the same range in every
+ * algorithm; and a function that compares a parameter with a word. */
 #ifndef DNI_PARAM_ROWS_H
 #define DNI_PARAM_ROWS_H
 
@@ -22,15 +22,15 @@
         .minimum = 0, .maximum = (double)INFINITY, .open_maximum = true                            \
     }
 
-/* "auto" or a number > 0. `number` is the most frequent value of "auto". */
+/* "auto" or a number > 0. `number`: the value that "auto" most frequently resolves to. */
 #define DNI_PARAM_LEARNING_RATE(text, number)                                                      \
     {                                                                                              \
         .name = "learning_rate", .type = DN_PARAM_NUMBER, .meaning = text,                         \
         .default_choice = "auto", .default_number = number, .minimum = 0,                          \
         .maximum = (double)INFINITY, .open_minimum = true, .open_maximum = true, .word = "auto"    \
     }
-/* "auto" or a number >= 0. With 0 a fit converges only if its measure is exactly 0. An algorithm
- * with such a row sets `resolve`. */
+/* "auto" or a number >= 0. With tolerance 0 a fit converges only if its convergence measure is
+ * exactly 0. An algorithm with this parameter must set `resolve`. */
 #define DNI_PARAM_TOLERANCE(text, number)                                                          \
     {                                                                                              \
         .name = "tolerance", .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto",   \
@@ -44,14 +44,14 @@
         .word = "auto"                                                                             \
     }
 
-/* Memory for rows of a kernel matrix, in MiB. */
+/* Size in MiB of the cache for rows of a kernel matrix. */
 #define DNI_PARAM_CACHE_MIB(text)                                                                  \
     {                                                                                              \
         .name = "cache_mib", .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 512,      \
         .minimum = 1, .maximum = 1048576                                                           \
     }
 
-/* Whether the value of a parameter is `word`; false if the value is a number or a list. */
+/* Returns true if the value of a parameter is `word`; false if the value is a number or a list. */
 static inline bool dni_params_is(const dn_params *params, const char *name, const char *word) {
     const char *own = dn_params_word(params, name);
     return own != NULL && strcmp(own, word) == 0;

@@ -77,7 +77,7 @@ dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err
     return status;
 }
 
-/* Appends a name to a comma-separated list. The list is cut at `size` bytes. */
+/* Appends a name to a comma-separated list. The list is truncated to `size` bytes. */
 static void append_name(char *list, size_t size, const char *name) {
     size_t length = strlen(list);
     snprintf(list + length, size - length, "%s%s", length == 0 ? "" : ", ", name);
@@ -95,7 +95,8 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
     return status;
 }
 
-/* Writes the range, such as "a finite number >= 0 and < 1". Returns the length of the text. */
+/* Writes the allowed range, such as "a finite number >= 0 and < 1". Returns the length of the
+ * text. */
 static size_t describe_range(const dn_param *param, const char *what, char *rule, size_t size) {
     char number[DN_NUMBER_SIZE];
     size_t n = (size_t)snprintf(rule, size, "%s", what);
@@ -111,7 +112,7 @@ static size_t describe_range(const dn_param *param, const char *what, char *rule
     return n;
 }
 
-/* Writes the rule for values of a parameter, for a message. */
+/* Writes the rule for the values of a parameter, for an error message. */
 static void describe_rule(const dn_param *param, char *rule, size_t size) {
     char list[200] = "";
     size_t n = 0;

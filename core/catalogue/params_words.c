@@ -9,12 +9,14 @@
 
 #define BLANKS " \t\r\n"
 
-/* The parameters being set. */
+/* State of dn_params_set_words. */
 struct words {
     dn_params *params;  /* a copy of the parameters of the caller */
-    bool *given;        /* [n_params] the parameter was set */
-    const char **names; /* [n_params + 1] for suggestions; NULL-terminated */
-    double *list;       /* the numbers of a list; large enough for the longest */
+    bool *given;        /* [n_params] true: the parameter occurs in the string */
+    const char **names; /* [n_params + 1] names of all parameters, for suggestions;
+                         * NULL-terminated */
+    double *list;       /* the numbers of the list being parsed; large enough for the longest
+                         * possible list */
 };
 
 static dn_status refuse(const char *name, dn_error *err) {
@@ -71,7 +73,8 @@ static bool is_number(const char *text, double *out) {
     return dn_number_parse(text, strlen(text), out);
 }
 
-/* Sets a list such as "8,4". A single number is a list with one element; a word is a choice. */
+/* Sets a parameter of type list from text such as "8,4". A single number is a list with one
+ * element; a word is a choice. */
 static dn_status set_list(struct words *w, const dn_param *param, char *value, dn_error *err) {
     if (strchr(value, ',') == NULL && !is_number(value, w->list)) {
         return dn_params_set_word(w->params, param->name, value, err);
@@ -179,7 +182,7 @@ dn_status dn_params_set_words(dn_params *params, const char *words, dn_error *er
     char *text = malloc(length + 1);
     w.given = calloc(n + 1, sizeof *w.given);
     w.names = calloc(n + 1, sizeof *w.names);
-    /* a number and its comma have at least two bytes */
+    /* each number of a list takes at least two bytes with its comma */
     w.list = malloc((length / 2 + 1) * sizeof *w.list);
     if (text == NULL || w.given == NULL || w.names == NULL || w.list == NULL) {
         status =

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds a warning without text. NULL: the report is full. */
+/* Adds a warning without text to the report. Returns NULL if the report is full. */
 static dn_warning *add_warning(dn_report *report, dn_warning_code code, size_t machine,
                                size_t fold) {
     if (report->n_warnings == DN_MAX_WARNINGS) {
@@ -129,8 +129,8 @@ void dn_report_text(dn_report *report, const char *name, const char *format, ...
     va_end(args);
 }
 
-/* Removes an incomplete UTF-8 character from the end of a text that snprintf has cut: `wanted`, the
- * length of the whole text, is at least `size`. */
+/* Removes an incomplete UTF-8 character from the end of a text that snprintf has truncated.
+ * `wanted`: the full length; the text is truncated if wanted >= size. */
 static void trim(char *text, size_t size, size_t wanted) {
     if (wanted < size) {
         return;
@@ -182,7 +182,8 @@ void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
         if (!name(ctx, j, own)) {
             continue;
         }
-        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) { /* 40: " and N more" and quotes */
+        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) { /* 40 bytes for " and N more" and
+                                                           * quotes */
             break;
         }
         length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"",

@@ -7,7 +7,8 @@
 
 enum {
     LONGEST = 32, /* number of letters that are compared */
-    SHORTEST = 3  /* minimum length of a matching prefix, and of a word with a typing error */
+    SHORTEST = 3  /* minimum length of a matching prefix, and of a word that is compared for typing
+                   * errors */
 };
 
 struct letters {
@@ -33,8 +34,8 @@ static bool begins(const struct letters *whole, const struct letters *beginning)
            memcmp(whole->text, beginning->text, beginning->n) == 0;
 }
 
-/* Whether the words differ by one letter changed, added or omitted, or by two adjacent letters
- * exchanged. */
+/* Returns true if the words differ by one typing error: one letter changed, added or omitted, or
+ * two adjacent letters exchanged. */
 static bool is_slip(const struct letters *a, const struct letters *b) {
     size_t same = 0, end = 0;
     if (a->n > b->n) {
@@ -49,13 +50,14 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
     while (end < a->n - same && a->text[a->n - 1 - end] == b->text[b->n - 1 - end]) {
         end++;
     }
-    const size_t left = b->n - same - end; /* differing letters of the longer word */
+    const size_t left = b->n - same - end; /* number of letters of the longer word between the
+                                            * common prefix and the common suffix */
     return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] &&
                          a->text[same + 1] == b->text[same]);
 }
 
-/* Similarity: 3 × LONGEST for the same letters, 2 × LONGEST for one typing error, the length of the
- * beginning if one word begins with the other, otherwise 0. */
+/* Returns the similarity: 3 × LONGEST for equal letters, 2 × LONGEST for one typing error, the
+ * length of the shorter word if it is a prefix of the other, otherwise 0. */
 static size_t similarity(const struct letters *choice, const struct letters *given) {
     if (strcmp(choice->text, given->text) == 0) {
         return 3 * LONGEST;
