@@ -1,9 +1,10 @@
-/* Trains, evaluates, predicts, stores and loads with the library alone: the calls for tables.
+/* Trains, evaluates, predicts, stores and loads a model with the functions for tables. Uses only
+ * the library.
  *
  *   iris [FILE]     a CSV file of numbers whose last column is the class; default:
  *                   tests/data/iris.csv
  *
- * The library reads no files. This program reads simple ones: no quotes, no missing cells. */
+ * The library reads no files. This program reads simple CSV files: no quotes, no missing cells. */
 #include <discern/discern.h>
 
 #include <stdio.h>
@@ -12,20 +13,22 @@
 
 enum { MAX_ROWS = 1000, MAX_COLUMNS = 16, MAX_CLASSES = 8, LINE_SIZE = 512, NAME_SIZE = 64 };
 
-/* The table, column by column. */
+/* The table, stored by columns. */
 struct table {
-    size_t n_rows, n_inputs;               /* columns without the class */
-    char names[MAX_COLUMNS][NAME_SIZE];    /* of the columns, the class's last */
+    size_t n_rows, n_inputs;               /* number of rows; number of columns without the class */
+    char names[MAX_COLUMNS][NAME_SIZE];    /* names of the columns; the class is the last column */
     double numbers[MAX_COLUMNS][MAX_ROWS]; /* the inputs */
-    uint32_t code[MAX_ROWS];               /* index of each row's class in `classes` */
-    char classes[MAX_CLASSES * NAME_SIZE]; /* the names, one after another */
-    uint32_t class_start[MAX_CLASSES + 1]; /* byte where each begins */
-    size_t n_classes;                      /* in order of appearance */
-    dn_table_column columns[MAX_COLUMNS];  /* the source refers to these */
+    uint32_t code[MAX_ROWS];               /* [n_rows] class of each row, as index into the class
+                                            * names */
+    char classes[MAX_CLASSES * NAME_SIZE]; /* the concatenated class names */
+    uint32_t class_start[MAX_CLASSES + 1]; /* offset in `classes` of the start of each name */
+    size_t n_classes;                      /* number of classes, numbered in order of first
+                                            * appearance */
+    dn_table_column columns[MAX_COLUMNS];  /* referenced by the source */
     dn_column_view views[MAX_COLUMNS];
 };
 
-/* Returns the index of the class, adding a new one. MAX_CLASSES: there are too many. */
+/* Returns the index of a class; a new class is added. MAX_CLASSES: there are too many classes. */
 static uint32_t class_index(struct table *table, const char *name) {
     size_t length = strlen(name);
     for (size_t k = 0; k < table->n_classes; k++) {
@@ -80,7 +83,7 @@ static int read_table(struct table *table, const char *path) {
     return good && table->n_rows > 0;
 }
 
-/* The table as a source of columns, all of them in one chunk. */
+/* Makes a source of the table's columns, with all rows in one chunk. */
 static dn_status make_source(struct table *table, dn_table_source **out, dn_error *err) {
     dn_table_column *columns = table->columns;
     dn_column_view *views = table->views;
@@ -144,7 +147,7 @@ static void show(const dn_train_result *result) {
     printf("\n");
 }
 
-/* Stores the model, loads it again, and predicts the first row with what was loaded. */
+/* Stores the model, loads it again, and predicts the first row with the loaded model. */
 static dn_status predict_again(const struct table *table, const dn_model *model, dn_error *err) {
     void *bytes;
     size_t size;
