@@ -1,9 +1,9 @@
-/* The catalogue of algorithms: what each one is, its parameters, and how it is fitted.
+/* The catalogue of algorithms: description, parameters and fit function of each algorithm.
  *
- * core/README.md describes how to add an algorithm. Forms, validation and documentation come from
- * the tables here.
+ * core/README.md describes how to add an algorithm. Forms, validation and documentation are
+ * generated from the tables declared here.
  *
- * Functions that take const pointers may be called from several threads at once. */
+ * Functions with only const pointers may be called from several threads at once. */
 #ifndef DISCERN_ALGORITHM_H
 #define DISCERN_ALGORITHM_H
 
@@ -26,10 +26,10 @@ typedef enum dn_param_type {
     DN_PARAM_INTEGER,
     DN_PARAM_BOOLEAN,
     DN_PARAM_CHOICE, /* one of several words */
-    DN_PARAM_LIST    /* a list of numbers, each within the range, or one of several words */
+    DN_PARAM_LIST    /* a list of numbers, each within the range; or one of several words */
 } dn_param_type;
 
-/* A word that other software uses, in lower case, and the choice that it corresponds to. */
+/* A word, in lower case, that other software uses for one of the choices. */
 typedef struct dn_synonym {
     const char *word;
     const char *choice;
@@ -38,37 +38,42 @@ typedef struct dn_synonym {
 /* The description of one parameter. */
 typedef struct dn_param {
     const char *name;           /* in snake_case */
-    const char *meaning;        /* one or two sentences, with the unit */
-    double default_number;      /* number, integer, boolean (0 or 1) */
-    const char *default_choice; /* choice or list: the default. Number or integer with a `word`: the
-                                   word if it is the default, otherwise NULL */
-    double minimum, maximum;    /* the range, closed unless open_*; -INFINITY, INFINITY: none */
-    const char *const *choices; /* choice, list: the words, ending with NULL */
-    const char *const *choice_meanings; /* as long as `choices` */
-    const dn_synonym *synonyms; /* of the choices, for suggestions; ends with NULLs. NULL: none */
-    const char *hint;      /* added to the error if the parameter is given but does not apply: what
-                              to do instead. NULL: nothing */
-    const char *word;      /* number, integer: a word allowed instead ("auto"). NULL: none */
-    const char *null_word; /* the word that JSON's null stands for ("hard" of C). NULL: a null is
-                                   treated as if the parameter were not given */
+    const char *meaning;        /* one or two sentences, with the unit of the value */
+    double default_number;      /* default of a number, integer or boolean (0 or 1) */
+    const char *default_choice; /* choice or list: the default word. Number or integer with a
+                                 * `word`: equal to `word` if that is the default, otherwise NULL */
+    double minimum, maximum;    /* the range, including its ends unless open_* is set; -INFINITY,
+                                 * INFINITY: no limit */
+    const char *const *choices; /* choice, list: the allowed words, terminated by NULL */
+    const char *const *choice_meanings; /* description of each element of `choices`, in the same
+                                         * order */
+    const dn_synonym *synonyms; /* synonyms of the choices, for suggestions; terminated by {NULL,
+                                 * NULL}. NULL: none */
+    const char *hint;      /* advice added to the error message if the parameter is given but has
+                            * no effect. NULL: none */
+    const char *word;      /* number, integer: a word allowed instead of a number ("auto"). NULL:
+                            * none */
+    const char *null_word; /* the word that JSON null is converted to ("hard" for C). NULL: a JSON
+                            * null has the same effect as an omitted parameter */
     dn_param_type type;
     bool open_minimum, open_maximum;
-    bool distribution; /* list: a share for each class, in class order, with sum 1 */
-    bool matrix;       /* list: a square matrix, row by row */
+    bool distribution; /* list: one probability per class, in class order, with sum 1 */
+    bool matrix;       /* list: the elements of a square matrix, row by row */
     bool integers;     /* list: of integers */
 } dn_param;
 
 /* The value of one parameter. */
 typedef struct dn_param_value {
-    double number;    /* number, integer, boolean */
-    const char *word; /* the choice or the word, static; NULL: a number or a list was given */
-    double *list;     /* [n_list] the list, if no word was given; owned by the dn_params */
+    double number;    /* value of a number, integer or boolean */
+    const char *word; /* the choice or the word, a static string; NULL: the value is a number or a
+                       * list */
+    double *list;     /* [n_list] the list, unless the value is a word; owned by the dn_params */
     size_t n_list;
 } dn_param_value;
 
 typedef struct dn_algorithm dn_algorithm;
 
-/* Values of all parameters of an algorithm: the defaults, until they are set. */
+/* Values of all parameters of an algorithm. A parameter that is not set has its default. */
 typedef struct dn_params {
     const dn_algorithm *algorithm;
     dn_param_value *values; /* [algorithm->n_params] in the order of the algorithm's table */
@@ -81,9 +86,9 @@ DN_MUST_USE dn_status dn_params_copy(const dn_params *params, dn_params **out, d
 
 /* Set one parameter.
  *
- * DN_ERR_ARGUMENT (field = name): there is no such parameter, or the value has the wrong type or is
- * out of range. The message states the rule and, for an unknown name or word, those that exist. On
- * failure the parameter keeps its value. */
+ * DN_ERR_ARGUMENT (field = name): the algorithm has no such parameter, or the value has the wrong
+ * type or is out of range. The message has the rule; for an unknown name or word it has the list
+ * of valid ones. On failure the value is unchanged. */
 DN_MUST_USE dn_status dn_params_set_number(dn_params *params,
                                            const char *name,
                                            double value,
@@ -101,31 +106,31 @@ DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params,
  *
  *   values  [n] copied
  *
- * Further errors: DN_ERR_MEMORY. If a number is out of range, the error's row is its index. */
+ * Further errors: DN_ERR_MEMORY. If a number is out of range, err->row is its index in the list. */
 #define DN_MAX_LIST 65536
 DN_MUST_USE dn_status dn_params_set_list(
     dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
 
-/* Checks the rules between parameters; called once after the last parameter is set.
- * DN_ERR_ARGUMENT, field. */
+/* Checks rules between several parameters; call it once after the last parameter is set.
+ * DN_ERR_ARGUMENT (field). */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 
-/* Checks the rules that depend on the number of classes. A distribution has a share for each class,
- * and its sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
+/* Checks rules that depend on the number of classes: a distribution must have one probability per
+ * class, with sum 1 within 1e-9. DN_ERR_ARGUMENT (field). */
 DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params,
                                               size_t n_classes,
                                               dn_error *err);
 
-/* Whether the parameter with index i in the table has an effect, given the values of the others:
- * "kernel.degree" has one only if the kernel is polynomial. dn_params_set_words and the service
- * refuse a parameter without effect; dn_params_check does not. */
+/* Returns true if parameter i of the table has an effect with the current values of the other
+ * parameters: "kernel.degree" has an effect only if the kernel is polynomial. dn_params_set_words
+ * and the service reject a parameter without effect; dn_params_check does not. */
 bool dn_params_applies(const dn_params *params, size_t i);
 
-/* Adapts the encoder to the algorithm. dn_train and dn_train_memory call it.
+/* Adapts the encoder to the algorithm. Called by dn_train and dn_train_memory.
  *
  *   columns  of the table
  *   n_rows   of the table
- *   spec     changed where the algorithm needs another encoding: a kernel of words needs texts as
+ *   spec     changed if the algorithm needs another encoding: a kernel of words needs texts as
  *            sets of words
  *
  * DN_ERR_ARGUMENT (field: a column or a parameter): the algorithm cannot use a column. */
@@ -135,83 +140,92 @@ DN_MUST_USE dn_status dn_params_encoding(const dn_params *params,
                                          dn_encoder_spec *spec,
                                          dn_error *err);
 
-/* Replaces each "auto" by the value that a fit to data of this shape uses. An "auto" that depends
- * on the data themselves remains.
+/* Replaces "auto" values by the values that a fit to data of this shape uses. An "auto" that
+ * depends on the values of the data is not replaced.
  *
- *   params  checked
+ *   params  must have passed dn_params_check
  *
- * DN_ERR_ARGUMENT, field: a list does not fit the shape. */
+ * DN_ERR_ARGUMENT (field): a list does not fit the shape. */
 DN_MUST_USE dn_status dn_params_resolve(
     dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
 
-/* The decision rule of a model with these parameters, which are checked. */
+/* Returns the decision rule of a model with these parameters, which must have passed
+ * dn_params_check. */
 dn_decision dn_params_decision(const dn_params *params);
 
-/* Whether `categorical: auto` leaves out the first level of a category (DN_DROP_FIRST). An
- * algorithm without a penalty needs this: otherwise many weights give the same scores. */
+/* Returns true if `categorical: auto` omits the feature of the first level of a category
+ * (DN_DROP_FIRST). An algorithm without a penalty needs this: otherwise the weights are not
+ * unique. */
 bool dn_params_drops_first(const dn_params *params);
 
-/* The value of a parameter; NaN, false or NULL if the algorithm does not have it. A word is NULL if
- * a number or a list was given. If a word was given, the number is default_number, the list is NULL
- * and *out_n is 0. */
+/* Return the value of a parameter; NaN, false or NULL if the algorithm does not have the
+ * parameter. A word is NULL if the value is a number or a list. If the value is a word, the number
+ * is default_number, the list is NULL and *out_n is 0. */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
 const char *dn_params_word(const dn_params *params, const char *name);
 const double *dn_params_list(const dn_params *params, const char *name, size_t *out_n);
 
-/* Whether the algorithm has a parameter of this name. */
+/* Returns true if the algorithm has a parameter with this name. */
 bool dn_params_has(const dn_params *params, const char *name);
 
 /* ---- reports ---- */
-/* One number that a method reports about itself, such as "gradient_evaluations". */
+/* A number, text or list that a method reports, such as "gradient_evaluations". */
 typedef struct dn_detail {
     char name[48];
-    double number; /* if `text` is empty and there is no list; NaN: not defined */
-    bool boolean;  /* `number` is a truth value, 0 or 1 */
+    double number; /* valid if `text` is empty and `list` is NULL; NaN: undefined */
+    bool boolean;  /* true: `number` is a boolean, 0 or 1 */
     char text[160];
     double *list; /* [n_list] allocated by malloc, owned by the report; NULL: none */
     size_t n_list;
 } dn_detail;
 
-/* What a warning is about. Code that compares warnings compares these, never the texts. */
+/* The cause of a warning. Programs should compare these codes, not the texts of warnings. */
 typedef enum dn_warning_code {
     DN_WARNING_OTHER,
     DN_WARNING_PARAMETER,      /* a parameter has no effect */
-    DN_WARNING_NOT_CONVERGED,  /* the stopping rule does not hold */
+    DN_WARNING_NOT_CONVERGED,  /* the stopping rule is not satisfied */
     DN_WARNING_NO_DECREASE,    /* no step decreases the objective */
     DN_WARNING_LOCAL_MINIMUM,  /* the objective is not convex */
-    DN_WARNING_LEARNING_RATE,  /* the learning rate is too large for descent to be certain */
-    DN_WARNING_SEPARABLE,      /* the weights are unbounded */
-    DN_WARNING_NOT_SEPARABLE,  /* the perceptron found no separating weights */
-    DN_WARNING_NOT_UNIQUE,     /* several weights give the same scores */
+    DN_WARNING_LEARNING_RATE,  /* the learning rate is too large to guarantee descent */
+    DN_WARNING_SEPARABLE,      /* the weights are unbounded: the classes are linearly separable */
+    DN_WARNING_NOT_SEPARABLE,  /* the perceptron has found no separating weights */
+    DN_WARNING_NOT_UNIQUE,     /* the weights are not unique: other weights give the same scores */
     DN_WARNING_VARIANCE_FLOOR, /* a variance was raised to the floor */
-    DN_WARNING_DIRECTIONS,     /* there are fewer directions than classes or parameters suggest */
-    DN_WARNING_KERNEL_INDEFINITE,  /* the kernel is not positive semidefinite on the rows */
-    DN_WARNING_KERNEL_ZERO,        /* K(x, x) is 0 for some rows */
-    DN_WARNING_KERNEL_FLAT,        /* the kernel hardly depends on the rows */
-    DN_WARNING_CONSTANT_INPUT,     /* inputs have one value in all training rows */
-    DN_WARNING_EMPTY_INPUT,        /* inputs have no value in any training row */
-    DN_WARNING_RARE_WORDS,         /* no word of a text is in enough training rows */
-    DN_WARNING_CONSTANT_FEATURES,  /* features of bases have one value in all training rows */
+    DN_WARNING_DIRECTIONS,     /* there are fewer directions than the classes or the parameters
+                                * would allow */
+    DN_WARNING_KERNEL_INDEFINITE,  /* the kernel matrix of the training rows is not positive
+                                    * semidefinite */
+    DN_WARNING_KERNEL_ZERO,        /* K(x, x) is 0 for some training rows */
+    DN_WARNING_KERNEL_FLAT,        /* the values of the kernel are nearly equal for all pairs of
+                                    * rows */
+    DN_WARNING_CONSTANT_INPUT,     /* some inputs have the same value in all training rows */
+    DN_WARNING_EMPTY_INPUT,        /* some inputs have no value in any training row */
+    DN_WARNING_RARE_WORDS,         /* no word of a text input occurs in enough training rows */
+    DN_WARNING_CONSTANT_FEATURES,  /* some features of bases have the same value in all training
+                                    * rows */
     DN_WARNING_MANY_CLASSES,       /* most classes have one row */
-    DN_WARNING_VALIDATION_ROWS,    /* there are no rows to validate with */
+    DN_WARNING_VALIDATION_ROWS,    /* there are no validation rows */
     DN_WARNING_VALIDATION_WEIGHTS, /* the validation rows have no weights */
-    DN_WARNING_RANKING,            /* metrics of ranks are not computed */
-    DN_WARNING_CALIBRATION_FOLDS,  /* the calibration has fewer folds than the parameter says */
-    DN_WARNING_CALIBRATION_FITS,   /* fits of the calibration did not converge */
-    DN_WARNING_CALIBRATION_FLAT    /* calibrated probabilities hardly depend on the scores */
+    DN_WARNING_RANKING,            /* rank statistics (ROC area, average precision) are not
+                                    * computed */
+    DN_WARNING_CALIBRATION_FOLDS,  /* the calibration has fewer folds than the parameter requests */
+    DN_WARNING_CALIBRATION_FITS,   /* some fits of the calibration did not converge */
+    DN_WARNING_CALIBRATION_FLAT    /* calibrated probabilities are nearly independent of the
+                                    * scores */
 } dn_warning_code;
 
-/* The machine or the fold that a warning is about. */
+/* Value of machine and fold in dn_warning for a warning about the whole model. */
 #define DN_WARNING_WHOLE SIZE_MAX
 typedef struct dn_warning {
     dn_warning_code code;
     size_t machine; /* index of the machine; DN_WARNING_WHOLE: of the model */
-    size_t fold;    /* of the cross-validation, from 0; DN_WARNING_WHOLE: of the model */
+    size_t fold;    /* fold of the cross-validation, from 0; DN_WARNING_WHOLE: the fit of the
+                     * model */
     char text[DN_MESSAGE_SIZE];
 } dn_warning;
 
-/* How one of several two-class machines was fitted. */
+/* The report of one of several two-class machines. */
 typedef struct dn_report_part {
     size_t negative, positive; /* class indexes; negative SIZE_MAX: all other classes */
     bool converged;
@@ -222,30 +236,31 @@ typedef struct dn_report_part {
     size_t n_details;
 } dn_report_part;
 
-/* At most DN_MAX_PARTS machines are reported one by one; those that did not converge take
- * precedence. Further details and warnings are dropped. */
+/* Limits of a report. At most DN_MAX_PARTS machines have a part; machines that did not converge
+ * take precedence. Details and warnings over the limits are dropped. */
 #define DN_MAX_PARTS 128
 #define DN_MAX_DETAILS 32
 #define DN_MAX_WARNINGS 16
 
-/* How a fit ended. {0} before; dn_report_done afterwards. */
+/* Result of a fit. Initialise it with {0}; free it with dn_report_done. */
 typedef struct dn_report {
-    bool converged; /* the algorithm's stopping rule holds */
+    bool converged; /* true: the stopping rule of the algorithm is satisfied */
     dn_stop_reason stop_reason;
     size_t iterations;
-    double objective;     /* the minimum found, with penalty */
-    double gradient_norm; /* at the end; NaN: the method has none */
+    double objective;     /* the minimum found, including the penalty */
+    double gradient_norm; /* norm of the gradient at the end; NaN: not applicable to the method */
     dn_detail details[DN_MAX_DETAILS];
     size_t n_details;
     dn_warning warnings[DN_MAX_WARNINGS];
     size_t n_warnings;
-    dn_report_part *parts; /* [n_parts] of a model of several machines, by malloc; NULL otherwise */
+    dn_report_part *parts; /* [n_parts] one per machine of a model with several machines, allocated
+                            * by malloc; otherwise NULL */
     size_t n_parts;
 } dn_report;
 
 void dn_report_done(dn_report *report); /* frees parts and lists */
 
-/* Add to a report. A list is copied; without memory for it the detail is NaN. */
+/* Add to a report. A list is copied; if there is no memory for the copy, the detail is NaN. */
 void dn_report_warn(dn_report *report, dn_warning_code code, const char *format, ...)
     DN_PRINTF(3, 4);
 void dn_report_number(dn_report *report, const char *name, double value);
@@ -255,77 +270,85 @@ void dn_report_text(dn_report *report, const char *name, const char *format, ...
 
 /* Receives the reports of several machines. */
 typedef struct dn_report_receiver {
-    /* Takes the report of machine i, which becomes empty. Called for 0, 1, ... in order. */
+    /* Receives the report of machine i and takes ownership of its contents; *report becomes empty.
+     * Called for i = 0, 1, ... in order. */
     dn_status (*receive)(void *ctx, size_t i, dn_report *report, dn_error *err);
     void *ctx;
 } dn_report_receiver;
 
 /* ---- algorithms ---- */
-/* A prepared problem of a method with a kernel; see dn_fit_input. */
+/* A prepared problem of a kernel method; see dn_fit_input. */
 typedef struct dn_prepared dn_prepared;
 
-/* The data of a fit. Targets are class indexes; each class has a row with a positive weight. Rows
- * of weight 0 are ignored. Without DN_ALGORITHM_TARGET blocks have no targets (NULL). */
+/* The data of a fit. Targets are class indices; each class has at least one row with a positive
+ * weight. Rows with weight 0 are ignored. Without DN_ALGORITHM_TARGET blocks have no targets
+ * (NULL). */
 typedef struct dn_fit_input {
     const dn_rows *rows; /* encoded */
     size_t n_classes;
     const dn_params *params;
     const double *mean, *scale; /* [n_cols] of the encoder: raw = mean + scale * x, for snapshots of
                                    weights in raw units. NULL: 0 and 1 */
-    const dn_encoder *encoder;  /* names features in warnings. NULL: they are numbered */
+    const dn_encoder *encoder;  /* names the features in warnings. NULL: features are numbered */
     const char *const *class_names; /* [n_classes] for messages. NULL: classes are numbered */
     const uint8_t *role; /* [n_source_rows] dn_row_role of the rows of the table: `rows` are those
                             with DN_ROW_TRAIN, in order. NULL: unknown */
     size_t n_source_rows;
 
-    /* Methods with a kernel: keeps the prepared problem (kernel values, distinct rows) from one fit
-     * to the next, which reuses it if rows, kernel, seed and cache are the same. The caller sets
-     * *prepared to NULL before the first fit and calls dn_prepared_free after the last. One fit at
-     * a time may use it, and the runs of all fits, as well as the rows, must outlive it. NULL:
-     * every fit prepares its own problem. */
+    /* Kernel methods: stores the prepared problem (kernel values, distinct rows) from one fit to
+     * the next. The next fit reuses it if rows, kernel, seed and cache size are the same. The
+     * caller sets *prepared to NULL before the first fit and calls dn_prepared_free after the
+     * last. Only one fit at a time may use it. The rows and the runs of all fits must outlive it.
+     * NULL: each fit prepares its own problem. */
     dn_prepared **prepared;
 } dn_fit_input;
 
 /* Frees a prepared problem; NULL is allowed. */
 void dn_prepared_free(dn_prepared *prepared);
 
-/* The shape of a fit, from which its memory is computed before there are rows. */
+/* The shape of the data of a fit, for estimates of memory before the rows are read. */
 typedef struct dn_fit_shape {
     size_t n_rows, n_features, n_classes, n_slots;
-    double n_entries; /* stored numbers of all rows if they are sparse; INFINITY: rows are dense */
-    bool counted;     /* no feature is of a numeric column or of a basis; false: not known */
+    double n_entries; /* number of stored entries of all rows if rows are sparse; INFINITY: rows
+                       * are dense */
+    bool counted;     /* true: no feature comes from a numeric column or a basis; false: unknown */
 } dn_fit_shape;
 
-/* Bytes of machines that keep training rows. */
+/* Memory in bytes of machines that store training rows. */
 typedef struct dn_kept_memory {
-    double machine; /* of the model; part of the memory of a fit */
+    double machine; /* size of the machines of the model; included in the memory of a fit */
     double scoring; /* working memory for scoring rows */
 } dn_kept_memory;
 
 enum dn_algorithm_flags {
-    DN_ALGORITHM_TARGET = 1,        /* needs a target. Without it the algorithm finds outliers */
-    DN_ALGORITHM_PROBABILITIES = 2, /* scores become probabilities: one score g is a log-odds, and
-                                       K scores are logits of a softmax (decision.h) */
+    DN_ALGORITHM_TARGET = 1,        /* needs a target. Algorithms without this flag find outliers */
+    DN_ALGORITHM_PROBABILITIES = 2, /* scores give probabilities: one score g is a log-odds, K
+                                     * scores are logits of a softmax (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize is on by default */
-    DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are not in memory */
-    DN_ALGORITHM_DENSITY = 16,      /* the machine of all classes has class densities: ln p(x) */
-    DN_ALGORITHM_TRANSFORM = 32,    /* the machine of all classes has directions to project on */
-    DN_ALGORITHM_NONLINEAR = 64,    /* no discriminant is linear in x: there is no distance */
-    DN_ALGORITHM_ALL_LEVELS = 128, /* a category needs a feature for each level: no DN_DROP_FIRST */
-    DN_ALGORITHM_NOT_ADDITIVE = 256 /* scores are not sums over features: no contributions */
+    DN_ALGORITHM_STREAMS = 8,       /* accepts rows that are streamed instead of in memory */
+    DN_ALGORITHM_DENSITY = 16,      /* a machine for all classes has class densities: ln p(x) */
+    DN_ALGORITHM_TRANSFORM = 32,    /* a machine for all classes has discriminant directions to
+                                     * project on */
+    DN_ALGORITHM_NONLINEAR = 64,    /* no discriminant is linear in x, so that
+                                     * dn_prediction.distance is undefined */
+    DN_ALGORITHM_ALL_LEVELS = 128,  /* needs one feature for each level of a category: DN_DROP_FIRST
+                                    * is not allowed */
+    DN_ALGORITHM_NOT_ADDITIVE = 256 /* scores are not sums over features, so that there are no
+                                     * contributions */
 };
 
 struct dn_algorithm {
     const char *id, *title;
-    const char *summary;       /* its use, in two or three sentences */
+    const char *summary;       /* its purpose, in two or three sentences */
     const char *source;        /* book or paper, section, equation */
-    const char *stopping_rule; /* when `converged` is true */
+    const char *stopping_rule; /* condition under which dn_report.converged is true */
     unsigned flags;
     const dn_param *params; /* [n_params] */
     size_t n_params;
 
-    /* The functions behind dn_params_check, _check_classes, _resolve, _drops_first, _applies and
-     * _encoding. NULL: no rule, nothing to resolve, never, always, no change. */
+    /* Implementations of dn_params_check, dn_params_check_classes, dn_params_resolve,
+     * dn_params_drops_first, dn_params_applies and dn_params_encoding. NULL, in this order: no
+     * rule, no rule, nothing to resolve, never, always, no change. */
     dn_status (*check)(const dn_params *params, dn_error *err);
     dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
     dn_status (*resolve)(
@@ -338,32 +361,34 @@ struct dn_algorithm {
                           dn_encoder_spec *spec,
                           dn_error *err);
 
-    /* Adds warnings that depend on the parameters alone, once for all machines. NULL: none. */
+    /* Adds warnings that depend only on the parameters; called once for all machines. NULL:
+     * none. */
     void (*warn)(const dn_params *params, dn_report *report);
 
-    /* Returns at least the peak of the bytes that `fit` takes from the run. The machine may be
-     * included; the rows are not. Parameters may be "auto". */
+    /* Returns an upper bound of the peak memory in bytes that `fit` allocates from the run. The
+     * machine may be included; the rows are not. Parameters may be "auto". */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
 
-    /* Fits a machine to input->n_classes classes; for one of several machines there are 2.
-     * Parameters are checked and not resolved: they may be "auto". The caller owns *out, which is
-     * NULL before, and *report, which is {0} before. It releases what they hold also after a
-     * failure. */
+    /* Fits a machine to input->n_classes classes; for one of several machines n_classes is 2.
+     * Parameters have passed dn_params_check and are not resolved: they may be "auto". *out is
+     * NULL and *report is {0} before the call. The caller owns both and frees them, after a
+     * failure too. */
     dn_status (*fit)(const dn_fit_input *input,
                      const dn_run *run,
                      dn_machine **out,
                      dn_report *report,
                      dn_error *err);
 
-    /* Whether all machines of more than two classes are fitted by one call of fit_together, because
-     * they share work such as rows of the kernel matrix. NULL: each is fitted by `fit`. */
+    /* Returns true if one call of fit_together fits all machines of a model with more than two
+     * classes, because they share work such as rows of the kernel matrix. NULL: `fit` fits each
+     * machine. */
     bool (*together)(const dn_params *params);
 
     /* Fits all machines of a decision rule.
      *
-     *   input     with all classes
-     *   machines  [n] NULL before; filled in on success
-     *   receiver  receives the machines' reports */
+     *   input     the data of all classes
+     *   machines  [n] NULL before the call; set on success
+     *   receiver  receives the reports of the machines */
     dn_status (*fit_together)(const dn_fit_input *input,
                               dn_decision decision,
                               const dn_run *run,
@@ -371,17 +396,17 @@ struct dn_algorithm {
                               const dn_report_receiver *receiver,
                               dn_error *err);
 
-    /* Memory of machines that keep training rows; the shape is that of the fit. NULL: machines keep
-     * no rows. */
+    /* Returns the memory of machines that store training rows; the shape is that of the fit. NULL:
+     * machines store no rows. */
     dn_kept_memory (*kept_memory)(const dn_params *params, const dn_fit_shape *shape);
 };
 
-/* The catalogue, in the order in which it is shown. */
+/* Access to the catalogue, in display order. */
 size_t dn_algorithm_count(void);
-const dn_algorithm *dn_algorithm_at(size_t i);         /* i < dn_algorithm_count(), asserted */
+const dn_algorithm *dn_algorithm_at(size_t i);         /* asserts i < dn_algorithm_count() */
 const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: there is none */
 
-/* The parameter of this name; NULL: the algorithm has none. */
+/* Returns the parameter with this name; NULL: the algorithm has no such parameter. */
 const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name);
 
 DN_END_DECLS

@@ -1,19 +1,19 @@
 /* Rules that all public headers share.
  *
- * Linkage: DN_BEGIN_DECLS and DN_END_DECLS enclose the declarations of every header. They give C
- * linkage in C++, and default visibility, since the library is compiled with -fvisibility=hidden. A
- * function that no public header declares is not exported by libdiscern.so.
+ * Linkage: DN_BEGIN_DECLS and DN_END_DECLS enclose the declarations of every header. They set C
+ * linkage in C++, and default visibility, because the library is compiled with
+ * -fvisibility=hidden. libdiscern.so exports only functions that a public header declares.
  *
- * Structs that may grow: a struct that the caller fills and passes by pointer begins with
- * `size_t struct_size`. 0 is the size in version 0.1, so that `{.member = value}` is enough. A
- * program that sets members added later sets it to sizeof. A library that is older than the
- * program's headers returns DN_ERR_VERSION. Structs that the library makes (dn_metrics, dn_model,
- * …) may grow at their end: read them through the pointer, never copy them. All other structs
- * (views, dn_train_result, dn_report) keep their layout as long as the SONAME is libdiscern.so.0.
- * Functions get new numbers to report as dn_detail by name.
+ * Structs that may grow: a struct that the caller fills and passes by pointer begins with `size_t
+ * struct_size`. The value 0 means the size in version 0.1, so that `{.member = value}` is
+ * sufficient. A program that sets members added later sets struct_size to sizeof. A library that
+ * is older than the program's headers returns DN_ERR_VERSION. Structs that the library makes
+ * (dn_metrics, dn_model, …) may grow at their end: read them through the pointer, never copy them.
+ * All other structs (views, dn_train_result, dn_report) keep their layout as long as the SONAME is
+ * libdiscern.so.0. New results of functions are reported as dn_detail, by name.
  *
- * Arguments: a pointer must not be NULL unless its description allows NULL. Functions that return a
- * dn_status check this and return DN_ERR_ARGUMENT. */
+ * Arguments: a pointer must not be NULL unless its description allows NULL. Functions that return
+ * a dn_status check this and return DN_ERR_ARGUMENT. */
 #ifndef DISCERN_API_H
 #define DISCERN_API_H
 

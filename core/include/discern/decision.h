@@ -3,11 +3,12 @@
  * ALGORITHMS.md, "From two classes to K". Bishop, PRML, section 4.1.2; Duda, Hart and Stork,
  * section 5.2.2.
  *
- * Two classes, all rules but the outlier rule: one score g. g > 0 chooses the second class.
+ * Two classes, all rules but the outlier rule: one score g. The second class is chosen if g > 0.
  *
- *   native               K scores. The greatest chooses; among equal scores the lowest index
+ *   native               K scores. The class with the greatest score is chosen; among equal
+ *                        scores the lowest index
  *   one versus rest      K machines of two classes. Class k is positive in machine k, all other
- *                        classes are negative. The greatest score chooses
+ *                        classes are negative. The class with the greatest score is chosen
  *   … strict             machine k claims class k if its score is > 0. A class is chosen if it is
  *                        the only class that is claimed. With K − 1 machines the last class is
  *                        chosen if no class is claimed
@@ -15,8 +16,8 @@
  *                        i < j class j is positive. The class with the most pairs won is chosen;
  *                        among equals the greatest Σ_j g_ij, then the lowest index
  *   … strict             a class is chosen if it wins all its K − 1 pairs
- *   outlier              two classes, inlier and outlier. One score f, positive inside.
- *                        f < −threshold (machine.h) chooses the second class
+ *   outlier              two classes, inlier and outlier. One score f, positive for inliers. The
+ *                        second class is chosen if f < −threshold (machine.h)
  *
  * A point is ambiguous if a strict rule chooses no class.
  *
@@ -43,18 +44,18 @@ typedef enum dn_decision {
 
 #define DN_AMBIGUOUS SIZE_MAX /* label of an ambiguous point */
 
-/* Number of machines for K classes. SIZE_MAX: the number overflows. */
+/* Returns the number of machines for K classes. SIZE_MAX: the number overflows. */
 size_t dn_decision_n_machines(dn_decision decision, size_t n_classes);
-/* Number of scores of all machines together. */
+/* Returns the total number of scores of all machines. */
 size_t dn_decision_n_scores(dn_decision decision, size_t n_classes);
-/* The positive and the negative class of machine i.
+/* Returns the positive and the negative class of machine i.
  *
- *   *out_negative SIZE_MAX   the negative classes are all others
- *   both SIZE_MAX            a native machine, and any machine of two classes */
+ *   *out_negative SIZE_MAX   all other classes are negative
+ *   both SIZE_MAX            a native machine, or the machine of a model with two classes */
 void dn_decision_machine(
     dn_decision decision, size_t n_classes, size_t i, size_t *out_negative, size_t *out_positive);
 
-/* Returns the class that the scores [n_scores] choose, or DN_AMBIGUOUS. The outlier rule uses
+/* Returns the class chosen by the scores [n_scores], or DN_AMBIGUOUS. The outlier rule uses
  * threshold 0. */
 size_t dn_decision_label(dn_decision decision, size_t n_classes, const double *scores);
 /* Marks the candidate classes in candidates [K] and returns their number.
@@ -66,8 +67,8 @@ size_t dn_decision_candidates(dn_decision decision,
                               size_t n_classes,
                               const double *scores,
                               bool *candidates);
-/* Whether the rule turns log-odds scores into probabilities. False for the outlier rule, and
- * for K − 1 machines unless K = 2. */
+/* Returns true if the rule can compute probabilities from log-odds scores. False for the outlier
+ * rule, and for K − 1 machines unless K = 2. */
 bool dn_decision_has_probabilities(dn_decision decision, size_t n_classes);
 /* Number of doubles that dn_decision_probabilities needs in `work`; 0 for most rules. */
 size_t dn_decision_work(dn_decision decision, size_t n_classes);
@@ -79,20 +80,20 @@ size_t dn_decision_work(dn_decision decision, size_t n_classes);
  *   one versus one    pairwise coupling (Wu, Lin and Weng, JMLR 5, 2004, second method: section 4.2
  *                     and algorithm 2)
  *
- * `work` holds dn_decision_work doubles. Requires dn_decision_has_probabilities. Cost: O(K); one
+ * `work` has dn_decision_work doubles. Requires dn_decision_has_probabilities. Cost: O(K); one
  * versus one O(K²) per iteration. */
 void dn_decision_probabilities(
     dn_decision decision, size_t n_classes, const double *scores, double *p, double *work);
-/* The rule that turns calibrated log-odds into probabilities. Each of the K scores of a native
- * machine is calibrated for its class against the rest, so that they are combined as one versus
- * rest. */
+/* Returns the rule that computes probabilities from calibrated log-odds. Each of the K scores of a
+ * native machine is calibrated for its class against the rest; these log-odds are combined as in
+ * one versus rest. */
 static inline dn_decision dn_calibrated_decision(dn_decision decision) {
     return decision == DN_DECISION_NATIVE ? DN_DECISION_ONE_VS_REST : decision;
 }
 /* Computes one score per class, m [K], for ranking rows and for margins (g_true − max other).
  *
- *   two classes               −g/2 and g/2: their difference is g. Outlier rule: f/2 and −f/2
- *   native, one versus rest   the scores; strict one versus rest with K machines too
+ *   two classes               −g/2 and g/2, whose difference is g. Outlier rule: f/2 and −f/2
+ *   native, one versus rest   the scores; also strict one versus rest with K machines
  *   other rules               returns false and leaves m unchanged */
 bool dn_decision_class_scores(dn_decision decision,
                               size_t n_classes,

@@ -1,5 +1,6 @@
-/* Descriptions: a machine passes its parameters to a visitor, which turns them into JSON or any
- * other form. Parameters are members of the object that is open when the description begins. */
+/* Descriptions: a machine passes its parameters to a visitor, which converts them to JSON or
+ * another format. Parameters are passed as members of the object that is open when the description
+ * begins. */
 #ifndef DISCERN_DESCRIBE_H
 #define DISCERN_DESCRIBE_H
 
@@ -10,18 +11,20 @@
 
 DN_BEGIN_DECLS
 
-/* Numbers of one or two dimensions. The values are the machine's, valid during the call. */
+/* An array of numbers with one or two dimensions. The values belong to the machine and are valid
+ * during the call. */
 typedef struct dn_number_array {
     const double *values;
     size_t n_dims;   /* 1 or 2 */
-    size_t shape[2]; /* 1: shape[0] numbers, `stride` apart; 2: rows and columns, row after row */
+    size_t shape[2]; /* n_dims 1: shape[0] numbers, `stride` apart; n_dims 2: rows and columns, row
+                      * by row */
     size_t stride;   /* n_dims == 1 */
 } dn_number_array;
 
-/* Functions that receive a description, all of them needed. name: NULL for items of an array. */
+/* Functions that receive a description; none may be NULL. name: NULL for items of an array. */
 typedef struct dn_visitor {
     void *ctx;
-    bool matrices; /* pass large arrays too: covariances, layers, support vectors */
+    bool matrices; /* true: also pass large arrays: covariances, layers, support vectors */
     void (*begin_object)(void *ctx, const char *name);
     void (*end_object)(void *ctx);
     void (*begin_array)(void *ctx, const char *name);
@@ -29,12 +32,12 @@ typedef struct dn_visitor {
     void (*number)(void *ctx, const char *name, double value); /* NaN: not defined */
     void (*integer)(void *ctx, const char *name, int64_t value);
     void (*boolean)(void *ctx, const char *name, bool value);
-    /* length bytes of UTF-8; text == NULL: missing */
+    /* text [length] in UTF-8; text NULL: missing */
     void (*text)(void *ctx, const char *name, const char *text, size_t length);
     void (*array)(void *ctx, const char *name, const dn_number_array *array);
 } dn_visitor;
 
-/* Passes n numbers, and n_rows × n_cols of them. */
+/* Pass n numbers, or n_rows × n_cols numbers, to v->array. */
 static inline void
 dn_visit_vector(const dn_visitor *v, const char *name, const double *values, size_t n) {
     dn_number_array array;

@@ -1,4 +1,4 @@
-/* Everything of libdiscern. */
+/* Includes all public headers of libdiscern. */
 #ifndef DISCERN_DISCERN_H
 #define DISCERN_DISCERN_H
 
