@@ -24,7 +24,7 @@
 
 #define EXIT_USAGE 2 /* a refusal to start */
 #define MAX_WAIT_SECONDS 50
-#define ABANDON_MS 10000 /* how long an abandoned drain waits for jobs to be given back */
+#define ABANDON_MS 5000 /* how long an abandoned drain waits for jobs to be given back */
 
 /* Everything that runs. */
 struct daemon {

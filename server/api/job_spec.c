@@ -13,20 +13,29 @@ enum { MAX_SNAPSHOTS = 1000, MAX_SNAPSHOT_NUMBERS = 2000000 };
 #define MAX_SECONDS 1e9 /* what --job-seconds takes too */
 #define MIB (1024.0 * 1024.0)
 
+/* Makes room for one more code. The array is full when its length is a power of two, and is then
+ * copied to one of twice the length: n warnings take memory proportional to n. NULL: no memory. */
+static const char **code_array(const struct job_request *r) {
+    const size_t n = r->spec.n_warnings;
+    if ((n & (n - 1)) != 0) {
+        return r->spec.warning_codes;
+    }
+    const char **codes = arena_alloc(r->arena, (n == 0 ? 1 : 2 * n) * sizeof *codes);
+    if (codes != NULL && n > 0) {
+        memcpy(codes, r->spec.warning_codes, n * sizeof *codes);
+    }
+    return codes;
+}
+
 /* Appends the code of the warning that follows. */
 static void add_code(struct job_request *r, dn_warning_code code) {
-    const size_t n = r->spec.n_warnings;
-    const char **codes = arena_alloc(r->arena, (n + 1) * sizeof *codes);
+    const char **codes = code_array(r);
     if (codes == NULL) {
         r->warnings.failed = true;
         return;
     }
-    if (n > 0) {
-        memcpy(codes, r->spec.warning_codes, n * sizeof *codes);
-    }
-    codes[n] = jobs_warning_code(code);
+    codes[r->spec.n_warnings++] = jobs_warning_code(code);
     r->spec.warning_codes = codes;
-    r->spec.n_warnings = n + 1;
 }
 
 void job_request_warn(struct job_request *r, dn_warning_code code, const char *format, ...) {

@@ -204,6 +204,13 @@ void api_model_delete(struct http_call *call) {
         (version && !api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote))) {
         return;
     }
+    if (promote != 0 && promote == version) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"promote\" must name another version than the deleted one, got "
+                  "%" PRId64,
+                  promote);
+        return;
+    }
     struct store_condition condition = api_condition(call);
     if (store_model_delete(api_app_of(call)->store, name, version, promote, &condition, &problem)) {
         http_reply_empty(call, 204);

@@ -182,7 +182,8 @@ static bool walk_token(struct walk *w, enum expect *expect, bool opened) {
     case EXPECT_KEY:
         *expect = EXPECT_COLON;
         return c == '"' ? walk_string(w)
-                        : broken(w, "a name in double quotes or } is expected here");
+               : opened ? broken(w, "a name in double quotes or } is expected here")
+                        : broken(w, "a name in double quotes is expected here");
     case EXPECT_COLON:
         *expect = EXPECT_VALUE;
         w->at++;

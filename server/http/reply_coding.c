@@ -30,7 +30,7 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
     struct reply *reply = &call->reply;
     struct buf form = {0};
     bool known = false;
-    if (reply->etag != NULL) {
+    if (reply->etag != NULL && reply->status < 300) { /* not of an error about the resource */
         etag_form(&form, reply->etag, coding_name(coding));
         const char *etag = buf_cstr(&form), *list = NULL;
         if (etag != NULL) {

@@ -124,8 +124,8 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
     return true;
 }
 
-/* Writes the end until the store takes it: a full disk may be emptied, and a job that stayed
- * "running" would hold its dataset for ever. The reporter renews the lease meanwhile. If the daemon
+/* Writes the end until the store takes it or another owner has the job: a full disk may be emptied,
+ * and a job that stayed "running" would hold its dataset for ever. The reporter renews the lease meanwhile. If the daemon
  * ends before the store takes any end, the next start finds the job interrupted and runs it again. */
 static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
     struct buf doc = {0};
@@ -134,7 +134,8 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
         struct problem problem = {0};
         const bool success = end->state == STORE_JOB_SUCCEEDED;
         good = store_job_end(t->store, end, version, &problem);
-        over = good || problem.type == PROBLEM_CONFLICT;
+        over = good || problem.type == PROBLEM_CONFLICT ||
+               (success && mailbox_stopped(t->mailbox) == STOP_LOST);
         if (!good) {
             log_error("job.end", log_int("job", end->id), log_int("try", tries + 1),
                       log_str("state", store_job_state_name(end->state)),

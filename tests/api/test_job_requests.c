@@ -8,6 +8,7 @@
 
 #include "client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,6 +367,30 @@ static void test_targets_that_cannot_be(void **state) {
     }
 }
 
+/* One warning for each of 10,000 columns without a value: memory in proportion to their number. */
+static void test_ten_thousand_warnings(void **state) {
+    (void)state;
+    enum { N = 10000 };
+    char *table = malloc(20 * N), *end = table;
+    assert_non_null(table);
+    for (int i = 0; i < N; i++) {
+        end += sprintf(end, "e%d,", i);
+    }
+    end += sprintf(end, "x,y\n");
+    for (int row = 0; row < 4; row++) {
+        memset(end, ',', N);
+        end += N;
+        end += sprintf(end, "%d,%s\n", row, row % 2 == 0 ? "a" : "b");
+    }
+    expect_status(put_text(&d, "/v1/datasets/empty", table), 201);
+    free(table);
+    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                                "{\"model\":\"m\",\"dataset\":\"empty\",\"target\":\"y\","
+                                "\"algorithm\":\"logistic\"}");
+    assert_int_equal(a.status, 200);
+    answer_done(&a);
+}
+
 static void test_memory_is_reckoned_before(void **state) {
     (void)state;
     enum { ROWS = 150000, SIZE = 16 * ROWS };
@@ -394,6 +419,7 @@ int main(void) {
         cmocka_unit_test(test_text_alone_can_be_trained_on),
         cmocka_unit_test(test_all_faults_at_once),
         cmocka_unit_test(test_targets_that_cannot_be),
+        cmocka_unit_test(test_ten_thousand_warnings),
         cmocka_unit_test(test_memory_is_reckoned_before),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

@@ -362,8 +362,8 @@ static void test_delete(void **state) {
     (void)state;
     /* the live version goes only if another is named */
     expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 409, "conflict");
-    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=3", NULL, NULL, 0), 409,
-                   "conflict");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=3", NULL, NULL, 0), 400,
+                   "bad-request");
     expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=9", NULL, NULL, 0), 404,
                    "unknown-model");
     expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3?promote=0", NULL, NULL, 0), 400,

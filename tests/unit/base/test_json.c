@@ -100,7 +100,7 @@ static void test_rules(void **state) {
         {"{\"a\":}", "a value is expected here"},
         {"]", "a value is expected here"},
         {"[}", "a value is expected here"},
-        {"{\"a\":1,}", "a name in double quotes or }"},
+        {"{\"a\":1,}", "a name in double quotes is expected"},
         {"{]", "a name in double quotes or }"},
         {"{1:2}", "a name in double quotes or }"},
         {"{\"a\"}", "a colon is expected"},
