@@ -29,6 +29,7 @@ static struct {
     atomic_int filling;         /* which one is filled */
     bool asleep;                /* the thread waits to be woken */
     int64_t dropped;            /* lines that found both buffers full, since the start */
+    int64_t reported;           /* of them those that the log says were dropped; of the thread */
     bool stop;                  /* the thread is to end */
     pthread_t thread;
 } output = {.writing = PTHREAD_MUTEX_INITIALIZER, .gather = PTHREAD_MUTEX_INITIALIZER};
@@ -138,7 +139,6 @@ static bool wait_for_lines(void) {
 static void *gather_main(void *arg) {
     (void)arg;
     bool more = true;
-    int64_t reported = log_dropped();
     while (more) {
         (void)pthread_mutex_lock(&output.gather);
         more = wait_for_lines();
@@ -147,9 +147,9 @@ static void *gather_main(void *arg) {
         write_gathered();
         (void)pthread_mutex_unlock(&output.writing);
         const int64_t dropped = log_dropped();
-        if (dropped > reported) {
-            log_warn("log.dropped", log_int("lines", dropped - reported));
-            reported = dropped;
+        if (dropped > output.reported) {
+            log_warn("log.dropped", log_int("lines", dropped - output.reported));
+            output.reported = dropped;
         }
     }
     return NULL;
@@ -189,6 +189,7 @@ bool log_gather_start(void) {
         return false;
     }
     output.stop = false;
+    output.reported = log_dropped(); /* before the thread runs: lines may be dropped until then */
     if (pthread_create(&output.thread, NULL, gather_main, NULL) != 0) {
         (void)pthread_cond_destroy(&output.wake);
         return false;
