@@ -9,7 +9,6 @@
 
 /* Entries of a parameter table for `calibrate` and `calibration_folds`. */
 extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
-/* Implements dn_algorithm.applies for these two parameters; returns true for all others. */
 #define DNI_PARAMS_CALIBRATE                                                                       \
     DNI_PARAM_CHOICE("calibrate",                                                                  \
                      "How probabilities are computed from scores. The calibration is fitted to "   \
@@ -23,6 +22,8 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
                    "smallest class has fewer rows, its number of rows is used.",                   \
         .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
+
+/* Implements dn_algorithm.applies for these two parameters; returns true for all others. */
 bool dni_calibrate_applies(const dn_params *params, size_t i);
 /* Returns the calibration method of the parameters; DN_CALIBRATION_NONE if the algorithm has no
  * parameter `calibrate`. */

@@ -4,7 +4,7 @@
 
 #include "catalogue/param_rows.h"
 
-/* Maximum number of machines of a model; one versus one reaches it with 142 classes. */
+/* Maximum number of machines of a model; with one versus one at most 141 classes. */
 #define DNI_MAX_MACHINES 10000
 
 /* Choices of `multiclass` for an algorithm that can fit one model to more than two classes. The
@@ -20,12 +20,13 @@ extern const char *const dni_discriminants[], *const dni_discriminants_meanings[
                      "How more than two classes are distinguished. With two classes all choices "  \
                      "are the same.",                                                              \
                      standard, list, list##_meanings)
-/* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
- * `multiclass` is not one_vs_rest_strict. */
 #define DNI_PARAM_DISCRIMINANTS                                                                    \
     DNI_PARAM_CHOICE("discriminants",                                                              \
                      "For multiclass one_vs_rest_strict: which of the K classes have a score.",    \
                      "K", dni_discriminants, dni_discriminants_meanings)
+
+/* Checks the two parameters against each other. DN_ERR_ARGUMENT: `discriminants` is K-1, and
+ * `multiclass` is not one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
 
 /* Implements a part of dn_params_check_classes. DN_ERR_ARGUMENT: the model would have more than
