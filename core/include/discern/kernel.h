@@ -1,7 +1,8 @@
-/* Kernels: inner products K(x, z) of rows in a space of many, or infinitely many, dimensions.
+/* Kernels: inner products K(x, z) of rows in a feature space of many, or infinitely many,
+ * dimensions.
  *
- * Rows are encoded rows (encoder.h), standardised if the encoder standardises. Kernels of texts
- * take rows too: a set of words or of label sequences, or a sequence of characters
+ * Rows are encoded rows (encoder.h), standardised if the encoder standardises. Rows of kernels of
+ * texts contain an encoded text: a set of words or of label sequences, or a sequence of characters
  * (dn_text_weighting).
  *
  * Sources: Bishop, PRML, chapter 6; Schölkopf and Smola, Learning with Kernels, chapters 2 and
@@ -22,43 +23,48 @@ typedef enum dn_kernel_type {
     DN_KERNEL_SIGMOID,      /* tanh(scale x'z + coef0); not positive semidefinite */
     DN_KERNEL_MAHALANOBIS,  /* exp(−½ (x − z)'S⁻¹(x − z)) */
     DN_KERNEL_DISTANCE,     /* exp(−D(x, z)/(2 width²)) */
-    DN_KERNEL_SHARED_WORDS, /* |A ∩ B| of the words of two texts: x'z of rows of 0 and 1 */
-    DN_KERNEL_SHARED_PATHS, /* Σ n_A n_B over label sequences of two graphs: x'z of counts */
-    DN_KERNEL_PRECOMPUTED   /* row i of the table holds K(x_i, x_j) in column j */
+    DN_KERNEL_SHARED_WORDS, /* A ∩ B| for the sets of words A and B of two texts: x'z of rows of
+                             * 0 and 1 */
+    DN_KERNEL_SHARED_PATHS, /* Σ n_A n_B over the label sequences of two graphs A and B: x'z of
+                             * rows of counts */
+    DN_KERNEL_PRECOMPUTED   /* column j of row i of the table is K(x_i, x_j) */
 } dn_kernel_type;
 
-const char *dn_kernel_type_name(dn_kernel_type type); /* the parameter's word: "shared_words" */
+const char *dn_kernel_type_name(dn_kernel_type type); /* value of the parameter `kernel`, such as
+                                                       * "shared_words" */
 
-/* The distance D(x, z) of DN_KERNEL_DISTANCE. */
+/* The distance D(x, z) used by DN_KERNEL_DISTANCE. */
 typedef enum dn_metric {
     DN_METRIC_EUCLIDEAN, /* ‖x − z‖ */
     DN_METRIC_MANHATTAN, /* Σ|x_j − z_j| */
-    DN_METRIC_CHEBYSHEV, /* max|x_j − z_j|; not positive semidefinite for more than two columns */
-    DN_METRIC_COSINE,    /* 1 − x'z/(‖x‖‖z‖); a row of zeros: 0 to another one, else 1 */
-    /* Levenshtein distance of texts in Unicode characters; not positive semidefinite */
+    DN_METRIC_CHEBYSHEV, /* max|x_j − z_j|; kernel not positive semidefinite for more than two
+                          * columns */
+    DN_METRIC_COSINE, /* 1 − x'z/(‖x‖‖z‖); if only one of x and z is 0: 1; if both are: 0 */
+    /* Levenshtein distance of texts in Unicode characters; kernel not positive semidefinite */
     DN_METRIC_EDIT
 } dn_metric;
 const char *dn_kernel_metric_name(dn_metric metric); /* "manhattan" */
 
-/* A kernel with its parameters. Members that do not belong to the type are ignored. */
+/* A kernel with its parameters. Members that the type does not use are ignored. */
 typedef struct dn_kernel {
     dn_kernel_type type;
     dn_metric metric;    /* distance */
-    double gamma, coef0; /* polynomial; coef0 of sigmoid too */
+    double gamma, coef0; /* polynomial: both; sigmoid: coef0 */
     double scale;        /* sigmoid */
     double width;        /* rbf, distance: > 0 */
     unsigned degree;     /* polynomial: >= 1 */
-    unsigned length;     /* shared_paths: most labels in a sequence */
-    bool normalize;      /* K(x, z)/√(K(x, x) K(z, z)); 0 if one of the two is not positive */
+    unsigned length;     /* shared_paths: maximum number of labels of a sequence */
+    bool normalize;      /* use K(x, z)/√(K(x, x) K(z, z)) instead; 0 if K(x, x) or K(z, z) is not
+                          * positive */
     /* mahalanobis: A [n_features × n_features] with A'A = S⁻¹, lower triangular, zeros above;
-     * else NULL */
+     * otherwise NULL */
     double *factor;
     size_t n_features; /* columns of a row */
 } dn_kernel;
 
-/* Computes S of a mahalanobis kernel. O(n_features³).
+/* Computes the covariance matrix S of a mahalanobis kernel. O(n_features³).
  *
- *   out, work  [n_features × n_features]; a column that the factor omits has zeros in out */
+ *   out, work  [n_features × n_features]; columns that the factor omits are 0 in `out` */
 void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work);
 
 DN_END_DECLS
