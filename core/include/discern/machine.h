@@ -1,10 +1,10 @@
-/* A machine: what a learner leaves, the functions of the encoded x that separate its classes.
+/* A machine: the result of a learner, the functions of the encoded x that separate the classes.
  *
- *   two classes  one score g; g > 0 chooses the second class
- *   K classes    K scores; the greatest chooses
+ *   two classes  one score g; the second class is chosen if g > 0
+ *   K classes    K scores; the class with the greatest score is chosen
  *
- * A model has one machine, or several of two classes each where K classes are separated two at a
- * time (decision.h). Kinds of machine:
+ * A model has one machine, or several machines of two classes each if K classes are separated two
+ * at a time (decision.h). Kinds of machine:
  *
  *   linear       g = W x + w0, with or without Gaussian class densities of one covariance
  *   gaussian     g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
@@ -13,8 +13,8 @@
  *   neighbours   g_k = ln of the share of class k in the votes of the nearest stored rows
  *   network      g = W_Lᵀ z_{L−1} + b_L over layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x
  *
- * Of K scores only the differences have a meaning: those of a linear machine with densities leave
- * out what all classes have in common. */
+ * Only the differences of K scores have a meaning: the scores of a linear machine with densities
+ * omit the terms that are equal for all classes. */
 #ifndef DISCERN_MACHINE_H
 #define DISCERN_MACHINE_H
 
@@ -29,10 +29,10 @@ DN_BEGIN_DECLS
 /* Immutable once it belongs to a model. */
 typedef struct dn_machine dn_machine;
 
-/* 1 for two classes, K otherwise. */
+/* Returns the number of scores: 1 for two classes, otherwise K. */
 size_t dn_machine_n_scores(const dn_machine *machine);
 
-/* For machines that belong to no model. NULL and half-made ones are allowed. */
+/* Frees a machine that does not belong to a model. NULL and incomplete machines are allowed. */
 void dn_machine_free(dn_machine *machine);
 
 DN_END_DECLS

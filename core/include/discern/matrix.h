@@ -16,7 +16,7 @@ typedef enum dn_matrix_kind { DN_DENSE, DN_CSR } dn_matrix_kind;
  *   DN_CSR    compressed sparse rows: the entries of row i are k = row_start[i] ...
  *             row_start[i + 1] - 1, each with column cols[k] and value values[k]. Columns are below
  *             n_cols and ascend strictly within a row. row_start has n_rows + 1 elements and need
- *             not begin with 0: a range of rows of a larger matrix is a view, too */
+ *             not begin with 0, so that a range of rows of a larger matrix is also a view */
 typedef struct dn_matrix {
     dn_matrix_kind kind;
     size_t n_rows, n_cols;
@@ -26,7 +26,7 @@ typedef struct dn_matrix {
     const uint32_t *cols;    /* DN_CSR only */
 } dn_matrix;
 
-/* Views of whole arrays. */
+/* Return views of whole arrays. */
 dn_matrix dn_matrix_dense(const double *values, size_t n_rows, size_t n_cols);
 dn_matrix dn_matrix_csr(const size_t *row_start,
                         const uint32_t *cols,
@@ -34,7 +34,8 @@ dn_matrix dn_matrix_csr(const size_t *row_start,
                         size_t n_rows,
                         size_t n_cols);
 
-/* Rows first … first + n_rows - 1 of m. What lies behind the end of m is left out. */
+/* Returns a view of the rows first … first + n_rows - 1 of m. Rows after the end of m are
+ * omitted. */
 dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows);
 
 DN_END_DECLS

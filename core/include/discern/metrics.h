@@ -1,6 +1,6 @@
 /* Metrics of a classifier on labelled rows (ALGORITHMS.md, "Evaluation").
  *
- *   dn_metrics_new     declares the number of rows and the results that come with them
+ *   dn_metrics_new     sets the maximum number of rows and the kinds of results of each row
  *   dn_metrics_add     adds rows
  *   dn_metrics_finish  computes the ratios. It sorts the scores for the rank statistics
  *
@@ -9,8 +9,8 @@
  * Sums are taken row by row in the order of the rows. Every mean is weighted by the weights of the
  * rows. Rows with weight 0 are ignored. Ambiguous rows (DN_AMBIGUOUS) are errors.
  *
- * Terms: K is the number of classes, v the weight of a row. A metrics object belongs to one thread
- * at a time; different objects are independent. */
+ * Terms: K is the number of classes, v the weight of a row. A metrics object may be used by one
+ * thread at a time; different objects are independent. */
 #ifndef DISCERN_METRICS_H
 #define DISCERN_METRICS_H
 
@@ -23,118 +23,129 @@
 DN_BEGIN_DECLS
 
 typedef struct dn_class_metrics {
-    double precision, recall, f1; /* NaN: undefined (0/0: never predicted, no rows) */
+    double precision, recall, f1; /* NaN: undefined (0/0), because the class is never predicted or
+                                   * has no rows */
     double support;               /* Σ v of the rows of the class */
 } dn_class_metrics;
 
-/* One point of a curve: the rates if the class is chosen for scores >= threshold. */
+/* One point of a curve: the rates if the class is predicted for scores >= threshold. */
 typedef struct dn_curve_point {
-    double x, y; /* ROC: false and true positive rate; precision-recall: recall and precision */
-    double threshold; /* INFINITY at the first point: the class is not chosen for any row */
+    double x, y; /* ROC: x is the false positive rate, y the true positive rate; precision-recall:
+                  * x is the recall, y the precision */
+    double threshold; /* INFINITY at the first point, where the class is predicted for no row */
 } dn_curve_point;
 
 typedef struct dn_curve {
-    /* ROC area or average precision of the curve before thinning. NaN: no points. */
+    /* ROC area or average precision, computed before points are removed. NaN: no points */
     double area;
     size_t n_points;        /* 0: the class has no rows, or all rows */
-    dn_curve_point *points; /* [n_points] x ascending; first and last point are exact */
+    dn_curve_point *points; /* [n_points] x ascending; the first and the last point are always
+                             * kept */
 } dn_curve;
 
 #define DN_CALIBRATION_BINS 10
-/* Rows whose greatest probability is in [low, high). The last bin is [low, high]. */
+/* Rows whose greatest probability is in [low, high); in the last bin [low, high]. */
 typedef struct dn_calibration_bin {
     double low, high;
     double weight;     /* Σ v */
     double confidence; /* mean of the greatest probability; NaN: no rows */
-    /* Share of the rows whose true class has the greatest probability. Among equal probabilities
-     * the class with the lowest index counts. NaN: no rows. */
+    /* Share of the rows whose true class has the greatest probability. Of classes with equal
+     * probabilities, the class with the lowest index has the greatest. NaN: no rows */
     double accuracy;
 } dn_calibration_bin;
 
 /* Curves for plots.
  *
- * Scores: for two classes g, of the second class. For K > 2 classes the probabilities, or the class
- * scores of a model without probabilities, each class against the rest.
+ * Scores: for two classes g, the score of the second class. For K > 2 classes the probabilities,
+ * or the class scores of a model without probabilities; each class against the rest.
  *
  * A curve has at most DN_CURVE_POINTS points; with more than 20 classes at most 4000/K, but not
- * fewer than 12. Longer curves are thinned. The first and the last point are kept.
- *   ROC               Points inside a straight segment are removed; the curve stays the same. If
- *                     there are still too many, the curve, of length 2 in Δx + Δy, is cut into
- *                     equal parts and the first point of each part is kept. With 200 points the
- *                     trapezoidal area changes by less than 0.003.
- *   precision-recall  If there are too many thresholds, the recall axis is cut into equal parts and
- *                     the first point of each part is kept. */
+ * fewer than 12. Points of longer curves are removed. The first and the last point are kept.
+ *   ROC               Points inside a straight segment are removed, which does not change the
+ *                     curve. If there are still too many points, the curve, of length 2 in Δx + Δy,
+ *                     is divided into equal parts and the first point of each part is kept. With
+ *                     200 points the trapezoidal area changes by less than 0.003.
+ *   precision-recall  If there are too many thresholds, the recall axis is divided into equal parts
+ *                     and the first point of each part is kept. */
 #define DN_CURVE_POINTS 200
 typedef struct dn_curves {
-    size_t n_curves;            /* 1 for two classes (the second is positive), K otherwise */
-    bool of_probability;        /* thresholds are probabilities, not scores */
+    size_t n_curves;            /* 1 for two classes (the second is the positive class), otherwise
+                                 * K */
+    bool of_probability;        /* true: thresholds are probabilities; false: thresholds are
+                                 * scores */
     dn_curve *roc;              /* [n_curves] from (0, 0) to (1, 1) */
     dn_curve *precision_recall; /* [n_curves] from recall 0, precision 1 to recall 1 */
-    bool calibrated;            /* the rows have probabilities: the bins are filled */
+    bool calibrated;            /* true: the rows have probabilities, and the bins are valid */
     dn_calibration_bin calibration[DN_CALIBRATION_BINS];
 } dn_curves;
 
-/* Valid after dn_metrics_finish. NaN: undefined, null in JSON. Infinite scores can make a loss
- * infinite. */
+/* Results. Valid after dn_metrics_finish. NaN: undefined (null in JSON). Infinite scores can make
+ * a loss infinite. */
 typedef struct dn_metrics {
     size_t n_classes;
     double rows;   /* number of rows with a weight > 0 */
     double weight; /* Σ v */
     double accuracy, error;
     double balanced_accuracy; /* mean recall of the classes that have rows */
-    /* From probabilities. NaN: the rows have none. */
-    double log_loss; /* mean −ln p_true; p clipped to [1e-15, 1 − 1e-15] */
-    double brier;    /* two classes: mean (p − r)² of the second; K: mean Σ_k (p_k − r_k)² */
-    double ece;      /* Σ over the bins of share of the weight · |accuracy − confidence| */
+    /* Computed from probabilities. NaN: the rows have no probabilities. */
+    double log_loss; /* mean −ln p_true; p_true is clipped to [1e-15, 1 − 1e-15] */
+    double brier; /* r_k is 1 for the true class, otherwise 0. Two classes: mean (p − r)² of the
+                      * second class; K classes: mean Σ_k (p_k − r_k)² */
+    double ece;   /* expected calibration error: Σ over the bins of (share of the weight) ·
+                      * |accuracy − confidence| */
     /* Matthews correlation coefficient; for K > 2 classes, or with ambiguous rows, Gorodkin's R_K.
-     * Ambiguous rows count as predictions of one more class that has no rows. NaN: 0/0. */
+     * Ambiguous rows are counted as predictions of an additional class that has no rows. NaN:
+     * 0/0. */
     double mcc;
-    /* From ranks. Two classes: of g. K: mean over the classes that have some rows but not all, each
-     * against the rest. NaN: there is no such class, the rows were not ranked (see `warning`), or
-     * they have neither probabilities nor class scores. */
+    /* Computed from ranks. Two classes: of g. K classes: mean over the classes that have some rows
+     * but not all, each class against the rest. NaN: there is no such class, the rows were not
+     * ranked (see `warning`), or the rows have neither probabilities nor class scores. */
     double roc_auc; /* ties count ½ */
-    /* Σ (R_i − R_{i−1}) P_i over descending scores; equal scores are one step. */
+    /* Σ (R_i − R_{i−1}) P_i over descending scores, where R is the recall and P the precision;
+     * equal scores are one step. */
     double average_precision;
-    /* From margins m = g_true − max other class score (two classes: t·g). NaN: the rows have no
-     * class scores (votes). */
+    /* Computed from margins m = g_true − (greatest other class score); two classes: m = t·g, t =
+     * ±1. NaN: the rows have no class scores (votes). */
     double hinge;         /* mean max(0, 1 − m) */
     double squared_loss;  /* mean (1 − m)² */
     double logistic_loss; /* mean ln(1 + e^−m)/ln 2 */
-    /* Σ v of the ambiguous rows. They are errors and are not in the confusion matrix. */
+    /* Σ v of the ambiguous rows, which are counted as errors and are not in the confusion
+     * matrix. */
     double ambiguous;
     double *confusion;           /* [K × K] Σ v; row: true class, column: predicted class */
     dn_class_metrics *per_class; /* [K] */
-    /* Means over the classes that are true or predicted for some row: unweighted, and weighted by
-     * support. Undefined values count as 0. Their `support` is the total weight. */
+    /* Means over the classes that are the true or the predicted class of some row: unweighted, and
+     * weighted by support. Undefined values are 0 in the means. `support` is the total weight. */
     dn_class_metrics macro, weighted;
     dn_curves *curves; /* NULL: not requested */
-    /* Why the rank statistics are missing although they are defined; "" otherwise. */
+    /* Reason why the rank statistics are missing although they are defined; otherwise "". */
     char warning[DN_MESSAGE_SIZE];
 } dn_metrics;
 
-/* Limit of rows × score columns for ranking (one column for two classes, otherwise K).
+/* Limit of (number of rows) × (number of score columns) for ranking. Score columns: one for two
+ * classes, otherwise K.
  *
- * Ranking keeps all scores until dn_metrics_finish: 28 bytes per row for two classes, 8·K + 20 for
- * K, and 8 more with weights. If the allocator of the run refuses the memory, or the limit is
- * exceeded, the rows are not ranked and `warning` gives the reason. */
+ * Ranking stores all scores until dn_metrics_finish: 28 bytes per row for two classes, 8·K + 20
+ * for K classes, and 8 more with weights. If the allocator of the run refuses the memory, or the
+ * limit is exceeded, the rows are not ranked and `warning` has the reason. */
 #define DN_MAX_RANKED_SCORES ((size_t)1 << 27)
 
-/* What dn_metrics_add will receive. */
+/* Options of dn_metrics_new: the data that dn_metrics_add will receive. */
 typedef struct dn_metrics_options {
     size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n_classes;
     size_t n_rows; /* maximum number of rows */
-    /* Every call of dn_metrics_add passes the array exactly if its flag is set. `weight` may be
-     * NULL although `weighted` is set. */
+    /* If a flag is set, every call of dn_metrics_add must pass the array, otherwise none.
+     * Exception: `weight` may be NULL although `weighted` is set. */
     bool probabilities, class_scores, weighted;
     bool curves;
-    bool unranked; /* omit the rank statistics without a warning */
-    /* Provides the memory for ranking, and cancellation. Must be valid until dn_metrics_finish or
-     * dn_metrics_free returns. NULL: malloc, never cancelled. */
+    bool unranked; /* true: the rank statistics are omitted without a warning */
+    /* Provides the memory for ranking and the stop function. Must be valid until dn_metrics_finish
+     * or dn_metrics_free returns. NULL: malloc, never cancelled. */
     const dn_run *run;
 } dn_metrics_options;
 
-/* Rows to add. The arrays are read during the call only. */
+/* Rows to add. The arrays are read only during the call. */
 typedef struct dn_metrics_rows {
     size_t struct_size; /* sizeof, or 0: see api.h */
     size_t n;
@@ -145,11 +156,11 @@ typedef struct dn_metrics_rows {
     const double *weight;        /* [n] >= 0; NULL: all 1 */
 } dn_metrics_rows;
 
-/* Creates an empty metrics object. The options are copied; the run in them is not. Free it with
- * dn_metrics_free.
+/* Creates an empty metrics object. The options are copied; the run to which they point is not.
+ * Free the object with dn_metrics_free.
  *
- * DN_ERR_ARGUMENT, DN_ERR_VERSION, DN_ERR_MEMORY. Missing memory for ranking is a warning, not an
- * error. */
+ * DN_ERR_ARGUMENT, DN_ERR_VERSION, DN_ERR_MEMORY. If there is no memory for ranking, a warning is
+ * set and no error is returned. */
 DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options,
                                      dn_metrics **out,
                                      dn_error *err);
@@ -161,12 +172,12 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);
  * log n).
  *
  * DN_ERR_ARGUMENT: see dn_metrics_add. DN_ERR_MEMORY: no memory for the curves. DN_ERR_STOPPED,
- * DN_ERR_TIME: cancelled. After an error the metrics can only be freed. */
+ * DN_ERR_TIME: cancelled. After an error the only allowed call is dn_metrics_free. */
 DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
 
-/* The scalar metrics by number, for listings and for means over folds: "accuracy", "error",
+/* Name and value of scalar metric i, for listings and for means over folds: "accuracy", "error",
  * "balanced_accuracy", "log_loss", "brier", "mcc", "roc_auc", "average_precision", "hinge",
- * "squared_loss", "logistic_loss", "ece", "ambiguous". Beyond the last: NULL and NaN. */
+ * "squared_loss", "logistic_loss", "ece", "ambiguous". NULL and NaN if i is too large. */
 const char *dn_metric_name(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);
 

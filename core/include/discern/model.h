@@ -7,10 +7,10 @@
  *                         order; it is described in core/model/model_bytes.h
  *
  * A dn_model is immutable and reference-counted; threads may share it. Pointers that a function
- * returns from a const model belong to the model and are valid while the caller holds a reference.
+ * returns from a const model belong to the model and are valid while the caller has a reference.
  *
  * Terms: K is the number of classes. g is a score. x is an encoded row; x_raw is x without
- * standardization. */
+ * standardisation. */
 #ifndef DISCERN_MODEL_H
 #define DISCERN_MODEL_H
 
@@ -29,20 +29,22 @@ typedef struct dn_model dn_model;
 /* The classes of a target column in ascending order: numbers by value, false before true, strings
  * by byte value. A view; the model owns the memory. */
 typedef struct dn_classes {
-    dn_column_type type; /* of the target column; numeric, boolean: JSON numbers, booleans */
+    dn_column_type type; /* type of the target column; numeric and boolean classes are JSON numbers
+                          * and booleans */
     size_t n;
     const double *number; /* [n]; NULL unless numeric or boolean */
-    dn_strings names;     /* [n] text: shortest form of the number, true or false, the string */
+    dn_strings names;     /* [n] class names as text: the shortest form of a number, true or false,
+                           * or the string */
 } dn_classes;
 
 /* ---- training ---- */
 /* Range of weights above 0. Products, squares and sums of such weights neither overflow nor lose
- * digits to underflow. The weights of rows and of classes, and their products, must be in this
+ * precision by underflow. The weights of rows and of classes, and their products, must be in this
  * range; the weight of a row may also be 0. */
 #define DN_MIN_WEIGHT 1e-100
 #define DN_MAX_WEIGHT 1e100
 
-/* The class weight, a factor on the weight of each row. */
+/* The class weight: a factor for the weights of the rows of each class. */
 typedef enum dn_class_weight {
     DN_CLASS_WEIGHT_NONE,
     DN_CLASS_WEIGHT_BALANCED, /* Σv/(K·Σ_class v): all classes have equal total weight */
@@ -54,37 +56,39 @@ typedef struct dn_train_request {
     size_t struct_size; /* sizeof, or 0: see api.h */
     const dn_table_source *source;
     const dn_params *params; /* the algorithm with its parameters */
-    /* Column of the source. DN_NO_TARGET for an algorithm without DN_ALGORITHM_TARGET. */
+    /* Column index of the target. DN_NO_TARGET for an algorithm without DN_ALGORITHM_TARGET. */
     size_t target;
-    /* `columns` are columns of the source in the order of the features, without target and weight.
-     * dn_train sets the target and n_classes. */
+    /* `features.columns` are the columns of the source in the order of the features, without
+     * target and weight. dn_train sets features.target and features.n_classes. */
     dn_encoder_spec features;
-    /* For dn_train_memory: number of words and nonzero entries of the text and sparse inputs in all
-     * rows. dn_train ignores it. */
+    /* For dn_train_memory: total number of words and nonzero entries of the text and sparse inputs
+     * in all rows. dn_train ignores it. */
     double entries;
-    /* For dn_train_memory: number of distinct words of the text input that has the most, before the
-     * vocabulary is chosen. 0: no text input, or unknown. */
+    /* For dn_train_memory: number of distinct words, before the vocabulary is chosen, of the text
+     * input with the most distinct words. 0: no text input, or unknown. */
     double different_words;
-    /* The numeric column `weight` holds the weights of the rows: 0 or DN_MIN_WEIGHT …
+    /* true: the numeric column `weight` contains the weights of the rows: 0 or DN_MIN_WEIGHT …
      * DN_MAX_WEIGHT, not all 0. A missing weight is an error. */
     bool weighted;
-    size_t weight; /* column of the source, neither an input nor the target */
+    size_t weight; /* column index; must be neither an input nor the target */
     dn_class_weight class_weight;
     /* DN_CLASS_WEIGHT_GIVEN: [K] DN_MIN_WEIGHT … DN_MAX_WEIGHT, in the order of the classes. */
     const double *class_weights;
     size_t n_class_weights;
-    /* Validation: at most one of the next three. */
+    /* Validation: at most one of `holdout`, `folds` and `validation` may be set. */
     /* Fraction of the usable rows held out for validation, 0 < holdout < 1; 0: none. Stratified by
      * class, chosen by run->seed. Every class keeps at least one training row. */
     double holdout;
     /* Number of folds of a cross-validation, 2 … DN_MAX_FOLDS; 0: none. Stratified by class, chosen
      * by run->seed. The model is trained on all rows. */
     size_t folds;
-    /* Labelled rows of another table, whose columns are found by name; NULL: none. Its column with
-     * the name of the weight column holds its weights; without that column all weights are 1. */
+    /* Labelled rows of another table; NULL: none. Its columns are found by name. The weights are
+     * read from the column with the name of the weight column; without this column all weights are
+     * 1. */
     const dn_table_source *validation;
-    size_t max_classes; /* more classes are DN_ERR_DATA; 0: 1000 */
-    bool curves;        /* compute curves for the training and validation rows; never for folds */
+    size_t max_classes; /* maximum number of classes; more are DN_ERR_DATA. 0: 1000 */
+    bool curves;        /* true: compute curves for the training and validation rows; curves of
+                         * folds are not computed */
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 
@@ -92,13 +96,15 @@ typedef struct dn_train_result {
     dn_model *model; /* a reference that the caller owns */
     dn_report report;
     dn_metrics *train;      /* on the training rows; NULL without a target */
-    dn_metrics *validation; /* on the held-out rows or the other table; NULL: none, or no target */
-    dn_metrics **folds; /* [n_folds] each fold evaluated on its rows; NULL: none, or no target */
+    dn_metrics *validation; /* on the held-out rows or the other table; NULL: no validation, or no
+                             * target */
+    dn_metrics **folds;     /* [n_folds] metrics of each fold; NULL: no cross-validation, or no
+                         * target */
     size_t n_folds;
-    /* Numbers of rows. Skipped: the target is missing or the weight is 0. n_validation counts the
-     * rows of the other table that were evaluated. */
+    /* Numbers of rows. n_skipped: rows whose target is missing or whose weight is 0. n_validation:
+     * held-out rows, or evaluated rows of the other table. */
     size_t n_train, n_validation, n_skipped;
-    /* Measured with run->elapsed. The fits of folds count as evaluation. */
+    /* Durations measured with run->elapsed. The fits of folds are part of seconds_evaluate. */
     double seconds_load, seconds_encode, seconds_fit, seconds_evaluate;
 } dn_train_result;
 /* Trains a model.
@@ -142,29 +148,29 @@ DN_MUST_USE dn_status dn_train(const dn_train_request *request,
 /* Frees the contents of a result. Allowed for {0} and more than once; `result` must not be NULL. */
 void dn_train_result_done(dn_train_result *result);
 
-/* Estimates the bytes that dn_train needs, from what is known before the data are read: types and
- * widths of the columns, number of rows, request->entries and request->different_words (72 bytes
- * per word in every slot that meets it). Optional memory is not included: rows of a learner that
- * can stream, and the ranking of scores (metrics.h). */
+/* Estimates the bytes that dn_train needs, before the data are read: from the types and widths of
+ * the columns, the number of rows, request->entries and request->different_words (72 bytes per
+ * word in every slot that reads the word). Optional memory is not included: the rows of a learner
+ * that can stream, and the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request,
                        size_t n_rows,
                        size_t n_features,
                        size_t n_classes,
                        size_t n_slots);
-/* The part of the estimate that the method needs for the features and classes even with few rows,
- * such as matrices of all pairs of features. Computed for a single row; the other facts are those
- * of the source. */
+/* Returns the part of the estimate of dn_train_memory that the method needs for features and
+ * classes even with few rows, such as matrices of all pairs of features. Computed for a single
+ * row; "auto" is resolved for the number of rows of the source. */
 double dn_train_method_memory(const dn_train_request *request,
                               size_t n_features,
                               size_t n_classes,
                               size_t n_slots);
 
 /* ---- a model ---- */
-/* Reference counting; thread-safe. dn_model_ref returns its argument. The last dn_model_unref frees
- * the model. */
+/* Reference counting; thread-safe. dn_model_ref returns its argument. dn_model_unref frees the
+ * model with its last reference. */
 dn_model *dn_model_ref(dn_model *model);
 void dn_model_unref(dn_model *model);          /* NULL is allowed */
-size_t dn_model_memory(const dn_model *model); /* approximate bytes */
+size_t dn_model_memory(const dn_model *model); /* approximate bytes of memory */
 
 const dn_algorithm *dn_model_algorithm(const dn_model *model);
 const dn_params *dn_model_params(const dn_model *model);
@@ -172,32 +178,34 @@ uint64_t dn_model_seed(const dn_model *model);
 const char *dn_model_target(const dn_model *model); /* NULL: no target */
 const dn_classes *dn_model_classes(const dn_model *model);
 const dn_encoder *dn_model_encoder(const dn_model *model);
-/* The index of a class, or SIZE_MAX if the model has no such class. Numeric and boolean targets are
- * found by number, strings by text (`length` bytes); the other function returns SIZE_MAX. */
+/* Return the index of a class, or SIZE_MAX if the model has no such class. Classes of numeric and
+ * boolean targets are found by dn_model_class_of_number, strings by dn_model_class_of_text
+ * (`length` bytes). */
 size_t dn_model_class_of_number(const dn_model *model, double number);
 size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t length);
 
-/* The decision rule and the machines. dn_decision_machine gives the classes of machine i.
+/* The decision rule and the machines. dn_decision_machine returns the classes of machine i.
  *
- * Machines refer to x_raw, except kernel machines and others that stay in the encoded space they
- * were trained in. dn_model_machine returns NULL if i >= dn_model_n_machines. */
+ * Machines apply to x_raw, except kernel machines and other machines that need encoded rows.
+ * dn_model_machine returns NULL if i >= dn_model_n_machines. */
 dn_decision dn_model_decision(const dn_model *model);
 size_t dn_model_n_machines(const dn_model *model);
 const dn_machine *dn_model_machine(const dn_model *model, size_t i);
 
-/* Calibration: probabilities for machines whose scores are not log-odds, learned from held-out
+/* Calibration: probabilities for machines whose scores are not log-odds, computed from held-out
  * rows.
  *
- * For each score there is a function to the log-odds of its positive class; for each of K scores of
- * one machine, to the log-odds of its class against all others. dn_decision_probabilities computes
- * p from them with the rule dn_calibrated_decision. Labels still depend on the scores: near the
- * decision boundary the label may differ from the most probable class. */
+ * Each score has a function that maps it to the log-odds of its positive class; for one of K
+ * scores of a native machine, to the log-odds of its class against all others.
+ * dn_decision_probabilities computes p from these log-odds with the rule dn_calibrated_decision.
+ * Labels are still computed from the scores: near the decision boundary the label may differ from
+ * the most probable class. */
 typedef enum dn_calibration_method {
     DN_CALIBRATION_NONE,
     DN_CALIBRATION_PLATT,
     DN_CALIBRATION_ISOTONIC
 } dn_calibration_method;
-/* The name that the parameter uses, such as "platt". A string constant. */
+/* Returns the name of the method as parameter value, such as "platt". A static string. */
 const char *dn_calibration_name(dn_calibration_method method);
 typedef struct dn_calibrator {
     double slope, intercept; /* platt: log-odds = slope·g + intercept, slope >= 0 */
@@ -208,22 +216,25 @@ typedef struct dn_calibrator {
 } dn_calibrator;
 typedef struct dn_calibration {
     dn_calibration_method method;
-    size_t folds;          /* number of folds of held-out training rows */
+    size_t folds;          /* number of folds into which the training rows were divided */
     size_t n_scores;       /* of the model */
     dn_calibrator *scores; /* [n_scores] in the order of the machines */
 } dn_calibration;
 const dn_calibration *dn_model_calibration(const dn_model *model); /* NULL: none */
 
-/* All scores of a model with linear machines: g = W x_raw + w0. W is [n_scores × n_features], w0 is
- * [n_scores]. The model owns both. */
+/* All scores of a model with linear machines: g = W x_raw + w0, W [n_scores × n_features], w0
+ * [n_scores]. The model owns both arrays. */
 typedef struct dn_linear {
     size_t n_scores, n_features;
     const double *w, *w0;
 } dn_linear;
-bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linear, out unchanged */
+bool dn_model_linear(const dn_model *model, dn_linear *out); /* returns false and leaves *out
+                                                              * unchanged if the machines are not
+                                                              * linear */
 
 /* ---- description ---- */
-/* The kind of the model's machines: "linear", "gaussian", "naive_bayes", "kernel", "network". */
+/* Returns the kind of the model's machines, such as "linear", "gaussian", "naive_bayes", "kernel"
+ * or "network". */
 const char *dn_model_kind(const dn_model *model);
 /* Passes the data that the machines share, such as support vectors, to the visitor, as members of
  * the object that is open. The weights of linear models are not passed (dn_model_linear).
@@ -231,92 +242,97 @@ const char *dn_model_kind(const dn_model *model);
 DN_MUST_USE dn_status dn_model_describe(const dn_model *model,
                                         const dn_visitor *visitor,
                                         dn_error *err);
-/* Whether the machines have parameters other than linear weights. */
+/* Returns true if the machines have parameters other than linear weights. */
 bool dn_model_describes_machines(const dn_model *model);
-/* Passes the parameters of machine i in the same way. DN_ERR_ARGUMENT: no such machine;
- * DN_ERR_MEMORY. */
+/* Passes the parameters of machine i to the visitor, as dn_model_describe does. DN_ERR_ARGUMENT:
+ * no such machine; DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dn_model_describe_machine(const dn_model *model,
                                                 size_t i,
                                                 const dn_visitor *visitor,
                                                 dn_error *err);
-/* Returns how many numbers the describe functions pass only if visitor->matrices is set. *out_name:
- * the name of such arrays, such as "support vectors". */
+/* Returns the number of numbers that the describe functions pass only if visitor->matrices is set.
+ * *out_name: a name for these arrays, such as "support vectors". */
 double dn_model_matrix_numbers(const dn_model *model, const char **out_name);
-/* DN_DECISION_OUTLIER: the threshold >= 0; rows with a score < −threshold are outliers. Otherwise
- * 0. */
+/* Returns the threshold >= 0 of DN_DECISION_OUTLIER: rows with a score < −threshold are outliers.
+ * 0 for other rules. */
 double dn_model_threshold(const dn_model *model);
 
 /* ---- prediction ---- */
-/* Output arrays of dn_model_predict, allocated by the caller. A NULL array is not computed.
- * Probabilities, contributions and log densities that the model does not have are NaN. */
+/* Output arrays of dn_model_predict, allocated by the caller. If an array is NULL, the result is
+ * not computed. Probabilities, contributions and log densities that the model cannot compute are
+ * NaN. */
 typedef struct dn_prediction {
     size_t struct_size;    /* sizeof, or 0: see api.h */
     size_t *label;         /* [n] class index or DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K] */
     double *scores;        /* [n × n_scores] in the order of the machines */
-    bool *candidates; /* [n × K] see dn_decision_candidates; with the threshold of the model */
+    bool *candidates; /* [n × K] see dn_decision_candidates; computed with the threshold of the
+                       * model */
     /* [n] distance to the decision surface in raw features.
      *
-     *   two classes             g/‖w‖; kernel machines: in the space of the kernel
+     *   two classes             g/‖w‖; kernel machines: in the feature space of the kernel
      *   K linear discriminants  min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen class i. Costs
-     *                           O(K · features) for each run of rows with the same class
+     *                           O(K · features) each time the class differs from the previous row's
      *   otherwise               NaN: not linear, votes, ambiguous, or all weights 0 */
     double *distance;
-    /* [n × n_scores × n_features] the contribution of each feature to each score. The contributions
-     * and dn_model_intercept sum to the score. */
+    /* [n × n_scores × n_features] contribution of each feature to each score. A score is the sum
+     * of its contributions and its element of dn_model_intercept. */
     double *contributions;
     double *log_density;  /* [n] ln p(x) in raw features; −∞ if out of support */
-    bool *out_of_support; /* [n] the likelihood of x is 0 in every class: only the priors decide */
+    bool *out_of_support; /* [n] true: the likelihood of x is 0 in every class, so that only the
+                           * priors determine the class */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
-/* Whether the scores are sums over features. False for kernel machines and networks. */
+/* Returns true if the scores are sums over features. False for kernel machines and networks. */
 bool dn_model_has_contributions(const dn_model *model);
-/* Whether a row can be out_of_support: scores are logarithms of class densities that can be 0. */
+/* Returns true if out_of_support can be true for some row: scores are logarithms of class
+ * densities that can be 0. */
 bool dn_model_can_be_impossible(const dn_model *model);
-/* Whether the inputs are values of a precomputed kernel. Then no input may be missing, and the
- * inputs do not vary independently. */
+/* Returns true if the inputs are values of a precomputed kernel. Then no input may be missing, and
+ * the inputs do not vary independently. */
 bool dn_model_is_precomputed(const dn_model *model);
-/* Approximate number of multiplications for the scores of one row, without encoding. */
+/* Returns the approximate number of multiplications for the scores of one row, without encoding. */
 double dn_model_cost(const dn_model *model);
 size_t dn_model_n_scores(const dn_model *model);
-/* The constant term of each score, [n_scores]. */
+/* Returns [n_scores] the constant term of each score. */
 const double *dn_model_intercept(const dn_model *model);
-/* Number of doubles of workspace that dn_model_predict and dn_model_transform need. Independent of
- * the number of rows. Independent of the number of features, except for kernel machines, bases, and
- * densities that need all features. Use allocated memory: the workspace also holds objects of other
- * types. */
+/* Returns the number of doubles of workspace that dn_model_predict and dn_model_transform need. It
+ * does not depend on the number of rows. It depends on the number of features only for kernel
+ * machines, bases, and densities that need all features. Use allocated memory: the workspace is
+ * also used for objects of other types. */
 size_t dn_model_workspace(const dn_model *model);
 /* Predicts raw rows (encoder.h).
  *
  *   workspace  [dn_model_workspace] doubles, used by one thread at a time
- *   out        which results to compute
+ *   out        the arrays of the results to compute
  *
- * Returns rows.n, or the index of the first row without an answer: a score is not finite
- * (densities: is NaN) because its values are too large, or an input of a precomputed kernel is
- * missing. Results for that row and later rows are undefined. The caller must reject infinite
- * inputs.
+ * Returns rows.n, or the index of the first row that cannot be predicted: a score is not finite
+ * (densities: is NaN) because the values of the row are too large, or an input of a precomputed
+ * kernel is missing. Results for that row and later rows are undefined. The caller must reject
+ * infinite inputs.
  *
  * The result of a row does not depend on other rows or on the thread. Thread-safe with one
  * workspace per thread. Does not allocate.
  *
- * Cost per row: proportional to its inputs and sparse entries, not to the number of features.
- * O(features) for contributions and for densities that need all features. Kernel machines evaluate
- * every support vector; pass many rows per call, since rows share this work. */
+ * Cost per row: proportional to the number of inputs and sparse entries, not to the number of
+ * features. O(features) for contributions and for densities that need all features. Kernel
+ * machines evaluate every support vector; pass many rows per call, because they share the pass
+ * over the support vectors. */
 size_t dn_model_predict(const dn_model *model,
                         dn_raw_rows rows,
                         double *workspace,
                         const dn_prediction *out);
-/* Writes why row i has no answer, as a phrase that continues "instance 3 ". */
+/* Writes the reason why row i cannot be predicted, as a phrase that continues "instance 3 ". */
 void dn_model_predict_why(const dn_model *model,
                           dn_raw_rows rows,
                           size_t i,
                           char out[DN_MESSAGE_SIZE]);
-/* Number of discriminant directions for dn_model_transform; 0: none. */
+/* Returns the number of discriminant directions for dn_model_transform; 0: none. */
 size_t dn_model_n_components(const dn_model *model);
 /* Projects raw rows on the discriminant directions: out [rows.n × n_components] ← ⟨direction,
- * x_raw⟩. Requires n_components > 0. Returns rows.n, or the index of the first row with a
- * coordinate that is not finite. */
+ * x_raw⟩. Requires dn_model_n_components > 0. Returns rows.n, or the index of the first row with a
+ * result that is not finite. */
 size_t dn_model_transform(const dn_model *model, dn_raw_rows rows, double *workspace, double *out);
 
 /* Options of an evaluation. NULL and {0}: no curves, all weights 1, the target of the model. */
@@ -324,8 +340,8 @@ typedef struct dn_evaluate_options {
     size_t struct_size; /* sizeof, or 0: see api.h */
     bool curves;
     const char *weight; /* name of the numeric column of weights; NULL: all weights are 1 */
-    /* Name of the column of true classes. NULL: the target of the model; DN_ERR_ARGUMENT if it has
-     * none. */
+    /* Name of the column of true classes. NULL: the target of the model; DN_ERR_ARGUMENT if the
+     * model has no target. */
     const char *target;
 } dn_evaluate_options;
 /* Computes the metrics of a model on a labelled table. Columns are found by name. Rows with a
@@ -367,16 +383,18 @@ DN_MUST_USE dn_status dn_model_write(const dn_model *model,
                                      void **out,
                                      size_t *out_size,
                                      dn_error *err);
-/* Reads a serialized model. Safe for any input. The caller owns the reference in *out.
+/* Reads a serialized model. Safe for any input, including malicious bytes. The caller owns the
+ * reference in *out.
  *
  * Allocates at most a small multiple of `size`, except for the words of a text input. Each word is
- * stored as the suffix after the prefix that it shares with the previous word: at least 3 bytes
- * give up to 450 bytes in memory, so that malicious input can take 150 times its size.
+ * stored as the suffix after the prefix that it shares with the previous word: 3 bytes or more in
+ * the file become up to 450 bytes in memory, so that malicious input can cause allocations of 150
+ * times its size.
  *
  * DN_ERR_ARGUMENT, DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err);
 
-/* The version of the library, such as "0.1.0". A string constant. */
+/* Returns the version of the library, such as "0.1.0". A static string. */
 const char *dn_version(void);
 
 DN_END_DECLS
