@@ -108,8 +108,8 @@ dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths, dn_e
 }
 
 /* ---- the layout of the features ---- */
-/* Lists the inputs of bases, and marks those without a feature for the number itself: inputs of
- * a polynomial, whose first monomials they are, and inputs that no basis keeps. */
+/* Lists the inputs of bases. Sets in_basis_only of the inputs that get no feature of their own:
+inputs of a polynomial, which are its first monomials, and inputs that no basis keeps. */
 static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     enum { HAD = 1, KEPT = 2, HELD = 4 };
     unsigned char *what = calloc(encoder->n_inputs + 1, 1);
@@ -182,7 +182,7 @@ static dn_status count_basis_features(dn_encoder *encoder, dn_error *err) {
     return DN_OK;
 }
 
-/* The rule is that of dn_encoder_is_sparse. */
+/* Returns whether encoded rows are sparse; dn_encoder_is_sparse documents the rule. */
 static bool choose_sparse(const dn_encoder *encoder) {
     size_t listed = 0;
     for (size_t u = 0; u < encoder->n_vector_inputs; u++) {

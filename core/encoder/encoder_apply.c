@@ -1,5 +1,4 @@
-/* Raw rows to features: dense, or sparse without zeros; and single values of raw rows to
- * features. */
+/* Encodes raw rows as dense rows or as sparse rows without zeros. Encodes single raw values. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 
@@ -40,8 +39,7 @@ void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standar
     }
 }
 
-/* Encodes the scalar inputs and the bases of one row; the features of vector inputs are those of
- * a row without entries. */
+/* Encodes the scalar inputs and the bases of one row; the features of vector inputs are set as for a row without entries. */
 static void encode_values(const dn_encoder *encoder, const double *value, bool standardize,
                           double *out) {
     for (size_t k = 0; k < encoder->n_inputs; k++) {
@@ -141,7 +139,7 @@ struct writing {
     size_t n;
 };
 
-/* Appends an entry. A zero is not kept: the next entry overwrites it. */
+/* Appends an entry. If the value is 0, the next entry overwrites it. */
 static inline void put(struct writing *w, size_t feature, double value) {
     w->cols[w->n] = (uint32_t)feature;
     w->values[w->n] = value;
@@ -161,8 +159,7 @@ static void put_number(struct writing *w, const dn_encoder *encoder, const dn_in
     }
 }
 
-/* Appends the entries of one input, from entry *e on. Features of a standardised input are
- * nonzero without an entry. */
+/* Appends the entries of one input, from entry *e on. A feature of a standardised input is nonzero even where the row has no entry. */
 static void put_vector(struct writing *w, const dn_encoder *encoder, const dn_input *input,
                        dn_raw_rows rows, size_t *e, size_t end) {
     const size_t stop = input->first_feature + input->n_features;

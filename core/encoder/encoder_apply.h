@@ -18,7 +18,7 @@ size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double
 /* Returns the number of doubles that dni_encode_raw_entries needs in `work`. */
 size_t dni_raw_entries_work(const dn_encoder *encoder);
 /* Encodes row i of raw rows to its nonzero features in ascending order, standardised if the
- * encoder standardises. The numbers are those of dn_encoder_apply, bit for bit.
+ * encoder standardises. The values are equal to those of dn_encoder_apply, bit for bit.
  *
  *   cols, values  each [n_features + 1]
  *   work          [dni_raw_entries_work(encoder)]

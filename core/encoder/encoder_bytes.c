@@ -39,7 +39,7 @@ enum {
 /* Iterates over the ranges of features that have a mean and a scale. */
 struct scaled {
     size_t input;    /* the next input; n_inputs: the bases; larger: the end */
-    size_t first, n; /* the present range */
+    size_t first, n; /* the current range */
 };
 
 static bool next_scaled(const dn_encoder *encoder, struct scaled *at) {
@@ -73,7 +73,7 @@ static bool has_index_filter(const dn_encoder *encoder) {
     return false;
 }
 
-/* Writes what follows the type of input i. */
+/* Writes the bytes of input i that follow its type. */
 static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer) {
     const dn_input *input = &encoder->inputs[i];
     switch (input->type) {
@@ -135,9 +135,9 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
 }
 
 /* ---- inputs ---- */
-/* What is known of the inputs before dni_encoder_finish. */
+/* Values read from the bytes that are needed until dni_encoder_finish has been called. */
 struct draft {
-    size_t *lengths; /* [n_inputs] of the names, which are in the reader's memory */
+    size_t *lengths; /* [n_inputs] bytes of each name; the names are in the reader's memory */
     uint32_t *as;    /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
     bool has_index_sets; /* sparse inputs have index sets */
@@ -286,9 +286,9 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
     return DN_OK;
 }
 
-/* Reads the mean number of entries. Indices and hash buckets take no bytes in an encoder. To
- * prevent a small input from requesting much memory, more than DN_MAX_DENSE_FEATURES of them
- * must be followed by as many bytes, which the machines of the model have. */
+/* Reads the mean number of entries. Indices and hash buckets take no bytes in an encoder. To prevent a small file from requesting much memory, an encoder with more than
+DN_MAX_DENSE_FEATURES indices and buckets must be followed by at least one byte for each. In a
+valid model, the machines after the encoder have these bytes. */
 static dn_status read_vector_inputs(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     double features = 0;
     bool any = false;

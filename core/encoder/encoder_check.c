@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_FISHER_COLUMNS = 8192 }; /* a matrix of them has 512 MiB */
+enum { MOST_FISHER_COLUMNS = 8192 }; /* a square matrix of this order takes 512 MiB */
 
 static dn_status refuse_basis(dn_error *err, const char *message) {
     return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), "basis", -1, err);
@@ -13,7 +13,7 @@ static bool is_number(dn_column_type type) {
     return type == DN_NUMERIC || type == DN_BOOLEAN;
 }
 
-/* The columns of the table, and what the bases checked so far use of the spec's columns. */
+/* The columns of the table, and the spec's columns that are used by the bases checked so far. */
 struct check {
     const dn_table_column *columns;
     const dn_encoder_spec *spec;

@@ -1,10 +1,9 @@
 /* Fits an encoder to the training rows.
  *
- * A missing number is replaced by the mean m of its column or by the most frequent value f. The
- * deviation s is that of the feature after the replacement. With the mean, missing values do not
- * deviate:
+ * A missing number is replaced by the mean m of its column or by the most frequent value f. s is the standard deviation of the feature after the replacement. If missing numbers are replaced
+by the mean, they add nothing to the sum of squares:
  *
- *   m   = sum(v x) / W           W: sum of v over the rows that have x
+ *   m   = sum(v x) / W           W: sum of v over the rows where x is not missing
  *   s^2 = sum(v (x - m)^2) / V   V: sum of v over all rows
  *
  * Two passes compute them. The first gives m'; the second gives the moments about m', D and Q,
@@ -15,8 +14,8 @@
  * With the most frequent value f, D and Q include the missing values, D + (V - W)(f - m') and Q
  * + (V - W)(f - m')^2, and all divisors are V.
  *
- * A column is constant, s = 1, if its extremes are equal or s is at most 1e-14 of the larger of
- * their magnitudes (rounding errors). Without any value, m = 0 and s = 1.
+ * A column is constant, s = 1, if its minimum and maximum are equal, or if s is at most 1e-14 times the larger of their
+magnitudes, which is only a rounding error. Without any value, m = 0 and s = 1.
  *
  * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
  * standardised index of a sparse column is like a number whose missing values are 0. */
@@ -164,7 +163,9 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (input->type == DN_NUMERIC) {
         return dni_frequent_number(scan, i, &input->fill, err);
     }
-    input->fill = input->fill > 0.5; /* values are 0 and 1, so that the mean decides */
+    input->fill =
+        input->fill >
+        0.5; /* values are 0 and 1, so that 1 is the more frequent value if the mean is above 0.5 */
     return DN_OK;
 }
 
@@ -418,7 +419,8 @@ cleanup:
 }
 
 /* ---- memory ---- */
-/* A level and its text in the set of one slot. The data decides; this is a typical size. */
+/* Typical bytes of one level and its text in the set of one slot. The actual size depends on the
+data. */
 #define LEVEL_BYTES 64
 
 double dni_encoder_levels_memory(size_t n_levels, size_t n_slots) {

@@ -12,7 +12,7 @@
 double dni_encoder_fit_memory(const dn_encoder_spec *spec, const dn_table_column *columns,
                               size_t n_rows, size_t n_levels, size_t n_slots);
 
-/* The part of it that the levels need. */
+/* Returns the part of dni_encoder_fit_memory that the levels need, in bytes. */
 double dni_encoder_levels_memory(size_t n_levels, size_t n_slots);
 
 #endif

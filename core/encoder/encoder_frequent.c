@@ -16,7 +16,7 @@ struct count {
 /* A hash table with open addressing, at most half full. */
 struct counts {
     struct count *slots;
-    size_t n_slots, n; /* a power of two; number of values */
+    size_t n_slots, n; /* n_slots: a power of two; n: number of different values */
     /* random, so that no client can choose values that collide; results do not depend on it */
     uint64_t seed;
 };

@@ -1,7 +1,7 @@
 /* Functions of numeric columns as features of a row.
  *
  *   polynomial      all monomials of degree 1 to D, ordered by degree, then by their factors
- *                   (a a, a b, b b); each is a monomial of one degree less times a column
+ *                   (a a, a b, b b); each monomial is one of the previous degree times a column
  *   gaussian        exp(-|z - c_k|^2/(2 width^2))     Bishop, PRML, section 3.1, eq. 3.4;
  *                   Alpaydin,
  *                                                     section 12.3
@@ -11,7 +11,8 @@
  *   fisher          w_k'z
  *
  * Columns are read in groups into a small array, so that a row of any width needs no workspace.
- * Every caller adds in the same order and gets the same bits. */
+ * The sums over the columns are taken in the same order for every caller, so that all callers
+get the same bits. */
 #include "encoder/basis/basis.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
@@ -58,8 +59,8 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
     return 0;
 }
 
-/* Lists the monomials. Those of each degree are those of the previous degree, each multiplied by
- * every column from its last factor on. */
+/* Fills parent and factor of all monomials. The monomials of degree d are the monomials of degree
+d - 1, each multiplied by its last factor and by every column after its last factor. */
 static void make_monomials(dni_basis *basis) {
     size_t n = basis->n_columns, made = n, before = 0;
     for (size_t j = 0; j < n; j++) {
@@ -164,7 +165,7 @@ static void add_columns(const dni_basis *basis, size_t first, size_t n, const do
     }
 }
 
-/* Applies the functions to the results of add_columns. */
+/* Computes the features in place from the sums of add_columns. */
 static void finish(const dni_basis *basis, double *out) {
     size_t n = basis->n_features;
     switch (basis->kind) {
@@ -228,7 +229,7 @@ double dni_basis_flops(const dni_basis *basis) {
     double n = (double)basis->n_features, p = (double)basis->n_columns;
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
-        return 8 * n; /* a product with two scattered reads */
+        return 8 * n; /* one product; reads two operands at random addresses */
     case DN_BASIS_GAUSSIAN:
     case DN_BASIS_DISTANCE:
         return n * (3 * p + 32); /* 32: exp, cos or sqrt */

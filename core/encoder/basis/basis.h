@@ -8,22 +8,24 @@ typedef struct dni_basis {
     dn_basis_kind kind;
     bool keep, standardize, interactions; /* as in dn_basis_spec */
     unsigned degree;                      /* polynomial */
-    /* gaussian. That of random Fourier is contained in `points` */
+    /* gaussian: the width. Random Fourier: the frequencies in `points` are already divided by the width */
     double width;
     size_t n_columns, n_features;
-    size_t *columns;      /* [n_columns] inputs of the encoder */
-    double *mean, *scale; /* [n_columns] the functions see z = (x - mean)/scale; NULL: z = x */
+    size_t *columns; /* [n_columns] inputs of the encoder */
+    double *mean,
+        *scale; /* [n_columns] the functions are applied to z = (x - mean)/scale; NULL: z = x */
     /* [n_features × n_columns] centres, points, frequencies or directions in terms of z;
      * NULL: polynomial */
     double *points;
     double *phase; /* random Fourier: [n_features] b */
     uint32_t *
-        /* polynomial: [n_features] the monomial of one degree less of which this one is a
-         * multiple; the columns, which are the first monomials, have themselves */
+        /* polynomial: [n_features] the monomial of the previous degree that is multiplied by `factor`.
+The first n_columns monomials are the columns; each is its own parent */
         parent;
     uint32_t *factor;     /* polynomial: [n_features] the last factor, a column */
     size_t first_feature; /* index among the encoder's features */
-    /* number of its first feature in names, from 1 through all bases of a kind */
+    /* number of the first feature in feature names; the features of all bases of one kind are numbered
+consecutively from 1 */
     size_t first_number;
 } dni_basis;
 
@@ -32,14 +34,14 @@ typedef struct dni_basis {
  * DN_ERR_DATA, DN_ERR_MEMORY; the caller then calls dni_basis_done. */
 DN_MUST_USE dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_columns,
                                      size_t n_classes, dn_error *err);
-/* Allocates mean and scale, 0 and 1. */
+/* Allocates mean and scale. Sets all means to 0 and all scales to 1. */
 DN_MUST_USE dn_status dni_basis_standardize(dni_basis *basis, dn_error *err);
-void dni_basis_done(dni_basis *basis); /* {0} and incomplete ones are allowed */
+void dni_basis_done(dni_basis *basis); /* a basis that is {0} or partly initialised is allowed */
 
 /* Computes the features of columns z [n_columns] to out [n_features], not standardised. */
 void dni_basis_evaluate(const dni_basis *basis, const double *z, double *out);
-/* Computes the same for a raw row [n_inputs], bit for bit: replaces missing numbers, then
- * applies mean and scale. Does not allocate. */
+/* Computes the features of a raw row [n_inputs]: replaces missing numbers, applies mean and scale,
+then evaluates as dni_basis_evaluate does, with the same bits. Does not allocate. */
 void dni_basis_evaluate_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
                             double *out);
 
@@ -50,7 +52,7 @@ double dni_basis_flops(const dni_basis *basis);
  * number. */
 size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DEGREE]);
 /* Returns the column of the basis, 0 … n_columns - 1, that feature j depends on and that has the
- * largest magnitude in a raw row. It is named when the feature is not finite. */
+ * largest magnitude in a raw row. An error message names this column if feature j is not finite. */
 size_t dni_basis_largest_column(const dni_basis *basis, size_t j, const dn_input *inputs,
                                 const double *raw);
 

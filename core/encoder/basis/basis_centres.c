@@ -4,15 +4,15 @@
  *           next
  *           ones are rows drawn with probability proportional to v D^2, where D is the distance
  *           to
- *           the nearest centre so potential (Arthur and Vassilvitskii, SODA 2007)
- *   Lloyd   each row is assigned to its nearest centre, among equals the first; each centre
+ *           the nearest centre chosen so far (Arthur and Vassilvitskii, SODA 2007)
+ *   Lloyd   each row is assigned to its nearest centre, the first one if several are equally near; each centre
  *           moves to
  *           the weighted mean of its rows; a centre without rows stays (Alpaydin, section 7.3;
  *           Bishop, PRML, section 9.1)
  *
  * Lloyd's iterations stop when no centre moves by more than 1e-6 of the root mean square
- * distance of the rows from their centres, or after 100 rounds. Sums are those of the run, and
- * rows are drawn in their order, so that the centres do not depend on the number of threads. */
+ * distance of the rows from their centres, or after 100 rounds. Sums are taken by dn_run in a fixed order, and rows are drawn in row order, so that the centres
+do not depend on the number of threads. */
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -263,8 +263,8 @@ static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols)
     }
 }
 
-/* Counts the rows with a weight > 0 and copies a sample of `left` of them. *among: their number,
- * if known. */
+/* Counts the rows with a weight > 0 and copies a sample of `left` of these rows. *among: the number
+of rows with a weight > 0, if known. */
 static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among,
                         size_t left, double *out, dn_error *err) {
     struct sample s = {.random = random, .among = *among, .left = left, .out = out};
@@ -286,7 +286,7 @@ static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *rand
     return DN_OK;
 }
 
-/* Stores the squared distances of all pairs of m rows in ascending order. */
+/* Computes the squared distances of all pairs of m rows and sorts them in ascending order. */
 static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run, double *square,
                           size_t *out_pairs, dn_error *err) {
     dni_pace pace = {.run = run};

@@ -23,7 +23,8 @@
 #include <string.h>
 
 #define COLLINEAR 1e-12 /* smallest eigenvalue of R, relative to the largest */
-/* smallest component of a null vector that counts, relative to its largest */
+/* a column is named as collinear if its component of a null vector is at least this, relative to
+the largest component */
 #define INVOLVED 1e-3
 #define NO_DIFFERENCE 1e-20 /* smallest r, relative to the largest */
 
@@ -31,8 +32,7 @@ struct fisher {
     const dn_run *run;
     size_t p, K;
     double
-        /* [K × (p + 1)] sum of v z and sum of v of each class; then the means instead of the
-         * former */
+        /* [K × (p + 1)] sum of v z and sum of v of each class; finish_means replaces sum of v z by the mean */
         *mean;
     double *centre;  /* [p] mean of all rows */
     double *within;  /* [p × p] S_W, then R, then L */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of a basis, counted from the first of its four. */
+/* Random number streams of a basis, relative to its first stream. Each basis has EACH streams. */
 enum { CENTRES = 0, WIDTH = 1, FREQUENCIES = 2, EACH = 4 };
 
 bool dni_basis_needs_moments(const dni_basis *basis) {
@@ -73,8 +73,8 @@ static void columns_done(struct columns *columns) {
     dn_encoder_unref(columns->encoder);
 }
 
-/* Creates an encoder whose features are the basis's columns in order; (x - mean)/scale by input
- * if mean is given. */
+/* Creates an encoder whose features are the basis's columns in order. If mean is not NULL, the
+features are (x - mean)/scale, with mean and scale by input. */
 static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
                                 const double *scale, dn_encoder **out, dn_error *err) {
     const size_t n = basis->n_columns;
@@ -114,8 +114,8 @@ cleanup:
     return status;
 }
 
-/* Encodes the rows in memory if the budget allows it, otherwise as a stream. Both give the same
- * rows. */
+/* Encodes the rows in memory if the memory budget allows it, otherwise as a stream. The encoded
+rows are the same in both cases. */
 static dn_status columns_init(struct columns *columns, const dn_encoder *of, const dni_basis *basis,
                               bool standardize, const dni_bases_data *data, const dn_run *run,
                               dn_error *err) {
@@ -141,7 +141,7 @@ static dn_status columns_init(struct columns *columns, const dn_encoder *of, con
 }
 
 /* ---- kinds ---- */
-/* Converts given points to terms of z. */
+/* Copies the points of the spec, which are in units of x, and converts them to units of z. */
 static void take_points(dni_basis *basis, const double *points) {
     for (size_t k = 0; k < basis->n_features; k++) {
         for (size_t c = 0; c < basis->n_columns; c++) {
@@ -174,7 +174,7 @@ static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t 
     return DN_OK;
 }
 
-/* Scales the directions to length 1 in terms of the columns that the basis sees. With more than
+/* Scales the directions to length 1 in the units in which the basis reads its columns. With more than
  * two classes the largest component is made positive. */
 static void finish_directions(dni_basis *basis, const double *scale, size_t n_classes) {
     for (size_t k = 0; k < basis->n_features; k++) {
@@ -496,7 +496,7 @@ double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_
         const size_t p = basis->columns == NULL ? spec->n_columns : basis->n_columns,
                      n = dn_basis_n_features(basis, p, n_classes);
         const double columns = (double)p, features = (double)n;
-        /* a block of its columns in each slot, if all rows do not fit */
+        /* one block of the basis's columns in each slot, if the rows do not all fit in memory */
         const double rows = (double)slots * block * (columns + 2) * 8 + 3 * columns * 8;
         double work = spec->standardize ? dni_basis_moments_memory(n_rows, n, slots) : 0;
         if (basis->kind == DN_BASIS_GAUSSIAN && basis->points == NULL) {

@@ -4,7 +4,7 @@
 
 #include "encoder/encoder_impl.h"
 
-/* What the bases are fitted to. */
+/* The training data of the bases. */
 typedef struct dni_bases_data {
     const dn_table_source *source;
     const uint8_t *role;  /* [source->n_rows] or NULL */
@@ -16,7 +16,8 @@ typedef struct dni_bases_data {
         *scale; /* [n_inputs] of the columns of bases for which dni_basis_needs_moments is true */
 } dni_bases_data;
 
-/* Creates the bases of a checked spec with their columns. dni_encoder_finish has to follow. */
+/* Creates the bases of a checked spec and sets their columns. The caller must call
+dni_encoder_finish afterwards. */
 DN_MUST_USE dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec,
                                      dn_error *err);
 /* Returns whether the basis is fitted to standardised columns, whose mean and deviation must be
@@ -35,19 +36,19 @@ DN_MUST_USE dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *
  *   stream  number of the stream of random numbers
  *   points  [k × n_cols] the centres
  *
- * Errors: DN_ERR_DATA for fewer than k different rows; DN_ERR_NUMERIC for distances that are not
- * finite. */
+ * Errors: DN_ERR_DATA if fewer than k rows are different; DN_ERR_NUMERIC if a distance is not finite. */
 DN_MUST_USE dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run,
                                         uint64_t stream, double *points, dn_error *err);
 /* Finds a width: the median distance of all pairs of at most DNI_WIDTH_ROWS random rows with a
- * weight > 0; 1 if it is 0 or there is no pair. */
+ * weight > 0; 1 if the median is 0 or there is no pair. */
 DN_MUST_USE dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream,
                                       double *out, dn_error *err);
-/* Finds the directions of Fisher's discriminant, the largest ratio first, of any length. The
- * columns must have deviation 1.
+/* Finds the directions of Fisher's discriminant, in descending order of the ratio of between-class
+to within-class variance. The length of a direction is arbitrary. The columns must have standard
+deviation 1.
  *
  *   names       [n_cols] for messages
- *   directions  [n × n_cols] zeros where the means of the classes do not differ any more. With
+ *   directions  [n × n_cols] directions beyond the rank of S_B are 0. With
  *               two classes a direction points to the second class */
 DN_MUST_USE dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
                                        const char *const *names, const dn_run *run,
