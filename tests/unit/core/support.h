@@ -21,10 +21,10 @@
 
 #define OK(call) assert_int_equal((call), DN_OK)
 
-/* ---- a run that is cancelled; the delay is counted in polls of `stop`, not in time ---- */
+/* ---- a run whose n-th call of `stop` cancels it ---- */
 struct polls {
     size_t n;       /* polls so far */
-    size_t stop_at; /* the poll, from 1, that returns DN_ERR_STOPPED; 0: none */
+    size_t stop_at; /* number of the call, from 1, that cancels; 0: none */
 };
 
 static inline dn_status polls_stop(const dn_run *run) {
@@ -169,12 +169,12 @@ static inline struct csv *csv_named(const char *name) {
     return t;
 }
 
-/* ---- the same as a table source ---- */
+/* ---- a struct csv as a table source ---- */
 struct table {
     dn_table_column *columns; /* [d + 1], the label last */
     dn_column_view *views;
     double *numbers; /* [d × n], column by column */
-    uint32_t *codes; /* [n] of the label */
+    uint32_t *codes; /* [n] codes of the label */
     uint32_t *start;
     char *bytes;
     dn_table_source *source;
@@ -283,7 +283,7 @@ static inline json_t *golden_load(void) {
     return root;
 }
 
-/* Copies a number, a vector or a matrix to out. Returns how many numbers. */
+/* Copies a number, a vector or a matrix to out. Returns the count of numbers copied. */
 static inline size_t golden_numbers(const json_t *value, double *out) {
     if (!json_is_array(value)) {
         assert_true(json_is_number(value));
@@ -341,7 +341,7 @@ static inline double *standardised(const double *x, size_t n, size_t d, double *
     return z;
 }
 
-/* ---- sums in another order ---- */
+/* ---- sums over blocks in reverse order ---- */
 /* dn_run.sum that computes aligned ranges of 2 blocks from the last to the first, with different
  * slots, and adds their totals as dn_pairwise requires: what a parallel sum does. */
 static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, const dn_sum *fn,
@@ -397,12 +397,12 @@ static inline dn_status each_in_reverse(const dn_run *run, const dn_rows *rows, 
     return DN_OK;
 }
 
-/* ---- memory that runs out ---- */
+/* ---- an allocator that fails on request or at a limit ---- */
 struct memory {
     size_t live;    /* allocations not yet released */
     size_t count;   /* allocations requested */
     size_t fail_at; /* the request, from 1, that fails; 0: none */
-    size_t left;    /* bytes of the budget; SIZE_MAX: no budget */
+    size_t left;    /* remaining bytes of the budget; SIZE_MAX: no budget */
     size_t held;    /* bytes that are charged */
 };
 

@@ -86,8 +86,8 @@ static inline dn_params *params_of_words(const char *algorithm, const char *word
     return p;
 }
 
-/* For each text of parameters: dense rows of two and three classes, narrow and wide, and the same
- * rows as sparse rows of which every fifth number is stored. */
+/* Checks the estimate for each text of parameters, with two and three classes, few and many
+ * columns, dense rows and sparse rows. Sparse rows store every fifth number. */
 static inline void assert_estimates(const char *algorithm, const char *const *words, size_t n_words,
                                     size_t max_classes) {
     enum { N = 5000, MOST_D = 60 };

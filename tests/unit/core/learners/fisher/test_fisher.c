@@ -20,7 +20,7 @@ static void golden(void **state) {
     for (size_t i = 0; i < n; i++) {
         assert_near(eigenvalue(&fit, i), values[i], 1e-9); /* asked for is 1e-6 */
     }
-    if (t->K == 2) { /* the reference has another sign */
+    if (t->K == 2) { /* the sign of the direction is arbitrary */
         double side = dot(fit.out.projection, vectors, t->d);
         for (size_t j = 0; j < t->d && side < 0; j++) {
             vectors[j] = -vectors[j];
@@ -132,7 +132,7 @@ static double error_at(const struct csv *t, const double *weight, const double *
     return wrong / total;
 }
 
-/* Compares the cut with every cut between neighbours. */
+/* Compares the error of the threshold with that of every threshold between adjacent projections. */
 static void least_error(void **state) {
     (void)state;
     dn_params *p = fisher_params();
@@ -143,7 +143,8 @@ static void least_error(void **state) {
         for (size_t i = 0; i < t->n; i++) {
             weight[i] = skew == 3 ? (double)(i % 3) : 1;
             if (t->target[i] > 0 && i % 5 == 0) {
-                t->x[2 * i] += (double)(skew * 10); /* a distant cloud that moves the midpoint */
+                t->x[2 * i] +=
+                    (double)(skew * 10); /* distant rows that move the midpoint of the means */
             }
             if (skew == 2) {
                 t->x[2 * i] = round(t->x[2 * i]); /* many equal projections */
@@ -182,7 +183,7 @@ static void least_error(void **state) {
                 assert_true(fabs((at + next) / 2 - middle) >= fabs(cut - middle) - 1e-9);
             }
         }
-        assert_near(cut, (below + above) / 2, 1e-9); /* the middle between neighbours */
+        assert_near(cut, (below + above) / 2, 1e-9); /* the midpoint of adjacent projections */
         assert_true(fabs(detail(&fit, "threshold_error") - own) < 1e-12);
         assert_true(own <= error_at(t, weight, fit.out.w, middle));
         scatters_done(&m);
@@ -263,7 +264,7 @@ static void nearest_mean(void **state) {
         fit_done(&fit);
     }
     dn_params_free(p);
-    p = fisher_params(); /* one direction: the scores vary along it only */
+    p = fisher_params(); /* one direction: the scores vary only along this direction */
     OK(dn_params_set_number(p, "components", 1, NULL));
     struct fit fit = fit_dense(t, NULL, p);
     assert_int_equal(fit.out.n_components, 1);

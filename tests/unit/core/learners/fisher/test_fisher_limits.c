@@ -146,8 +146,8 @@ static void raw_directions(void **state) {
     csv_free(t);
 }
 
-/* Repeating every row in another order gives the same directions. So do sparse rows and any number
- * of threads. */
+/* Repeated rows in another order, sparse rows and any number of threads give the same
+ * directions. */
 static void rows_and_threads(void **state) {
     (void)state;
     enum { D = 5 };
@@ -246,8 +246,8 @@ static void full_memory_and_stops(void **state) {
     csv_free(t);
 }
 
-/* Weights are counted as rows. If their sum is too small, the error message gives a remedy, which
- * the test applies. */
+/* A row of weight v counts as v rows. If the sum of the weights is too small, the error message
+ * names a remedy. The test applies this remedy. */
 static void weights_of_too_few_rows(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);

@@ -78,7 +78,8 @@ static void golden_full(void **state) {
 }
 
 /* ---- recomputed from the data ---- */
-/* Returns Σ [d × d] of class k, or the pooled one, for the given parameters. */
+/* Returns the covariance Σ [d × d] of class k, or the pooled covariance, for the given
+ * parameters. */
 static void covariance_of(const struct csv *t, const double *v, const char *covariance,
                           bool unbiased, double s, size_t k, double *out) {
     size_t d = t->d;
@@ -242,7 +243,7 @@ static void posterior_is_the_sigmoid(void **state) {
         dni_machine_scores(fit.out.machine, t->x + i * 3, &score, work);
         assert_near(1 / (1 + exp(-score)), exp(joint[1]) / (exp(joint[0]) + exp(joint[1])), 1e-11);
     }
-    double square = 0; /* Δ: w is Σ⁻¹ of the difference of the means */
+    double square = 0; /* Mahalanobis distance: Δ² = (m_1 − m_0)ᵀ w, w = Σ⁻¹(m_1 − m_0) */
     for (size_t j = 0; j < 3; j++) {
         square += fit.out.w[j] * (fit.out.gaussians->mean[3 + j] - fit.out.gaussians->mean[j]);
     }
@@ -340,7 +341,7 @@ static void invariants(void **state) {
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(500, 4, K), *large = csv_clouds(5 * DN_BLOCK_ROWS - 100, 3, K);
         for (size_t i = 0; i < t->n; i += 3) {
-            t->x[i * 4 + i % 4] = 0; /* zeros, for the sparse form */
+            t->x[i * 4 + i % 4] = 0; /* entries that sparse rows omit */
         }
         for (size_t c = 0; c < 3; c++) {
             dn_params *p = gaussian(covariances[c], "ml");

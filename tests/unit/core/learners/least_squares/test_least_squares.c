@@ -176,7 +176,7 @@ static struct csv *wine_with_combinations(void) {
     }
     free(t->x);
     t->x = x;
-    return t; /* t->d does not count the three */
+    return t; /* t->d does not include the three additional columns */
 }
 
 static void least_norm(void **state) {
@@ -198,13 +198,14 @@ static void least_norm(void **state) {
         outputs(&fit.out, t->x + i * d, z);
         assert_close(z, y, 3, 1e-9);
     }
-    for (size_t k = 0; k < t->K; k++) { /* least norm: orthogonal to the null space */
+    for (size_t k = 0; k < t->K; k++) { /* the least norm requires w orthogonal to the null space */
         const double *w = fit.out.w + k * d;
         assert_true(fabs(w[c] - 2 * w[0]) < 1e-9 * fabs(w[c]));
         assert_true(fabs(w[c + 1] - w[1] - w[2]) < 1e-9 * (fabs(w[1]) + fabs(w[2])));
         assert_true(w[c + 2] == 0);
     }
-    assert_close(limit.out.w, fit.out.w, t->K * d, 1e-5); /* the limit of small penalties */
+    assert_close(limit.out.w, fit.out.w, t->K * d,
+                 1e-5); /* a small penalty gives nearly the weights of least norm */
     assert_int_equal(fit.report.n_warnings, 1);
     assert_non_null(
         strstr(fit.report.warnings[0].text, "(\"#0\", \"#1\", \"#2\", \"#13\", \"#14\")"));

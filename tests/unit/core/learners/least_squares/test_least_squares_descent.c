@@ -79,7 +79,7 @@ static void steps_by_hand(void **state) {
         }
         assert_near(fit.report.objective, squares / total + lambda * penalty, 1e-12);
         assert_false(fit.report.converged);
-        assert_int_equal(fit.report.n_warnings, 1); /* not converged after 3 */
+        assert_int_equal(fit.report.n_warnings, 1); /* warning: not converged after 3 passes */
         fit_done(&fit);
         dn_rows_free(rows);
         dn_params_free(p);
@@ -175,7 +175,7 @@ static void listen(const dn_run *run, const dn_progress *progress) {
         return;
     }
     h->snapshots++;
-    for (size_t k = 0; k < 3; k++) { /* of the raw feature: at 3 */
+    for (size_t k = 0; k < 3; k++) { /* the score at x = 3, with weights of the raw feature */
         h->w[k] = progress->w[k] * 3 + progress->w0[k];
     }
 }
@@ -225,7 +225,7 @@ static void progress(void **state) {
     csv_free(t);
 }
 
-/* Sparse rows, with any number of threads. Every failure is clean. */
+/* Sparse rows with any number of threads give the same result. Failed fits release all memory. */
 static void sparse_rows(void **state) {
     (void)state;
     enum { N = 5000, D = 4 };

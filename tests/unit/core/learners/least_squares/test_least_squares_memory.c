@@ -11,7 +11,8 @@ static void test_estimates_are_close(void **state) {
     assert_estimates("least_squares", words, sizeof words / sizeof words[0], 3);
 }
 
-/* The closed form needs the rows' triangle when columns depend on each other: long and wide. */
+/* The closed form allocates a triangular factor of the rows if columns are linearly dependent.
+ * Tables: many rows, and many columns. */
 static void test_estimate_of_the_closed_form_is_close(void **state) {
     (void)state;
     static const size_t shapes[][3] = {{5000, 3, 2}, {5000, 40, 3}, {60, 200, 2}, {60, 200, 3}};

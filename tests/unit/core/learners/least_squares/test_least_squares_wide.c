@@ -95,7 +95,7 @@ static void normal_equations(void **state) {
                 assert_true(normal_residual(&t, &fit, lambdas[l]) <= 1.5e-10);
                 assert_true(fit.report.gradient_norm < 1e-8);
                 assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d,
-                             1e-5); /* the matrix's condition times 1e-10 */
+                             1e-5); /* condition number of the matrix times 1e-10 */
                 assert_close(fit.out.w0, exact.out.w0, scores_of(&t), 1e-5);
                 assert_true(fabs(fit.report.objective - exact.report.objective) <
                             1e-9 * (1e-6 + exact.report.objective));
@@ -108,7 +108,7 @@ static void normal_equations(void **state) {
     }
 }
 
-/* Tables of real columns, standardised: the closed form's numbers to 1e-9. */
+/* On standardised data files the result equals the closed form to 1e-9. */
 static void closed_form(void **state) {
     (void)state;
     const char *const sets[] = {"iris", "wine", "breast_cancer"};
@@ -133,8 +133,8 @@ static void closed_form(void **state) {
     }
 }
 
-/* λ = 0: no shorter weights give the same scores. The additional columns are a copy, a constant and
- * a combination of two. The closed form finds the same weights. */
+/* λ = 0: the weights have the least norm among all with the same scores, as in the closed form. The
+ * additional columns are a copy, a constant and a linear combination of two columns. */
 static void least_norm(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true), more = {.n = t.n, .d = t.d + 3, .K = t.K};
@@ -165,7 +165,8 @@ static void least_norm(void **state) {
     problem_done(&more);
 }
 
-/* Columns far from 0 lose only a fraction of precision of about m/σ. Their units have no effect. */
+/* Columns with mean m far from 0 lose precision by a factor of about m/σ. The units of the columns
+ * have no effect. */
 static void far_columns_and_units(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true), far = {.n = t.n, .d = t.d, .K = t.K};
@@ -297,7 +298,7 @@ static void chosen_by_shape(void **state) {
         }
         dn_params_free(p);
     }
-    /* An overflowing estimate is large, never below the true value. */
+    /* An estimate that overflows must not be below the true value. */
     dn_params *p = squares_params("closed_form", 1e-3);
     assert_true(estimated_memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
     dn_params_free(p);

@@ -49,8 +49,8 @@ static inline double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Word counts: n rows of `words` draws among d columns, the first columns more often. Some columns
- * determine the class. */
+/* Word counts: each of n rows has `words` random draws of d columns. Columns of low index are drawn
+ * more often. Some columns determine the class. */
 static inline struct problem problem_sparse(size_t n, size_t d, size_t K, size_t words) {
     struct problem t = {.n = n, .d = d, .K = K};
     uint64_t state = 4711;

@@ -81,7 +81,8 @@ static void example_of_the_book(void **state) {
     fit_done(&fit);
 }
 
-/* Snapshots are in the raw space. g of a row is the same in both spaces. */
+/* Snapshots have weights of the raw features. The score g of a row is the same in raw and encoded
+ * space. */
 static void snapshots_are_raw(void **state) {
     (void)state;
     const double mean = 2.25, scale = 1.5;

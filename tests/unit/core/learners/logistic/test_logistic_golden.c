@@ -74,12 +74,12 @@ static void automatic(void **state) {
     each_lambda(*state, "auto", true);
 }
 
-/* digits: only the larger lambda, because the smaller one takes thousands of passes more. The other
- * sets cover convergence. */
+/* digits: only the larger lambda, because the smaller lambda needs thousands of further passes. The
+ * other data sets test the smaller lambda. */
 static void descent(const char *set, const char *solver) {
     if (strcmp(set, "digits") == 0) {
         compare(set, solver, lambdas[1], false,
-                1.5e-4); /* the objective to 1e-3 after fewer passes */
+                1.5e-4); /* larger tolerance: fewer passes reach the objective to 1e-3 */
     } else {
         each_lambda(set, solver, false);
     }

@@ -34,8 +34,8 @@ static void quasi_separable(void **state) {
     }
 }
 
-/* The rows are separable, but the descent's few passes do not separate them. The reported numbers
- * are those at its last iterate. */
+/* The rows are separable, but a few passes of gradient descent do not separate the rows. The report
+ * describes the last iterate. */
 static void separable_later(void **state) {
     (void)state;
     const double x[] = {-30, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {0, 0, 1, 1, 1, 1, 1, 1};
@@ -74,8 +74,8 @@ static void overlapping(void **state) {
     }
 }
 
-/* A hundred rows, separated at 0 except for the two nearest to it, which are 1e-9 on the wrong
- * side. The minimum is far from 0 but finite. */
+/* A hundred rows with the class border at 0. Two rows lie 1e-9 beyond the border. The weights at
+ * the minimum are large but finite. */
 static void barely_overlapping(void **state) {
     (void)state;
     enum { HALF = 50, N = 2 * HALF };
@@ -147,7 +147,7 @@ static void dependent_columns(void **state) {
     }
 }
 
-/* More features than the check for dependent columns decomposes. */
+/* More features than the limit of the check for linearly dependent columns. */
 static void too_wide_to_look(void **state) {
     (void)state;
     struct problem t = problem_sparse(40, 2100, 2, 5);
@@ -188,7 +188,7 @@ static void far_start(void **state) {
     }
 }
 
-/* The same for separable rows: there a vanishing gradient is not convergence. */
+/* For separable rows a gradient of 0 at such a start is not convergence. */
 static void far_start_of_separable_rows(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 1, 2, 3}, y[] = {0, 0, 0, 1, 1, 1}, start[] = {1e5, 0};
@@ -204,7 +204,8 @@ static void far_start_of_separable_rows(void **state) {
     }
 }
 
-/* The check after a descent stays within the estimated memory, releases it and can be cancelled. */
+/* The check after gradient descent allocates at most the estimated memory, releases all memory and
+ * can be cancelled. */
 static void second_look_behaves(void **state) {
     (void)state;
     struct problem t = problem_sparse(300, 40, 3, 4);

@@ -4,7 +4,8 @@
 
 static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
 
-/* The report matches the data. Returns the largest violation of the optimality conditions. */
+/* Checks the report against the data. Returns the largest violation of the optimality
+ * conditions. */
 static double check(const struct problem *t, const struct fit *fit, double lambda, double ratio) {
     double value, worst = optimality(t, fit, lambda * ratio, lambda * (1 - ratio), &value);
     assert_near(fit->report.objective, value, 1e-9);
@@ -22,8 +23,8 @@ static double check(const struct problem *t, const struct fit *fit, double lambd
     return worst;
 }
 
-/* Newton and L-BFGS converge to 1e-9 with the same objective and the same zeros. The descents come
- * close. */
+/* Newton and L-BFGS converge to 1e-9, with the same objective and the same zero weights. The
+ * gradient descents converge to a larger tolerance. */
 static void compare(const struct problem *t, double lambda, const char *penalty, size_t n_solvers) {
     double ratio = strcmp(penalty, "l1") == 0 ? 1 : 0.5, objective = 0;
     size_t nonzero = 0;
@@ -75,7 +76,7 @@ static void conditions_hold_on_sparse_rows(void **state) {
         struct problem t = problem_sparse(300, 80, K, 12);
         compare(&t, 1e-2, "l1", 4);
         compare(&t, 1e-2, "elastic_net", 4);
-        /* The descents would take 12,000 passes. */
+        /* Only the first two solvers: the gradient descents need 12,000 passes. */
         compare(&t, 1e-3, "elastic_net", 2);
         problem_done(&t);
     }
@@ -221,8 +222,7 @@ static void ends_of_the_mixture(void **state) {
     problem_done(&t);
 }
 
-/* Every column times c, with λ c: the same scores. Scaling the whole table scales each solver's
- * internal scales too. */
+/* Columns multiplied by c and λ multiplied by c give the same scores, for every solver. */
 static void scaling_scales_the_penalty(void **state) {
     (void)state;
     const double c = 37;
@@ -248,7 +248,7 @@ static void scaling_scales_the_penalty(void **state) {
     problem_done(&scaled);
 }
 
-/* Weights 0, 1 and 2 equal rows left out, taken once and taken twice. */
+/* A row of weight 0, 1 or 2 equals 0, 1 or 2 copies of the row with weight 1. */
 static void weights_are_repeated_rows(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -322,8 +322,7 @@ static void rates_follow_the_weights(void **state) {
         }
         assert_near(rate[1], rate[0] / 2, 1e-6);
         if (s == 3) {
-            /* A batch has at most that many rows with nonzero weight, for any weights of the
-             * others. */
+            /* Only rows with nonzero weight determine the learning rate of a batch. */
             assert_near(rate[2], rate[0], 0.2);
         }
     }
@@ -402,7 +401,7 @@ static void threads_are_nothing(void **state) {
     }
 }
 
-/* Cancellation at every poll and failure of every allocation: nothing leaks. */
+/* A fit leaks nothing if any poll cancels the fit or any allocation fails. */
 static void stop_and_memory(void **state) {
     (void)state;
     struct csv *csv = csv_clouds(100, 3, 3);

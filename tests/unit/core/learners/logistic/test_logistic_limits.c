@@ -31,7 +31,7 @@ static void complete_separation(void **state) {
         struct fit fit;
         OK(try_fit(x, y, 6, 1, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
-        /* The descents make all their passes. */
+        /* The gradient descents make the maximum number of passes. */
         if (s < 2) {
             assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
         }
@@ -68,7 +68,7 @@ static void quasi_separation(void **state) {
         assert_false(fit.report.converged);
         assert_true(warned(&fit.report, "separable"));
         fit_done(&fit);
-        /* x₂ separates those two rows: complete separation. */
+        /* x₂ separates the two rows with x₁ = 0: complete separation. */
         OK(try_fit(x, y, 6, 2, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
         fit_done(&fit);
@@ -149,8 +149,8 @@ static void dependent_columns(void **state) {
     free(y);
 }
 
-/* Sparse 1-of-K columns with an intercept: the columns of a factor add up to 1 in every row, so at
- * the least norm their weights add up to 0. */
+/* Sparse 1-of-K columns with an intercept: the columns of a factor sum to 1 in every row. The
+ * weights of least norm therefore sum to 0 over the columns of a factor. */
 static void one_of_k_without_penalty(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs"};
@@ -266,7 +266,7 @@ static void tiny_tables(void **state) {
         OK(try_fit(one, two, 2, 1, 2, p, &fit, NULL));
         assert_true(fit.out.w[0] > 1);
         fit_done(&fit);
-        /* No information: equal probabilities. */
+        /* Identical rows: every class has the same probability. */
         OK(try_fit(same, three, 3, 1, 3, p, &fit, NULL));
         assert_true(fabs(fit.report.objective - log(3)) < 1e-4);
         fit_done(&fit);

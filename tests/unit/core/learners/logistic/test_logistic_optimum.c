@@ -202,7 +202,7 @@ static void sparse_rows_are_dense_rows(void **state) {
     }
 }
 
-/* 10,000 rows are three blocks: another grouping of the partial sums and more slots give the same
+/* 10,000 rows are three blocks. Partial sums in another order and more slots give the same
  * bytes. */
 static void threads_are_nothing(void **state) {
     (void)state;

@@ -73,8 +73,8 @@ static void sgd_as_dense(void **state) {
     }
 }
 
-/* A learning rate at which the decay of one batch exceeds the weight: the weight changes its sign,
- * and the outstanding decay is dropped. */
+/* With this learning rate the decay factor of one batch is negative, so the weights change sign.
+ * Dense and sparse rows give the same weights. */
 static void sgd_overshoots_alike(void **state) {
     (void)state;
     struct problem t = problem_sparse(100, 30, 2, 10);
@@ -135,8 +135,8 @@ static void streamed_as_in_memory(void **state) {
     problem_done(&t);
 }
 
-/* 100,000 columns and few rows: the memory is a number of vectors of the variables, and the
- * estimate is sufficient. */
+/* 100,000 columns and few rows: the memory is proportional to the number of variables, and at most
+ * the estimate. */
 static void memory_is_that_of_the_columns(void **state) {
     (void)state;
     enum { D = 100000, N = 300, ENTRIES = 8 };
@@ -179,8 +179,8 @@ static void memory_is_that_of_the_columns(void **state) {
     problem_done(&t);
 }
 
-/* The memory of the L-BFGS pairs is bounded for any number of variables: 20 classes of 100,000
- * words. */
+/* The memory of the L-BFGS correction pairs is bounded for any number of variables. Here: 20
+ * classes and 100,000 columns. */
 static void pairs_have_a_limit(void **state) {
     (void)state;
     const char *const own[] = {"lbfgs", "newton", "sgd", "gradient_descent"};

@@ -53,7 +53,7 @@ static void gradient_is_that_of_the_value(void **state) {
             for (size_t i = 0; i < t.n; i++) {
                 total += weighted ? t.weight[i] : 1;
             }
-            /* Symmetric, like the result. */
+            /* The weights of the classes sum to 0, as in the result. */
             for (size_t k = 0; K > 2 && k < t.d + 1; k++) {
                 double mean = 0;
                 for (size_t s = 0; s < S; s++) {
@@ -92,8 +92,8 @@ static void gradient_is_that_of_the_value(void **state) {
     }
 }
 
-/* Each gradient solver ends where the finite differences vanish and below the objective at the
- * start. It warns that other minima may exist. */
+/* Each gradient solver ends at a point with finite differences of 0 and an objective below that of
+ * the start. The report warns that other minima may exist. */
 static void solvers_end_at_stationary_points(void **state) {
     (void)state;
     const char *const solvers[] = {"auto", "lbfgs", "gradient_descent", "sgd"};
@@ -185,7 +185,7 @@ static void far_start_of_the_textbook(void **state) {
         fit_done(&fit);
         dn_params_free(p);
     }
-    /* mean |x|, because every residual is 1 */
+    /* the norm is the mean of |x|, because every residual is 1 */
     assert_near(norm[0], 1.5, 1e-6);
     assert_true(norm[1] < 1e-8);
     dn_rows_free(rows);
@@ -242,8 +242,8 @@ static void newton_is_refused(void **state) {
     dn_params_free(p);
 }
 
-/* The curvature bound holds: no direction at any scores has more curvature, and some come close.
- * For one row and one feature of value 1, Σ is ℓ itself. */
+/* No curvature at any scores exceeds the bound, and the maximum is close to the bound. For one row
+ * and one feature of value 1 the sum Σ equals the loss ℓ. */
 static void curvature_is_bounded(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {

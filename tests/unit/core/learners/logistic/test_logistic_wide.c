@@ -39,7 +39,7 @@ static void conditions_hold(void **state) {
     }
 }
 
-/* The same rows dense, and with weight 2 instead of repetition. */
+/* Dense rows, and rows with weight 2 instead of two copies, give the same result as sparse rows. */
 static void dense_rows_and_weights(void **state) {
     (void)state;
     struct problem t = problem_sparse(200, 1400, 3, WORDS), dense = {.n = t.n, .d = t.d, .K = t.K},

@@ -42,8 +42,8 @@ static inline double plain_loss(const double *g, size_t S, size_t truth) {
     return log(sum);
 }
 
-/* Mean cross-entropy of the rows with skip[i] == wanted (NULL: all) + λ Σ w² over weights that are
- * no biases. */
+/* Mean cross-entropy of the rows with skip[i] == wanted (skip NULL: all rows) + λ Σ w² over the
+ * weights without the biases. */
 static inline double plain_objective(const struct problem *t, const dni_network *net, double lambda,
                                      const bool *skip, bool wanted) {
     double sum = 0, total = 0, penalty = 0, g[64];

@@ -4,7 +4,7 @@
 #include "learners/mlp/mlp_batch.h"
 #include "unit/core/learners/mlp/mlps.h"
 
-/* A problem, its objective, and a point. */
+/* A problem, the objective of its network, and a parameter vector. */
 struct bench {
     struct problem problem;
     dn_run run;
@@ -207,7 +207,8 @@ static void batch_gradient_does_not_depend_on_threads(void **state) {
                 order[i] = i * 7 % 1200;
             }
             gradient[shared] = xcalloc(b.loss.n, sizeof(double));
-            assert_true(6.0 * (double)b.loss.n * 1000 > 4e6); /* least shared product */
+            assert_true(6.0 * (double)b.loss.n * 1000 >
+                        4e6); /* threshold for sharing a matrix product */
             OK(dni_mlp_batch_gradient(&b.batch, &b.run, order, 1000, x, gradient[shared], NULL));
             free(x);
         }
@@ -252,7 +253,7 @@ static dn_status whole_batch(size_t d, size_t stop_at, size_t *n_polls) {
 static void stop_is_polled_within_sparse_panels(void **state) {
     (void)state;
     size_t few, many, polled;
-    OK(whole_batch(4, 0, &few)); /* polls of the products only */
+    OK(whole_batch(4, 0, &few)); /* few columns: polls after matrix products only */
     OK(whole_batch(400, 0, &many));
     assert_true(many >= few + 8);
     for (size_t k = few + 1; k <= many; k += (many - few) / 4) {

@@ -134,7 +134,7 @@ static void units_of_columns(void **state) {
     }
 }
 
-/* Both solvers learn a border that is no line, from dense and sparse rows. Another seed gives
+/* Both solvers learn a nonlinear class border, from dense and sparse rows. Another seed gives
  * another model. The same seed gives the same bytes for any number of threads. */
 static void solvers(void **state) {
     (void)state;
@@ -243,7 +243,7 @@ static void early_stopping(void **state) {
     }
 }
 
-/* Classes with one row each have no row for validation. */
+/* With one row in each class the validation set is empty. */
 static void none_to_spare(void **state) {
     (void)state;
     const double x[] = {1, 2, 3}, y[] = {0, 1, 2};
@@ -407,8 +407,8 @@ static void parameters(void **state) {
     dn_params_free(p);
 }
 
-/* Each poll of the stop flag stops the fit, and each refused allocation ends it, with the right
- * status and without a leak. The estimate of memory suffices. */
+/* A fit that any poll of the stop flag cancels, or whose k-th allocation fails, returns the right
+ * status and leaks nothing. The memory is at most the estimate. */
 static void stops_and_memory(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};

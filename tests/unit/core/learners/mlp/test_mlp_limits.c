@@ -121,7 +121,8 @@ static void a_converged_fit_has_no_warning(void **state) {
     problem_done(&t);
 }
 
-/* The warnings advise early_stopping and a smaller lambda only where they are not in use. */
+/* A warning recommends early_stopping or a smaller lambda only if the parameters do not have this
+ * setting yet. */
 static void warnings_give_advice_that_applies(void **state) {
     (void)state;
     struct problem t = problem_curved(200, 3, 2, false, false);
