@@ -114,7 +114,7 @@ static void empty_writer(void **unused) {
     assert_non_null(bytes);
     assert_int_equal(size, 0);
     free(bytes);
-    write_all(&writer); /* empty again: usable */
+    write_all(&writer); /* the writer is empty and can be used again */
     dni_writer_done(&writer);
     dni_write_bytes(&writer, "x", SIZE_MAX);
     bytes = &size;

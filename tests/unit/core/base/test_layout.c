@@ -1,4 +1,4 @@
-/* Layouts: what is measured is what is allocated, and arrays do not overlap. */
+/* Layouts: the measured size equals the allocated size, and arrays do not overlap. */
 #include "base/layout.h"
 #include "unit/core/support.h"
 

@@ -34,7 +34,7 @@ static double *serial(size_t n_leaves, size_t n) {
     return out;
 }
 
-/* The definition, recursively: the largest power of two below n on the left. */
+/* The recursive definition: the left part has the largest power of two below n blocks. */
 static double by_definition(size_t first, size_t n, size_t k) {
     if (n == 1) {
         return leaf(first, k);
@@ -58,7 +58,7 @@ static void follows_the_tree(void **unused) {
     }
 }
 
-/* Ranges of 2^level blocks summed apart and pushed at their level. */
+/* Ranges of 2^level blocks are summed separately and pushed at their level. */
 static void ranges_give_the_same_bytes(void **unused) {
     (void)unused;
     double partials[64 * 2], range_partials[64 * 2], out[2];
@@ -95,8 +95,9 @@ static void room_suffices(void **unused) {
         double partials[64];
         dn_pairwise_init(&sum, 1, partials);
         for (size_t i = 0; i < n; i++) {
-            deepest =
-                sum.depth + 1 > deepest ? sum.depth + 1 : deepest; /* with the one being filled */
+            deepest = sum.depth + 1 > deepest
+                          ? sum.depth + 1
+                          : deepest; /* includes the partial sum of the next block */
             *dn_pairwise_next(&sum) = 1;
             dn_pairwise_push(&sum, 0);
         }

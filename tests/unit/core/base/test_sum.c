@@ -42,7 +42,7 @@ static dn_status add_powers(const void *arg, const dn_block *block, size_t slot,
 struct seen {
     int calls[MOST_BLOCKS]; /* by block */
     double greatest[3];     /* by slot */
-    size_t fails_at;        /* block; SIZE_MAX: none */
+    size_t fails_at;        /* index of the block that fails; SIZE_MAX: none */
 };
 
 static dn_status add_and_note(void *arg, const dn_block *block, size_t slot, double *out,
@@ -148,7 +148,7 @@ static void a_failure_leaves_the_output_untouched(void **state) {
     column_done(&t);
 }
 
-/* Breaks the rule: casts the constness of its argument away. */
+/* Violates the contract of dn_sum: modifies the const argument. */
 static dn_status change_argument(const void *arg, const dn_block *block, size_t slot, double *out,
                                  dn_error *err) {
     (void)slot, (void)out, (void)err;

@@ -218,7 +218,7 @@ static void lengths_are_exact(void **state) {
     dn_params_free(p);
 }
 
-/* A boolean is what was set; a name that is no parameter is false, NaN and NULL. */
+/* dn_params_boolean returns the value that was set. An unknown name gives false, NaN and NULL. */
 static void booleans(void **state) {
     (void)state;
     dn_params *p;

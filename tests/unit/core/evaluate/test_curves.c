@@ -1,4 +1,5 @@
-/* ROC and precision-recall curves: exact if short, approximate if thinned; and the sort. */
+/* ROC and precision-recall curves: exact short curves, thinned long curves, and the sort of the
+ * scores. */
 #include "unit/core/support.h"
 
 #include "evaluate/descending.h"
@@ -92,7 +93,7 @@ static void short_curves(void **state) {
     assert_int_equal(m->curves->n_curves, 1);
     assert_true(!m->curves->of_probability && !m->curves->calibrated);
     const dn_curve *roc = &m->curves->roc[0], *pr = &m->curves->precision_recall[0];
-    /* 8 is on the line to 7, 4 on the line to 3 */
+    /* no points for thresholds 8 and 4: both are on a line between other points */
     assert_int_equal(roc->n_points, 7);
     assert_point(&roc->points[0], 0, 0, (double)INFINITY);
     assert_point(&roc->points[1], 0, 0.5, 7);
@@ -198,7 +199,7 @@ static void number_of_points(void **state) {
     }
 }
 
-/* Equal scores: one step from corner to corner. */
+/* With equal scores the ROC curve is one line from (0, 0) to (1, 1). */
 static void one_threshold(void **state) {
     (void)state;
     double s[20] = {0};

@@ -56,7 +56,7 @@ static void rows_free(struct rows *r) {
     free(r->v);
 }
 
-enum { P = 1, S = 2, V = 4, CURVES = 8 }; /* the outputs that rows are given with */
+enum { P = 1, S = 2, V = 4, CURVES = 8 }; /* flags: probabilities, class scores, weights, curves */
 
 static dn_metrics_options options_of(const struct rows *r, unsigned with) {
     return (dn_metrics_options){.n_classes = r->K,
@@ -146,7 +146,7 @@ static double pairs_area(const struct rows *r, const double *score, size_t k) {
     return won / all;
 }
 
-/* Sum over thresholds, with one pass for each threshold. */
+/* Average precision: the sum over thresholds, with one pass over the rows for each threshold. */
 static double plain_precision(const struct rows *r, const double *score, size_t k) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -156,7 +156,10 @@ static double plain_precision(const struct rows *r, const double *score, size_t 
         if (r->truth[i] != k) {
             continue;
         }
-        double right = 0, chosen = 0; /* Σ over a group of ΔR·P is Σ over its rows of v/all·P */
+        double
+            right = 0,
+            chosen =
+                0; /* ΔR·P of a group of equal scores is the sum of v/all·P over the rows of the group */
         for (size_t j = 0; j < r->n; j++) {
             bool taken = score[j * r->K + k] >= score[i * r->K + k];
             chosen += taken ? r->v[j] : 0;
@@ -385,7 +388,7 @@ static void clipped_and_empty(void **state) {
     assert_int_equal(dn_metrics_new(&huge, &m, NULL), DN_ERR_MEMORY);
 }
 
-/* Rows with NaN scores are not ranked; rows with infinite scores are. */
+/* Rows with NaN scores are not ranked. Rows with infinite scores are ranked. */
 static void scores_beyond_numbers(void **state) {
     (void)state;
     struct rows r = random_rows(50, 2, 4, false);

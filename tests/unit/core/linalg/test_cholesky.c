@@ -1,4 +1,5 @@
-/* Symmetric systems by their residuals; matrices that have no factor are refused; a factorisation can be stopped. */
+/* Cholesky factorisation: residuals of solved systems, matrices that are not positive definite,
+ * stops. */
 #include "unit/core/support.h"
 
 #include "linalg/cholesky.h"
@@ -100,8 +101,8 @@ static void panels(void **state) {
     }
 }
 
-/* Whichever poll finds the flag set is the last one. The number of polls is proportional to the
- * arithmetic. */
+/* After a poll that finds the flag set there is no further poll. The number of polls is
+ * proportional to the number of operations. */
 static void stops(void **state) {
     (void)state;
     const size_t n = 2100; /* three panels */
@@ -121,12 +122,14 @@ static void stops(void **state) {
         assert_int_equal(dni_cholesky(&run, a, n, &definite, NULL), DN_ERR_STOPPED);
         assert_int_equal(polls.n, at);
         assert_true(at > 1 ||
-                    a[0] == wide(0, 0) + (double)n); /* stopped before anything was done */
+                    a[0] ==
+                        wide(0, 0) +
+                            (double)n); /* a stop at the first poll leaves the matrix unchanged */
     }
     free(a);
 }
 
-/* A step is within its bound, unless it is the smallest one that is worth a call of BLAS. */
+/* The operations of a step are within the bound, unless the step has the minimum number of rows. */
 static void steps(void **state) {
     (void)state;
     for (double flops = 1; flops < 1e13; flops *= 3.7) {

@@ -1,4 +1,5 @@
-/* Triangles of rows: RᵀR, least squares against the normal equations, rank and null space, stops and full memory. */
+/* Triangular factors R of rows: RᵀR, least squares against the normal equations, rank and null
+ * space, stops, failed allocations. */
 #include "unit/core/support.h"
 
 #include "linalg/qr.h"

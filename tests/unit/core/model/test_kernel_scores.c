@@ -1,5 +1,5 @@
-/* Kernel machines: scores against the plain formula; the same bits alone and in a batch; distances;
- * outliers; properties that such a model lacks. */
+/* Kernel machines: scores against the plain formula, the same bits for a row alone and in a batch,
+ * distances, outliers, properties that a kernel model does not have. */
 #include "unit/core/machine/plain_scores.h"
 #include "unit/core/model/kernel_models.h"
 
@@ -7,7 +7,7 @@
 #include "model/model_impl.h"
 
 /* ---- encoded rows ---- */
-/* Raw rows become the table's encoded rows, bit for bit. */
+/* Encoded raw rows have the same bits as the encoded rows of the table. */
 static void raw_rows_as_entries(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {

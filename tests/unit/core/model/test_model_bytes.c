@@ -176,7 +176,7 @@ static void forged_checksums(void **state) {
         }
     }
     assert_true(read > 100);             /* changed weights give another valid model */
-    for (size_t n = 28; n < size; n++) { /* cut short, with size and checksum that fit */
+    for (size_t n = 28; n < size; n++) { /* truncated, with matching size and checksum */
         unsigned char *cut = xcalloc(n, 1);
         dn_model *back;
         memcpy(cut, bytes, n);

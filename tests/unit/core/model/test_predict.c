@@ -65,7 +65,7 @@ static void company_is_nothing(void **state) {
     }
 }
 
-/* A model whose scores grow without limit shows the ends of sigmoid and softmax. */
+/* Probabilities of extreme scores: sigmoid and softmax give values near 0 and 1. */
 static void probabilities_at_the_ends(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {

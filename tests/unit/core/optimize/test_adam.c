@@ -8,7 +8,7 @@ enum { N = 3, ROWS = 7 };
 /* f(x) = mean over rows of ½‖x − a_t‖². */
 struct squares {
     size_t n;
-    double a[ROWS];             /* a of row t in every variable, plus the variable's number */
+    double a[ROWS];             /* [t]: a_t has the value a[t] + i in variable i */
     size_t seen[ROWS], batches; /* how often each row was in a batch; number of batches */
     size_t orders[64][ROWS];    /* the orders of rows in the first passes */
     size_t at, passes;
@@ -127,7 +127,7 @@ static void by_the_book(void **state) {
     }
 }
 
-/* Every pass visits every row once, in another order. The seed and the stream determine the
+/* Every pass uses each row once, in a different order. The seed and the stream determine the
  * orders. */
 static void orders(void **state) {
     (void)state;
@@ -155,7 +155,7 @@ static void orders(void **state) {
     assert_true(same < 3);
 }
 
-/* When the rate tends to 0 the noise of single rows does too. */
+/* With a learning rate that decreases to 0, batches of single rows converge to the minimum. */
 static void meets_the_minimum(void **state) {
     (void)state;
     struct squares s = squares_of(N);
@@ -207,14 +207,14 @@ static void leaves_the_finite_numbers(void **state) {
     dni_outcome outcome = {.reason = DN_STOP_EARLY_STOPPING};
     dn_error err = {0};
     double x[N] = {0};
-    settings.rate = 1e200; /* its square overflows */
+    settings.rate = 1e200; /* the square of the learning rate overflows */
     assert_int_equal(dni_adam(&o, &run, &settings, x, &outcome, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "iteration 1"));
     assert_non_null(strstr(err.message, "smaller learning_rate"));
     assert_int_equal(outcome.reason, DN_STOP_EARLY_STOPPING);
 }
 
-/* Each poll of the stop and each refused allocation ends the run without a leak. */
+/* A run that ends by a stop or a refused allocation leaks nothing. */
 static void stops_and_memory(void **state) {
     (void)state;
     struct squares s = squares_of(N);

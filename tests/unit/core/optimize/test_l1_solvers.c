@@ -199,7 +199,7 @@ static void smooth_without_a_matrix(void **state) {
             p.l1[i] = 0;
         }
         for (size_t i = 0; i < N;
-             i++) { /* the zeros are due to l1: without it the gradient at the minimum is 0 */
+             i++) { /* set b so that the gradient of f at the minimum is 0 without l1 */
             p.b[i] = p.c * tanh(p.minimum[i]);
             for (size_t j = 0; j < N; j++) {
                 p.b[i] += p.a[i * N + j] * p.minimum[j];
@@ -242,7 +242,7 @@ static void limits(void **state) {
         p.accepted = 0;
         OK(minimise(solvers[s], &objective, &run, 1000, x, &outcome, NULL));
         assert_true(outcome.reason == DN_STOP_NO_PROGRESS || outcome.iterations == 1000);
-        if (s < 3) { /* the iterates are at the minimum by then */
+        if (s < 3) { /* solvers 0 to 2 are at the minimum when the run ends */
             for (size_t j = 0; j < N; j++) {
                 assert_true(fabs(x[j] - p.minimum[j]) < 1e-6);
             }

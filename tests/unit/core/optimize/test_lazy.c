@@ -10,8 +10,8 @@ static double draw(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Immediate updates: z, the l1 cost that each variable has paid, and the total cost, all in units
- * of z. */
+/* Immediate updates: z, the l1 penalty applied to each variable so far, and the cumulative l1
+ * penalty, in units of z. */
 struct plain {
     double z[N], paid[N_PENALISED], due;
 };

@@ -8,10 +8,12 @@ enum { N = 1000 };
 
 static void fill(double *target) {
     for (size_t i = 0; i < N; i++) {
-        target[i] = i % 50 == 7        ? (double)NAN
-                    : i == 3           ? 2
-                    : i == 4 || i == 5 ? 3
-                                       : i % 4 == 0; /* classes of many, many, 1 and 2 rows */
+        target[i] =
+            i % 50 == 7 ? (double)NAN
+            : i == 3    ? 2
+            : i == 4 || i == 5
+                ? 3
+                : i % 4 == 0; /* classes 0 and 1 have many rows, classes 2 and 3 have 1 and 2 */
     }
 }
 
@@ -92,7 +94,9 @@ static void folds_are_even(void **state) {
     dn_run run = dn_run_default();
     fill(target);
     for (size_t n_folds = 2; n_folds <= 700; n_folds = n_folds * 5 / 2) {
-        size_t *rows = xcalloc(5 * n_folds, sizeof *rows); /* of four classes, and together */
+        size_t *rows =
+            xcalloc(5 * n_folds,
+                    sizeof *rows); /* numbers of rows [5 × n_folds]: four classes and the total */
         OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
         for (size_t i = 0; i < N; i++) {
             assert_true(fold[i] < n_folds);

@@ -1,4 +1,4 @@
-/* Scores and classes to calibrate by, and the gradient of Platt's loss. */
+/* Samples of scores and classes for calibration, and the gradient of Platt's loss. */
 #ifndef TESTS_CORE_LEARNERS_SAMPLES_H
 #define TESTS_CORE_LEARNERS_SAMPLES_H
 
@@ -16,7 +16,8 @@ static inline double uniform(uint64_t *s) {
     return (double)(*s >> 11) * 0x1p-53;
 }
 
-/* The gradient of Platt's loss, by a and b, divided by the weights' sum: of σ(a g + b). */
+/* The gradient of Platt's loss of σ(a g + b) with respect to a and b, divided by the sum of
+ * weights. */
 static inline void platt_gradient(const struct sample *s, const double *weight, double a, double b,
                                   double out[2]) {
     double total = 0, positive = 0;

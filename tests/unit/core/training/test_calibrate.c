@@ -44,8 +44,8 @@ static double *probabilities(const dn_model *model, const struct csv *t, double 
     return p;
 }
 
-/* Recomputes the calibration: folds as documented, a model without each fold, its scores of the
- * rows of the fold. Then checks the gradient at the optimum. */
+/* Recomputes the calibration with the documented folds: for each fold, a model trained without the
+ * fold scores the rows of the fold. Then checks that the gradient is 0. */
 static void rows_are_held_out(void **state) {
     (void)state;
     enum { FOLDS = 5 };
@@ -94,7 +94,7 @@ static void rows_are_held_out(void **state) {
     assert_int_equal(s.n, t->n);
     platt_gradient(&s, NULL, c->scores[0].slope, c->scores[0].intercept, gradient);
     assert_true(fabs(gradient[0]) < 1e-9 && fabs(gradient[1]) < 1e-9);
-    /* and the prediction gives the same probability */
+    /* dn_model_predict returns the same probability */
     double *scores = xcalloc(t->n, sizeof *scores), *q = probabilities(whole.model, t, scores);
     for (size_t i = 0; i < t->n; i++) {
         assert_near(q[2 * i + 1],
@@ -232,13 +232,13 @@ static void what_is_told(void **state) {
                         detail_of(&r.report, "calibration_slopes") + 2, sizeof(double));
     assert_true(r.validation->log_loss < log(3));
     dn_train_result_done(&r);
-    /* the folds of a validation hold out other rows */
+    /* cross-validation and calibration hold out different rows */
     r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.folds = 3}, &run);
     for (size_t f = 0; f < 3; f++) {
         assert_true(r.folds[f]->log_loss < log(3) && r.folds[f]->log_loss > 0);
     }
     dn_train_result_done(&r);
-    /* three rows of a class: three folds; one: none */
+    /* 3 rows in the class: 3 folds; 1 row: an error */
     for (size_t left = 3; left != 2; left = left == 3 ? 1 : 2) {
         size_t n = 0, rare = 0;
         struct csv part = *t;
@@ -264,7 +264,7 @@ static void what_is_told(void **state) {
         free(part.x);
         free(part.target);
     }
-    /* one discriminant fewer than classes */
+    /* one_vs_rest_strict has K − 1 discriminants for K classes */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
     assert_refused(t, p, DN_ERR_ARGUMENT, "the 3 classes have no probabilities");
@@ -285,8 +285,8 @@ static void shown_only_when_asked(void **state) {
     dn_params_free(p);
 }
 
-/* Every refused allocation and every stop ends the training without leaks. The number of threads
- * does not change the result. */
+/* A training that ends by a refused allocation or a stop leaks nothing. The number of threads does
+ * not change the result. */
 static void memory_and_stops(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 2, 3);

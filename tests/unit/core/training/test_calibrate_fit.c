@@ -60,10 +60,10 @@ static void platt_is_optimal(void **state) {
         double gradient[2];
         OK(calibrated(&s, DN_CALIBRATION_PLATT, weight, &run, &c, NULL));
         platt_gradient(&s, weight, c.slope, c.intercept, gradient);
-        /* what a g + b loses where both are large is this test's own */
+        /* tolerance: the test's rounding error of a g + b, which grows with |a g| and |b| */
         const double lost = 1e-9 + 1e-16 * fabs(c.slope) * (fabs(of[k].size) + fabs(of[k].shift));
         assert_true(fabs(gradient[1]) <= lost);
-        if (of[k].size < 0) { /* the slope must not be below 0, and F rises with it */
+        if (of[k].size < 0) { /* the slope is bounded by 0, and the loss increases with the slope */
             assert_true(c.slope == 0 && gradient[0] > 0.1);
             continue;
         }
@@ -189,7 +189,7 @@ static void isotonic_is_optimal(void **state) {
         for (size_t i = 1; i < c.n; i++) {
             assert_true(c.score[i] > c.score[i - 1] && c.probability[i] >= c.probability[i - 1]);
         }
-        /* beyond the steps constant, between them straight */
+        /* the calibrator is constant beyond the outer steps and linear between steps */
         const double at[] = {-1e300, c.score[0], 1e300, c.score[c.n - 1]};
         double logits[4];
         for (size_t i = 0; i < 4; i++) {

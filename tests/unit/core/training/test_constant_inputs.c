@@ -68,7 +68,7 @@ static void every_algorithm(void **state) {
     (void)state;
     static const struct choice choices[] = {{"logistic", NULL, NULL},
                                             {"logistic", "solver",
-                                             "gradient_descent"}, /* random weights to begin with */
+                                             "gradient_descent"}, /* starts at random weights */
                                             {"logistic", "solver", "sgd"},
                                             {"logistic", "penalty", "none"},
                                             {"least_squares", NULL, NULL},
@@ -92,7 +92,8 @@ static void derived_features(void **state) {
     struct csv *t = csv_clouds(N, 2, 3);
     struct table *table = table_of(t);
     dn_params *p = params_for("logistic");
-    const double centres[] = {10, 20, 1e6, 1e6}; /* in the middle of the rows, and far from all */
+    const double centres[] = {10, 20, 1e6,
+                              1e6}; /* one centre amid the rows, one far from all rows */
     const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN,
                                  .points = centres,
                                  .n_points = 2,

@@ -74,7 +74,8 @@ static void exclusive_or(void **unused) {
     dn_linear linear;
     assert_true(dn_model_linear(mapped.model, &linear));
     assert_int_equal(linear.n_features, 2);
-    assert_near(linear.w[0], linear.w[1], 1e-6); /* the two points have the same role */
+    assert_near(linear.w[0], linear.w[1],
+                1e-6); /* both features have the same weight by symmetry */
     dn_train_result_done(&plain);
     dn_train_result_done(&mapped);
     csv_free(t);
@@ -109,7 +110,7 @@ static void ring(void **unused) {
     csv_free(t);
 }
 
-/* ---- raw rows against encoded ones ---- */
+/* ---- scores of raw rows and of encoded rows ---- */
 /* Scores of raw rows are W x + w0 of the standardised x, W the weights of the standardised
  * features. */
 static void check_scores(const dn_model *model, const double *raw, size_t n) {

@@ -371,7 +371,7 @@ static void models_pass_through_streams_of_any_step(void **state) {
         OK(dn_model_save(model, stream_write, &s, NULL));
         assert_int_equal(s.size, size);
         assert_memory_equal(s.bytes, bytes, size);
-        s.size += 100; /* what follows is not read */
+        s.size += 100; /* bytes after the model are not read */
         OK(dn_model_load(stream_read, &s, &loaded, NULL));
         assert_int_equal(s.at, size);
         dn_model_unref(loaded);

@@ -41,8 +41,8 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* The first `most` rows whose class is `negative` (SIZE_MAX: any other) or `positive`, as classes
- * "0" and "1". With positive SIZE_MAX all rows, unchanged. */
+/* The first `most` rows of the classes `negative` (SIZE_MAX: any other class) and `positive`,
+ * labelled "0" and "1". positive SIZE_MAX: all rows, unchanged. */
 static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive, size_t most) {
     struct csv *out = xcalloc(1, sizeof *out);
     out->d = t->d;
@@ -120,7 +120,7 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     assert_true(part->objective == alone.report.objective);
     assert_true(part->n_details > 0 &&
                 part->n_details <
-                    alone.report.n_details); /* all details, except how the rows were stored */
+                    alone.report.n_details); /* all details except the storage of the rows */
     for (size_t k = 0; k < part->n_details; k++) {
         assert_string_equal(part->details[k].name, alone.report.details[k].name);
         assert_string_equal(part->details[k].text, alone.report.details[k].text);
@@ -171,8 +171,9 @@ static void each_machine_is_its_own(void **state) {
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for("logistic", &ways[w]);
             dn_train_request request = table_request(t, table, p);
-            request.features.standardize =
-                !of_pairs(&ways[w]); /* a pair alone would be standardised by its own rows */
+            request.features.standardize = !of_pairs(
+                &ways
+                    [w]); /* otherwise a training on one pair would standardise by the rows of the pair */
             dn_train_result whole = train(&request, NULL);
             assert_report(&ways[w], t->K, &whole);
             for (size_t i = 0; i < whole.report.n_parts; i++) {
@@ -650,7 +651,7 @@ static void memory_runs_out(void **state) {
                 break;
             }
         }
-        assert_true(failures > 30); /* ten or more in each machine */
+        assert_true(failures > 30); /* at least 10 allocations for each machine */
         for (size_t k = 1;; k++) {
             struct polls polls = {.stop_at = k};
             dn_run run = polls_run(&polls);

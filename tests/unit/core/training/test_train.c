@@ -199,7 +199,7 @@ static void refusals(void **state) {
     const dn_classes *classes = dn_model_classes(result.model);
     assert_memory_equal(classes->names.bytes, "falsetrue", 9);
 
-    /* A table with another target column, or without a class of the model's */
+    /* Evaluation refuses a table with another target column or without a class of the model. */
     dn_metrics *metrics;
     dn_error err = {0};
     const dn_table_column renamed[] = {{.name = "x", .type = DN_NUMERIC},

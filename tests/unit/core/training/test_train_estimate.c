@@ -74,7 +74,7 @@ static void check(const dn_train_request *request, size_t n_features, size_t n_c
     assert_int_equal(train_within(request, (size_t)(bytes / factor), n_slots), DN_ERR_BUDGET);
 }
 
-/* The rows of a pair of classes are unknown before the data are read: as many as there are rows. */
+/* For pairs of classes the estimate assumes that each pair has all rows of the table. */
 #define MOST 1.5
 #define MOST_PAIRS 2.5
 

@@ -39,9 +39,9 @@ static void assert_same_metrics(const dn_metrics *a, const dn_metrics *b) {
     assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof(double));
 }
 
-/* The metrics of every fold equal those of a training without its rows, evaluated on them: with
- * weights, with balanced classes (balanced within the fold), and with a basis on several slots. The
- * model equals that of all rows. */
+/* The metrics of each fold equal those of a model trained on the other rows and evaluated on the
+ * fold. Cases: weights, balanced classes (within the training rows), a basis on several slots. The
+ * final model equals a model trained on all rows. */
 static void folds_by_hand(void **state) {
     (void)state;
     enum { FOLDS = 4, N = 331 };
@@ -115,8 +115,8 @@ static void folds_by_hand(void **state) {
     }
 }
 
-/* For streamed rows, rows in memory and other groups of blocks the metrics of every fold are the
- * same. */
+/* Rows in memory, streamed rows and another order of partial sums give the same metrics for every
+ * fold. */
 static void any_road(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);
@@ -224,7 +224,7 @@ static void bad_requests(void **state) {
     struct csv *t = csv_clouds(60, 3, 3);
     for (size_t i = 0, n = 0; i < t->n; i++) {
         if (t->target[i] == 1 && n++ >= 4) {
-            t->target[i] = 2; /* four rows of c01 are left */
+            t->target[i] = 2; /* class c01 keeps four rows */
         }
     }
     struct table *table = table_of(t);
@@ -259,7 +259,7 @@ static void bad_requests(void **state) {
 static void marked_warnings(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 2, 2);
-    for (size_t i = 0; i < t->n; i++) { /* separable by x0 but for one row */
+    for (size_t i = 0; i < t->n; i++) { /* x0 separates all rows except one */
         t->x[2 * i] = (t->target[i] > 0) == (i != 40) ? 5 + (double)(i % 7) : -5 - (double)(i % 7);
     }
     struct table *table = table_of(t);
@@ -301,7 +301,7 @@ static void another_table(void **state) {
     assert_true(r.n_validation == 77 && r.n_train == 200 && r.report.n_warnings == 0);
     dn_metrics_free(m);
     dn_train_result_done(&r);
-    request.weighted = true; /* the other table has no such column under that name */
+    request.weighted = true; /* the other table has no column with the name of the weight column */
     request.weight = 2;
     request.features.n_columns = 2;
     for (size_t i = 0; i < t->n; i++) {

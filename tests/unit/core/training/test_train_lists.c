@@ -161,8 +161,8 @@ static void predictions(void **unused) {
         for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
             const char *name = dn_metric_name(i);
             const double u = dn_metric_value(a, i), v = dn_metric_value(b, i);
-            /* the two ways add in different orders: equal scores of one may differ in the last bit
-             * in the other, which changes ranks */
+            /* The two evaluations sum in different orders. Scores that are equal in one may differ
+             * in the last bit in the other, which changes ranks. */
             const bool ranks =
                 strcmp(name, "roc_auc") == 0 || strcmp(name, "average_precision") == 0;
             if (!(isnan(u) && isnan(v)) && !(fabs(u - v) <= (ranks ? 1e-3 : 1e-9) * fabs(u))) {
@@ -173,7 +173,7 @@ static void predictions(void **unused) {
         dn_metrics_free(a);
         dn_metrics_free(b);
 
-        void *bytes, *again; /* and is read back from bytes */
+        void *bytes, *again; /* the model is written to bytes and read back */
         size_t size, again_size;
         OK(dn_model_write(r.model, &bytes, &size, NULL));
         OK(dn_model_read(bytes, size, &other.model, NULL));
@@ -234,7 +234,8 @@ static void sparse_is_dense(void **unused) {
         assert_true(
             u.w[10] == 0 &&
             (!standardize ||
-             u.w[3] == 0)); /* no row has f11; f4 is 1 in all rows, which standardised is 0 */
+             u.w[3] ==
+                 0)); /* f11 is 0 in all rows; f4 is 1 in all rows, so the standardised f4 is 0 */
         assert_memory_equal(x.train->confusion, y.train->confusion, 4 * sizeof(double));
         assert_near(x.train->log_loss, y.train->log_loss, 1e-12);
         dn_train_result_done(&x);

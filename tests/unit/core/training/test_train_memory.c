@@ -11,8 +11,8 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* Each allocation fails once, in the fit of the model and in the folds; each poll of the stop flag
- * stops once. Nothing leaks. */
+/* One training for each allocation that fails, in the final fit and in the folds, and one for each
+ * poll that stops. No training leaks. */
 static void cut_short(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
@@ -166,7 +166,7 @@ static void ranked_when_it_fits(void **state) {
                                  m == 0 ? "on the training rows, roc_auc"
                                         : "on the validation rows, roc_auc") == NULL;
             }
-            assert_false(missing); /* the report has it too */
+            assert_false(missing); /* the report has the ranking metrics too */
         }
         dn_train_result_done(&r);
         assert_true(budget.left == (size_t)(factor * bytes));

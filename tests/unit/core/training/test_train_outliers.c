@@ -1,5 +1,5 @@
-/* Training without a target, by a method that puts the border through the mean. The numbers of
- * outliers are recomputed. */
+/* Training without a target. The method of this test uses the score x − mean. The test recomputes
+ * the number of outliers. */
 #include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 
@@ -251,7 +251,7 @@ static void what_needs_classes_is_refused(void **state) {
     data_done(&d);
 }
 
-/* Every allocation of the run fails once, and every poll stops once. */
+/* One training for each allocation that fails and for each poll that stops: no training leaks. */
 static void it_fails_cleanly(void **state) {
     (void)state;
     struct data d;

@@ -102,7 +102,8 @@ static void weights_are_copies(void **state) {
 static void class_weights_are_weights(void **state) {
     (void)state;
     const double given[] = {0.5, 3, 1};
-    for (size_t way = 0; way < 3; way++) { /* balanced; given; given on top of weights */
+    for (size_t way = 0; way < 3;
+         way++) { /* class weights: balanced; given; given, with row weights */
         struct csv *plain = csv_clouds(400, 4, 3), *explicit = csv_clouds(400, 4, 3);
         double count[3] = {0}, total = 0;
         for (size_t i = 0; i < plain->n; i++) {
@@ -274,8 +275,8 @@ static void bad_weights(void **state) {
     dn_params_free(p);
 }
 
-/* All weights multiplied by numbers of the allowed range: the same model and metrics as with
- * weights of 1, by every solver. */
+/* Multiplying all weights by a factor of the allowed range changes neither model nor metrics, for
+ * every solver. */
 static void ends_of_the_range(void **state) {
     (void)state;
     const double sizes[] = {1, 1e-100, 1e100};
@@ -339,7 +340,7 @@ static void bad_requests(void **state) {
     bad.class_weights = outside;
     refuses(&bad, DN_ERR_DATA, "class_weight", -1,
             "the weight of class \"c01\" must be from 1e-100 to 1e100 (got 1e-101)");
-    int64_t row = 0; /* the first of its class */
+    int64_t row = 0; /* the first row of the class */
     while (t->target[row] != 1) {
         row++;
     }

@@ -90,7 +90,8 @@ static void thirteen_samples(void **state) {
     OK(typed_fit(&t, 2, p, &fit, NULL));
     double probability[2], x[] = {1, 1};
     double density = posterior(&fit.out, x, probability);
-    assert_near(probability[0], 3.0 / 7, 1e-13); /* 1/13 against 12/13 · 1/3 · 1/3 */
+    assert_near(probability[0], 3.0 / 7,
+                1e-13); /* joint probabilities: 1/13 in C1, 12/13 · 1/3 · 1/3 in C2 */
     assert_near(exp(density), 1.0 / 13 + 12.0 / 13 / 9, 1e-13);
     x[1] = 0;
     posterior(&fit.out, x, probability);
@@ -237,7 +238,7 @@ static void columns_of_every_kind(void **state) {
                 size_t red = 4;
                 assert_true((fit.out.naive_bayes->a[red * 3 + 1] == -(double)INFINITY) ==
                             (alphas[a] == 0));
-                memset(x + 2, 0, 4 * sizeof *x); /* an unseen category is ignored */
+                memset(x + 2, 0, 4 * sizeof *x); /* an unseen category contributes no factor */
                 double with[3], none[3];
                 dni_machine_joint(raw, x, with, work);
                 for (size_t k = 0; k < 3; k++) {
@@ -257,7 +258,7 @@ static void columns_of_every_kind(void **state) {
     }
 }
 
-/* The indicator of a missing number is a Bernoulli feature of its own. */
+/* The indicator of a missing number is an additional Bernoulli feature. */
 static void indicators(void **state) {
     (void)state;
     enum { ROWS = 12 };

@@ -10,7 +10,8 @@ static void test_estimates_are_close(void **state) {
     assert_estimates("naive_bayes", words, sizeof words / sizeof words[0], 3);
 }
 
-/* Words: without Gaussian features a fit has no scatter, and the estimate has none. */
+/* A fit to word counts has no Gaussian feature and allocates no scatter. The estimate includes no
+ * scatter. */
 static void test_estimate_of_words_has_no_scatter(void **state) {
     (void)state;
     enum { N = 9000, D = 2000, WORDS = 4 };

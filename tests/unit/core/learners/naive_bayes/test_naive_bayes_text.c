@@ -13,7 +13,8 @@ static dn_params *bayes(const char *numeric, double smoothing) {
     return p;
 }
 
-/* ---- texts: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"), then MultinomialNB(alpha=1).predict_joint_log_proba ---- */
+/* ---- texts: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"), then
+ * MultinomialNB(alpha=1).predict_joint_log_proba ---- */
 static const char text[] = "Free entry: win a FREE prize noware you free tonight?Win cash, win a "
                            "car! Text WIN to 80086see you at home tonight"
                            "L'\xc3\xa9t\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xc3\xa0 la maison, you said";
@@ -86,7 +87,8 @@ static void texts(void **state) {
             assert_close(joint, want[tfidf][i], 2, 1e-13);
         }
         double joint[2];
-        text_joint(encoder, raw, "zzz", joint); /* no known word: the priors */
+        text_joint(encoder, raw, "zzz",
+                   joint); /* no known word: the joint densities are the priors */
         assert_near(joint[1], log(2.0 / 6), 1e-14);
         dn_machine_free(raw);
         fit_done(&fit);
@@ -233,8 +235,8 @@ static void sparse_is_dense(void **state) {
     }
 }
 
-/* Without smoothing a class excludes rows that lack a feature which all its rows have, for sparse
- * rows too. */
+/* Without smoothing, a row has probability 0 in a class if the row lacks a feature that all rows of
+ * the class have. Sparse rows give the same result. */
 static void impossible(void **state) {
     (void)state;
     static const double x[] = {1, 0, 1, 2, 1, 0, 0, 1, 0, 3, 0, 0}, y[] = {0, 0, 0, 1, 1, 1};
@@ -255,7 +257,8 @@ static void impossible(void **state) {
     assert_near(joint[1], log(0.5) + log(1.0 / 3), 1e-14);
     assert_true(dni_machine_scores_entries(raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
     assert_true(score == -(double)INFINITY);
-    dni_bayes_of(raw)->a[0] = -(double)INFINITY; /* the first is impossible in both classes */
+    dni_bayes_of(raw)->a[0] =
+        -(double)INFINITY; /* the first feature has probability 0 in both classes */
     assert_false(dni_machine_joint_entries(raw, &(dni_entry_part){first, one, 2}, 1, joint));
     assert_near(joint[0], log(0.5), 1e-14);
     /* a value whose square overflows */
@@ -272,8 +275,8 @@ static void impossible(void **state) {
     dn_params_free(p);
 }
 
-/* A class without any word, without smoothing: every word is impossible in it; a text without words
- * is possible. */
+/* One class has no words, and there is no smoothing. In this class every word has probability 0; a
+ * text without words has positive probability. */
 static void a_class_of_nothing(void **state) {
     (void)state;
     static const double x[] = {0, 0, 1, 2, 0, 0, 3, 0}, y[] = {0, 1, 0, 1};

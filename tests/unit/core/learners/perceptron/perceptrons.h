@@ -19,7 +19,7 @@ struct sample {
  * exact. */
 static const double four_x[] = {0, 0, 2, 1, 1, 3, 4, 4}, four_target[] = {0, 0, 1, 1};
 static const struct sample four = {four_x, four_target, NULL, 4, 2};
-/* Exclusive or: no line separates it. */
+/* Exclusive or: no line separates the classes. */
 static const double xor_x[] = {0, 0, 0, 1, 1, 0, 1, 1}, xor_target[] = {0, 1, 1, 0};
 static const struct sample exclusive_or = {xor_x, xor_target, NULL, 4, 2};
 

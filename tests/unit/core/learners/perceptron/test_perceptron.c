@@ -30,7 +30,7 @@ static void golden(void **state) {
     struct sample s;
     struct csv *t = iris_against_rest("setosa", &s);
     for (int sign = 1; sign >= -1;
-         sign -= 2) { /* with setosa as first instead of second class the weights change sign */
+         sign -= 2) { /* exchanging the two classes changes the sign of the weights */
         struct fit fit = fit_sample(&s, NULL, NULL);
         double got[5];
         for (size_t j = 0; j < 5; j++) {
@@ -116,7 +116,8 @@ static void by_hand(void **state) {
     dn_run run;
     struct history *h = history_new(2, &run);
     struct fit fit = fit_sample(&four, NULL, &run);
-    /* pass 1: (0,0,−1) → w = (0,0,−1); (−2,−1,−1)·w = 1 is right; (1,3,1)·w = −1 → (1,3,0); (4,4,1)·w = 16 is right */
+    /* pass 1: (0,0,−1) → w = (0,0,−1); (−2,−1,−1)·w = 1 is right; (1,3,1)·w = −1 → (1,3,0);
+     * (4,4,1)·w = 16 is right */
     static const double first[] = {1, 3, 0};
     assert_memory_equal(h->w, first, sizeof first);
     /* pass 2: 0 → (1,3,−1); −2−3+1 = −4 → (−1,2,−2); −1+6−2 = 3 and −4+8−2 = 2 are right */
@@ -209,7 +210,8 @@ static void many_answers(void **state) {
     csv_free(t);
 }
 
-/* Updates <= (R‖w*‖/min w*ᵀy)² for every separating w*, including that of another run. */
+/* Number of updates <= (R‖w*‖/min w*ᵀy)² for every separating w*, including the result of another
+ * fit. */
 static void novikoff(void **state) {
     (void)state;
     struct sample sets[2] = {four, {0}};
@@ -307,7 +309,7 @@ static void pocket(void **state) {
                 best = fmin(best, share);
             }
             assert_true(detail(&fit.report, "error_share") <= best + 1e-12);
-            if (k > 0) { /* at least as good as the larger class */
+            if (k > 0) { /* fewer errors than always choosing the larger class */
                 assert_true(detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
             }
             assert_int_equal(strstr(fit.report.warnings[0].text, "try order shuffled") != NULL,

@@ -56,7 +56,7 @@ static double plain_objective(const struct sample *s, enum criterion c, double b
     return sum;
 }
 
-/* The random start is not reported: passes are compared from the end of the first one. */
+/* The report has no random start weights, so the comparison starts after the first pass. */
 static void follows(const struct sample *s, enum criterion c, bool batch, double rate, double b) {
     char rate_text[40];
     snprintf(rate_text, sizeof rate_text, "%.17g", rate);

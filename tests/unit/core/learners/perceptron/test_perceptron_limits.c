@@ -72,7 +72,8 @@ static void weights(void **state) {
     struct sample twice = {eight, classes, NULL, 8, 2};
     struct fit a = fit_sample(&heavy, NULL, NULL), b = fit_sample(&twice, NULL, NULL);
     assert_memory_not_equal(a.out.w, b.out.w, 2 * sizeof(double));
-    assert_true(has_detail(&a.report, "update_bound")); /* equal weights scale the rate */
+    assert_true(
+        has_detail(&a.report, "update_bound")); /* equal weights only scale the learning rate */
     fit_done(&a);
     heavy.weight = unequal;
     a = fit_sample(&heavy, NULL, NULL);
@@ -170,7 +171,7 @@ static void sparse_rows(void **state) {
     free(b);
 }
 
-/* Other groups of partial sums and other slots give the same bytes. */
+/* Partial sums in another order and other slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
     struct big *b = big_new();
@@ -387,7 +388,7 @@ static void memory_and_stop(void **state) {
             }
             stops++;
         }
-        assert_true(stops >= 10); /* at least once a block and once a pass */
+        assert_true(stops >= 10); /* at least one poll for each block and each pass */
         struct peak peak = {0};
         dn_allocator allocator = {.allocate = peak_allocate,
                                   .release = peak_release,
@@ -417,7 +418,8 @@ static void margin_not_reached(void **state) {
     fit_done(&fit);
 }
 
-/* The rate times the largest row weight may not reach 2 in criterion relaxation, mode sequential. */
+/* The rate times the largest row weight may not reach 2 in criterion relaxation, mode
+ * sequential. */
 static void test_overshoot_is_warned_of_from_two_on(void **state) {
     (void)state;
     static const double half[] = {0.5, 2, 0.5, 1}, below[] = {0.5, 1.999, 0.5, 1};

@@ -23,7 +23,7 @@ static inline dn_status fit_arrays(const double *x, const double *y, const doubl
     return status;
 }
 
-/* p [K] ← the posteriors of one x. Returns ln p(x). */
+/* Writes the posteriors of one row x to p [K]. Returns ln p(x). */
 static inline double posterior(const struct machine_view *m, const double *x, double *p) {
     size_t K = m->n_classes;
     double *work = xcalloc(dni_machine_work(m->machine), sizeof *work), scores[64], joint[64],
@@ -246,7 +246,7 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     free(v);
 }
 
-/* Parallel partial sums in other slots give the same bytes. */
+/* Partial sums in another order and other slots give the same bytes. */
 static inline void check_threads(const struct csv *t, const dn_params *p) {
     struct fit one, many;
     dn_rows *rows;
@@ -266,8 +266,8 @@ static inline void check_threads(const struct csv *t, const dn_params *p) {
     fit_done(&many);
 }
 
-/* Every allocation fails once, and every poll of the cancel flag finds it set once. Each time the
- * fit returns an error, leaks nothing and leaves the outputs untouched. */
+/* One fit for each allocation, which fails, and one for each poll of the cancel flag, which
+ * cancels. Every fit returns an error, leaks nothing and leaves the outputs untouched. */
 static inline void check_failures(const struct csv *t, const dn_params *p) {
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));

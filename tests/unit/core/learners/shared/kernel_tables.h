@@ -63,7 +63,7 @@ static inline void kt_numbers(struct kt_table *t, unsigned *s) {
     t->n_features = t->n_inputs;
 }
 
-/* `width` feature indices, `each` of them in a row. */
+/* Sparse rows: `each` entries per row among `width` features. */
 static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsigned *s) {
     t->place = xcalloc(t->n * each, sizeof *t->place);
     t->row_start = xcalloc(t->n + 1, sizeof *t->row_start);
@@ -85,7 +85,7 @@ static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsi
     t->n_features = width;
 }
 
-/* Texts of words, edges or characters: `each` per row, out of `different` ones. */
+/* Texts of words, edges or characters: `each` items per row, drawn from `different` items. */
 static inline void kt_texts(struct kt_table *t, size_t different, size_t each, unsigned *s) {
     char *at = t->strings;
     for (size_t i = 0; i < t->n; i++) {
@@ -167,8 +167,8 @@ static inline dn_train_request kt_request(const struct kt_table *t, const dn_par
                               .different_words = t->words};
 }
 
-/* settings: "name=value name=value". Sets a number if the value is one (a list of one number for
- * `layers`), else a word. */
+/* settings: "name=value name=value". A numeric value sets a number (for `layers` a list of one
+ * number), any other value a word. */
 static inline dn_params *kt_params(const char *algorithm, const char *settings) {
     dn_params *p;
     char copy[256];

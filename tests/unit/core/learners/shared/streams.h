@@ -1,5 +1,5 @@
-/* Rows delivered as a stream delivers them: each block is copied to memory of its slot, and the
- * next block of that slot overwrites it. */
+/* A simulated stream of rows: each block is copied to the memory of its slot, and the next block of
+ * the slot replaces the copy. */
 #ifndef TESTS_CORE_STREAMS_H
 #define TESTS_CORE_STREAMS_H
 

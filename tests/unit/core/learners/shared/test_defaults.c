@@ -1,7 +1,7 @@
 /* The default of every parameter of the methods without a kernel. */
 #include "unit/core/support.h"
 
-/* Exactly one of word and number: a number if word is NULL. */
+/* The default is `word`, or `number` if word is NULL. */
 struct preset {
     const char *method, *name, *word;
     double number;
@@ -80,7 +80,7 @@ static const struct preset presets[] = {
 };
 enum { N_PRESETS = sizeof presets / sizeof presets[0] };
 
-/* A parameter that is added without a line here fails. */
+/* The test fails if a parameter is missing from this table. */
 static void test_every_parameter_has_its_default(void **state) {
     (void)state;
     for (size_t first = 0, n; first < N_PRESETS; first += n) {

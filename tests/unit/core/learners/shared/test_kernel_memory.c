@@ -60,7 +60,7 @@ struct row {
 };
 
 /* ---- estimates ---- */
-/* Tables so large that kernel values and rows, not fixed work arrays, need most of the memory. */
+/* The tables are so large that kernel values and rows need more memory than fixed work arrays. */
 static void estimates_are_close(void **state) {
     (void)state;
     static const struct row rows[] = {
@@ -112,8 +112,8 @@ static void estimates_are_close(void **state) {
             assert_int_equal(meter.now, 0); /* the model is not charged to the run */
             assert_true(dn_model_memory(result.model) > 0);
             dn_train_result_done(&result);
-            /* Of a precomputed kernel, whose rows are as wide as the table is long, each thread
-             * holds a considerable part. */
+            /* A row of a precomputed kernel has one value for each row of the table, so the buffers
+             * of each thread are a large part of the memory. */
             const double most = r->kind == KT_GIVEN && slots > 1 ? 2 : 1.5;
             if ((double)meter.most > bytes || bytes > most * (double)meter.most) {
                 fail_msg("%s %s, %zu rows, %zu threads: estimate %.0f bytes, peak %zu",

@@ -154,7 +154,7 @@ static void time_stamps(void **state) {
     dn_run run = dn_run_default();
     double *near = xcalloc((size_t)N * D, sizeof *near), *far = xcalloc((size_t)N * D, sizeof *far);
     for (size_t i = 0; i < (size_t)N * D; i++) {
-        near[i] = round(x[i] * 64); /* exact after the shift too */
+        near[i] = round(x[i] * 64); /* integers, so that the shift by 1e14 is exact */
         far[i] = near[i] + 1e14;
     }
     for (size_t i = 0; i < 3; i++) {
@@ -256,7 +256,7 @@ static void refusals(void **state) {
     assert_int_equal(memory.live, 0);
 }
 
-/* Neither kind allocates more than its estimate. */
+/* Scatter by class and pooled scatter allocate at most their estimates. */
 static void stays_in_its_estimate(void **state) {
     (void)state;
     struct memory memory = {.left = SIZE_MAX};

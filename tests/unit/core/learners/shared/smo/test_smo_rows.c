@@ -49,7 +49,8 @@ static dni_points *points_new(void) {
     return points;
 }
 
-/* Rows in any order with a varying active set, compared with all kernel values. */
+/* Requests rows in random order with a varying active set and compares each row with the Gram
+ * matrix. */
 static void walk(const dni_points *points, const float *gram, double cache_bytes,
                  struct requests *requests) {
     const dn_allocator allocator = {.allocate = allocate, .release = release, .ctx = requests};
@@ -65,7 +66,7 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
         list[i] = active[i] = i;
     }
     OK(dni_smo_rows_new(points, &none, list, N, cache_bytes, &run, &rows, NULL));
-    /* 65536: the work arrays of a row. */
+    /* 65536 bytes: work arrays for one row. */
     assert_true((double)requests->now <= dni_smo_rows_memory(N, cache_bytes) + 65536);
     for (size_t round = 0; round < ROUNDS; round++) {
         /* Shrink the active set, and restore it when few variables are left. */

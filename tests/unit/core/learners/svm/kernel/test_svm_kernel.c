@@ -188,8 +188,8 @@ static void every_kernel_is_solved(void **state) {
     problem_done(&p);
 }
 
-/* A full Gram matrix and a cache that is far too small give the same bits. 700 rows: kernel values
- * in double. 2600 rows: values in single precision, with shrinking. */
+/* A full Gram matrix and a small cache give the same bits. 700 rows: kernel values in double
+ * precision. 2600 rows: kernel values in single precision, with shrinking. */
 static void caches_show_in_no_bit(void **state) {
     static const size_t sizes[] = {700, 2600};
     (void)state;

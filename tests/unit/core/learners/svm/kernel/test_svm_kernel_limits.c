@@ -43,7 +43,7 @@ static void largest_number_of_rows(void **state) {
 struct bounds {
     const char *algorithm, *kernel, *name;
     double least, most;
-    double below, above; /* refused; NaN: no number is */
+    double below, above; /* the nearest refused numbers; NaN: no number is refused */
 };
 
 static dn_status try_number(const struct bounds *b, double value) {
@@ -110,8 +110,8 @@ static void defaults(void **state) {
     dn_params_free(p);
 }
 
-/* Rows that are multiplied by 1e-8: K(x, x) is about 1e-16, and the hulls of the classes are apart
- * relative to it. The machine has the same w0 and 1e8 times the norm, within the tolerance. */
+/* Rows multiplied by 1e-8: K(x, x) is about 1e-16. The convex hulls of the classes are separate at
+ * this scale. The machine has the same w0 and 1e8 times the norm, within the tolerance. */
 static void hard_margin_of_tiny_rows(void **state) {
     (void)state;
     struct problem p = problem_pair("iris", true, false);
