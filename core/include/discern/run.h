@@ -33,30 +33,34 @@ typedef struct dn_allocator {
     /* Releases memory returned by `allocate`. NULL is allowed. */
     void (*release)(void *ctx, void *memory);
 
-    /* Charges `size` bytes that were allocated elsewhere but belong to this run, such as support
-     * vectors that will become part of the model. Returns false, and charges nothing, if the
-     * budget would be exceeded. NULL: such memory is not charged. */
+    /* Charges `size` bytes that were not allocated by `allocate` but belong to this run, such as
+     * support vectors that will become part of the model. Returns false, and charges nothing, if
+     * the budget would be exceeded. NULL: such memory is not charged. */
     bool (*charge)(void *ctx, size_t size);
 
-    /* Reverses a charge. NULL exactly if `charge` is NULL. */
+    /* Reverses a charge. NULL if and only if `charge` is NULL. */
     void (*discharge)(void *ctx, size_t size);
 
     void *ctx;     /* passed to every function above */
-    bool budgeted; /* report a refused allocation as DN_ERR_BUDGET instead of DN_ERR_MEMORY */
+    bool budgeted; /* true: a refused allocation is reported as DN_ERR_BUDGET; false: as
+                    * DN_ERR_MEMORY */
 } dn_allocator;
 
-/* One report of a running training. */
+/* A progress report of a running training. */
 typedef struct dn_progress {
     size_t fold;           /* fold of a cross-validation, from 1; 0: the fit of the model itself */
     size_t iteration;      /* completed iterations */
     size_t max_iterations; /* 0: unknown */
-    double fraction;       /* estimated share of the work that is done, 0 ... 1; never decreases */
-    double loss;           /* minimised objective including the penalty; NaN: unknown */
-    double gradient_norm;  /* Euclidean norm, of the problem in raw features; NaN: unknown */
-    double train_error;    /* share of misclassified training rows; NaN: not computed */
+    double fraction;       /* estimated fraction of the work that is done, 0 ... 1; never
+                            * decreases */
+    double loss;           /* current value of the minimised objective, including the penalty; NaN:
+                            * unknown */
+    double gradient_norm;  /* Euclidean norm of the gradient of the problem in raw features; NaN:
+                            * unknown */
+    double train_error;    /* fraction of misclassified training rows; NaN: not computed */
 
     /* w: current weights in the raw feature space, [n_scores x n_features] row-major. w0:
-     * intercepts, [n_scores]. Only in a report of an iteration listed in dn_run.snapshots;
+     * intercepts, [n_scores]. Set only in reports of iterations listed in dn_run.snapshots;
      * otherwise NULL. */
     const double *w;
     const double *w0;
@@ -66,12 +70,12 @@ typedef struct dn_progress {
 /* Adds the contribution of one block to `out`.
  *
  * Must be pure: it may read `arg` and the block, and write only to out[0 ... n_out - 1] and to the
- * workspace of its slot, whose contents nobody reads afterwards. It may run in another thread or in
- * another process.
+ * workspace of its slot, whose contents must not be used after the call. It may run in another
+ * thread or in another process.
  *
  *   arg    the caller's argument, shared by all calls
- *   block  a block or a piece of one; valid during the call
- *   slot   the worker's slot
+ *   block  a block or a piece of a block; valid during the call
+ *   slot   the slot of the worker thread
  *   out    [n_out]; zeroed before the first piece of a block */
 typedef dn_status (*dn_sum_fn)(
     const void *arg, const dn_block *block, size_t slot, double *out, dn_error *err);
@@ -80,14 +84,14 @@ typedef dn_status (*dn_sum_fn)(
 typedef struct dn_sum {
     dn_sum_fn fn;
     const void *arg; /* passed to fn; NULL is allowed */
-    size_t arg_size; /* bytes of *arg, without what it points to; dn_run_sum checks that the calls
-                        of fn leave them unchanged. 0: no check */
-    size_t n_out;    /* numbers to sum up; may be 0 */
+    size_t arg_size; /* number of bytes of *arg, without memory to which *arg points; dn_run_sum
+                      * checks that the calls of fn do not change these bytes. 0: no check */
+    size_t n_out;    /* number of elements of the sum; may be 0 */
 } dn_sum;
 
-/* Processes one block for its effect on the memory of this process, for example to store the score
- * of each row. Different blocks are processed concurrently: two calls must not write to the same
- * location, except to the workspace of their slot.
+/* Processes one block for its side effect on the memory of this process, for example to store the
+ * score of each row. Different blocks are processed concurrently: two calls must not write to the
+ * same location, except to the workspace of their slot.
  *
  *   arg, block, slot  as in dn_sum_fn */
 typedef dn_status (*dn_each_fn)(void *arg, const dn_block *block, size_t slot, dn_error *err);
@@ -101,76 +105,80 @@ struct dn_run {
 
     /* Sums sum->fn over all blocks of `rows` into out[0 ... n_out - 1].
      *
-     * Block vectors are added pairwise in the order of the block number (see dn_pairwise), so that
-     * the result is the same bit for bit for any number of threads. Polls `stop` before each piece.
-     * NULL: the library's sum, which runs on the threads of `each`. */
+     * The vectors of the blocks are added pairwise in the order of the block number (see
+     * dn_pairwise), so that the result is bitwise equal for any number of threads. Polls `stop`
+     * before each piece. NULL: the library's implementation, which runs on the threads of
+     * `each`. */
     dn_status (*sum)(
         const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
 
-    /* Calls fn for every block, once, in any order; for the pieces of a block in order and with the
-     * same slot. Slot 0 is the calling thread. Polls `stop` before each piece. Gives consecutive
-     * blocks to the same thread where it can: the thread then opens fewer chunks of a table.
+    /* Calls fn once for every block, in any order. The pieces of a block are passed in order and
+     * with the same slot. Slot 0 is the calling thread. Polls `stop` before each piece. Should
+     * pass consecutive blocks to the same thread: this thread then opens fewer chunks of a table.
      * NULL: serial, in order. */
     dn_status (*each)(
         const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg, dn_error *err);
 
-    /* Cancellation check. Returns DN_OK to continue, or DN_ERR_STOPPED or DN_ERR_TIME to end the
-     * computation with that status. May be called from any worker thread.
+    /* Cancellation check. Returns DN_OK to continue; DN_ERR_STOPPED or DN_ERR_TIME ends the
+     * computation with this status. May be called from any worker thread.
      *
      * Called at least
      *   - before every piece of a block, and every iteration,
      *   - every 2e9 floating-point operations in dense linear algebra,
-     *   - every 1e7 operations, or every row, elsewhere.
+     *   - every 1e7 operations, or every row, in other code.
      * NULL: never cancelled. */
     dn_status (*stop)(const dn_run *run);
 
-    /* Seconds since the run began; recorded in the training history only. NULL: 0. */
+    /* Returns the seconds since the run began, used only to record times. NULL: 0. */
     double (*elapsed)(const dn_run *run);
 
     /* Receives one report per iteration, on the thread that started the computation.
      * NULL: no reports. */
     void (*progress)(const dn_run *run, const dn_progress *progress);
 
-    /* Iterations, ascending, whose reports include the weights. */
+    /* [n_snapshots] ascending numbers of the iterations whose reports include the weights. */
     const size_t *snapshots;
     size_t n_snapshots;
 
-    void *ctx; /* for the caller's use */
+    void *ctx; /* not used by the library */
 };
 
-/* Makes *run a run without limits: seed 1, one slot, malloc, no callbacks.
+/* Initialises *run as a run without limits: seed 1, one slot, malloc, no callbacks.
  *
  *   struct_size  sizeof *run */
 void dn_run_init(dn_run *run, size_t struct_size);
-/* Returns such a run. Inline, since its size belongs to the caller's version of the headers. */
+/* Returns a run initialised by dn_run_init. Inline, because sizeof dn_run depends on the caller's
+ * version of the headers. */
 static inline dn_run dn_run_default(void) {
     dn_run run;
     dn_run_init(&run, sizeof run);
     return run;
 }
 
-/* ---- the functions of a run, with the defaults for NULL; `run` itself may be NULL ---- */
-/* DN_ERR_ARGUMENT if the calls of sum->fn changed the first 1,024 bytes of *sum->arg. */
+/* ---- the functions of a run; a function that is NULL has its default; `run` may be NULL ---- */
+/* Calls run->sum. DN_ERR_ARGUMENT if the calls of sum->fn changed the first 1,024 bytes of
+ * *sum->arg. */
 DN_MUST_USE dn_status
 dn_run_sum(const dn_run *run, const dn_rows *rows, const dn_sum *sum, double *out, dn_error *err);
 DN_MUST_USE dn_status
 dn_run_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg, dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
 double dn_run_elapsed(const dn_run *run);
-/* True if the report of this iteration must include the weights. */
+/* Returns true if the report of this iteration must include the weights. */
 bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
-/* Allocates count * size bytes of zeroed working memory.
+/* Allocates count * size bytes of zeroed working memory. Freed by dn_run_free.
  *
- * Polls `stop` first if they are 32 MiB or more, since the system takes time to deliver them.
- * DN_ERR_BUDGET or DN_ERR_MEMORY if the memory is refused or count * size overflows; the message
- * begins with `what`, a plural ("the distances"), and gives the bytes. Freed by dn_run_free. */
+ * Polls `stop` first if count * size is 32 MiB or more, because the operating system takes time to
+ * provide so much memory. DN_ERR_BUDGET or DN_ERR_MEMORY if the memory is refused or count * size
+ * overflows; the message begins with `what`, a plural ("the distances"), and has the number of
+ * bytes. */
 DN_MUST_USE dn_status dn_run_alloc(
     const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory); /* NULL is allowed */
 
-/* Charges bytes that the caller is about to allocate elsewhere (dn_allocator.charge). Errors are
- * those of dn_run_alloc. */
+/* Charges bytes that the caller is about to allocate without dn_run_alloc (see
+ * dn_allocator.charge). Errors: those of dn_run_alloc. */
 DN_MUST_USE dn_status dn_run_charge(const dn_run *run,
                                     size_t bytes,
                                     const char *what,
@@ -178,8 +186,8 @@ DN_MUST_USE dn_status dn_run_charge(const dn_run *run,
 void dn_run_discharge(const dn_run *run, size_t bytes);
 
 /* ---- for implementations of dn_run.sum and dn_run.each ---- */
-/* Calls sum->fn for the pieces of block i in order, with the same `out`, which the caller has
- * zeroed. Polls `stop` before each. */
+/* Calls sum->fn for the pieces of block i in order, with the same `out`, which the caller has set
+ * to 0. Polls `stop` before each piece. */
 DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run,
                                        const dn_rows *rows,
                                        size_t i,
@@ -187,7 +195,7 @@ DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run,
                                        const dn_sum *sum,
                                        double *out,
                                        dn_error *err);
-/* Calls fn for the pieces of block i in order. Polls `stop` before each. */
+/* Calls fn for the pieces of block i in order. Polls `stop` before each piece. */
 DN_MUST_USE dn_status dn_run_each_block(const dn_run *run,
                                         const dn_rows *rows,
                                         size_t i,
@@ -196,37 +204,41 @@ DN_MUST_USE dn_status dn_run_each_block(const dn_run *run,
                                         void *arg,
                                         dn_error *err);
 
-/* Level of the ranges that blocks are divided into: each range has 2^level blocks, beginning at a
- * multiple of that. Some four ranges per slot even out their durations; wide vectors (n_out) get
- * one range per slot, to save memory. n_blocks >= 1. */
+/* Returns the level of the ranges into which the blocks are divided: each range has 2^level blocks
+ * and begins at a multiple of 2^level. A slot gets about four ranges, to balance the load; with
+ * large n_out one range, to save memory. n_blocks >= 1. */
 unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out);
 
-/* Bytes of working memory that a sum of n_out numbers over n_rows rows needs: one vector for each
- * range, if there is more than one, and a dn_pairwise for each thread. Included in
+/* Returns the bytes of working memory for a sum of n_out numbers over n_rows rows: one vector for
+ * each range, if there is more than one range, and a dn_pairwise for each thread. Included in
  * dn_algorithm.memory and dn_train_memory. */
 double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out);
 
 /* ---- pairwise summation ---- */
-/* The order in which partial sums are added: a binary counter.
+/* Pairwise summation of vectors: defines the order in which partial sums are added (a binary
+ * counter).
  *
- * Leaves 0, 1, 2, ... are pushed in order. Two vectors of the same level are merged at once; the
- * vectors that remain at the end are merged from the last to the first. A vector of level l stands
- * for 2^l blocks. A parallel sum computes aligned ranges of 2^l blocks on any thread, each with its
- * own dn_pairwise, and pushes their totals at level l: it makes the same additions. */
+ * Leaves 0, 1, 2, ... are pushed in order. Two vectors of the same level are merged immediately;
+ * the vectors that remain at the end are merged from the last to the first. A vector of level l is
+ * the sum of 2^l blocks. A parallel sum computes aligned ranges of 2^l blocks on any thread, each
+ * with its own dn_pairwise, and pushes the totals of the ranges at level l: the additions are the
+ * same as in a serial sum. */
 #define DN_PAIRWISE_LEVELS 48
 typedef struct dn_pairwise {
     size_t n;                           /* length of a vector */
-    double *partials;                   /* the caller's memory, dn_pairwise_room doubles */
-    size_t depth;                       /* vectors on the stack */
+    double *partials;                   /* [dn_pairwise_room] memory of the caller */
+    size_t depth;                       /* number of vectors on the stack */
     unsigned level[DN_PAIRWISE_LEVELS]; /* of each vector on the stack, strictly descending */
 } dn_pairwise;
 
-/* Number of doubles needed to sum n_leaves vectors of length n; SIZE_MAX on overflow. */
+/* Returns the number of doubles needed to sum n_leaves vectors of length n; SIZE_MAX on
+ * overflow. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n);
 void dn_pairwise_init(dn_pairwise *sum, size_t n, double *partials);
-/* Returns a zeroed vector for the next leaf; valid until dn_pairwise_push. */
+/* Returns a zeroed vector for the next leaf; valid until the next dn_pairwise_push. */
 double *dn_pairwise_next(dn_pairwise *sum);
-/* Adds the vector of dn_pairwise_next, which stands for 2^level blocks, and merges equal levels. */
+/* Pushes the vector of dn_pairwise_next, which is the sum of 2^level blocks, and merges vectors of
+ * equal levels. */
 void dn_pairwise_push(dn_pairwise *sum, unsigned level);
 /* Writes the total to out[n]; zeros if nothing was pushed. */
 void dn_pairwise_total(dn_pairwise *sum, double *out);

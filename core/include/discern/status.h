@@ -1,8 +1,8 @@
 /* Status codes, and errors with a message for people.
  *
- * Every fallible function of the library returns a dn_status and takes a `dn_error *` last, which
- * may be NULL. On failure outputs are untouched. The first error wins: a dn_error that already has
- * a code is not overwritten. A dn_error belongs to one thread. */
+ * Every fallible function of the library returns a dn_status and has a last parameter `dn_error
+ * *`, which may be NULL. On failure outputs are unchanged. A dn_error that already has a code is
+ * not overwritten, so that it keeps the first error. A dn_error may be used by one thread only. */
 #ifndef DISCERN_STATUS_H
 #define DISCERN_STATUS_H
 
@@ -45,29 +45,29 @@ typedef enum dn_status {
 #define DN_FIELD_SIZE 128
 
 typedef struct dn_error {
-    dn_status code; /* DN_OK: no error is recorded */
+    dn_status code; /* DN_OK: no error is set */
 
-    /* UTF-8, lower case, without a final period: what is wrong, where, the value and the rule. */
+    /* UTF-8, lower case, without a final period: what is wrong, where, the value and the rule */
     char message[DN_MESSAGE_SIZE];
-    int64_t row;               /* the row concerned, or the item of a list, from 0; -1: none */
-    char field[DN_FIELD_SIZE]; /* the parameter or column concerned; "": none */
+    int64_t row;               /* index, from 0, of the invalid row or list element; -1: none */
+    char field[DN_FIELD_SIZE]; /* name of the parameter or column with the error; "": none */
 } dn_error;
 
-/* Clears *err: code DN_OK, row -1, no texts. NULL is allowed. */
+/* Clears *err: code DN_OK, row -1, empty strings. NULL is allowed. */
 void dn_error_clear(dn_error *err);
 
-/* Records an error, unless err is NULL or has an error already. A message that is too long is cut
- * between two UTF-8 characters. Returns `code`. */
+/* Sets an error, unless err is NULL or already has an error. A message that is too long is
+ * truncated between two UTF-8 characters. Returns `code`. */
 dn_status dn_error_set(dn_error *err, dn_status code, const char *format, ...) DN_PRINTF(3, 4);
-#ifdef __clang_analyzer__ /* the analyser does not know the value that another file returns */
+#ifdef __clang_analyzer__ /* the static analyser cannot see that the function returns `code` */
 #define dn_error_set(err, code, ...) (dn_error_set(err, code, __VA_ARGS__), (code))
 #endif
 
-/* Sets the field or the row of the recorded error. No effect if err is NULL or has no error. */
+/* Sets the field or the row of an error. No effect if err is NULL or has no error. */
 void dn_error_set_field(dn_error *err, const char *field);
 void dn_error_set_row(dn_error *err, int64_t row);
 
-/* The short name of a code ("argument"), and its meaning. Static strings. */
+/* Return the short name of a code ("argument"), and its meaning. Static strings. */
 const char *dn_status_name(dn_status code);
 const char *dn_status_meaning(dn_status code);
 

@@ -1,4 +1,4 @@
-/* Why an iterative fit ended. */
+/* The reason why an iterative fit ended. */
 #ifndef DISCERN_STOP_REASON_H
 #define DISCERN_STOP_REASON_H
 
@@ -6,16 +6,17 @@
 
 DN_BEGIN_DECLS
 
-/* Code, name, meaning. Codes are not stored; names are part of the service's replies. */
+/* Code, name. Codes are not stored in files; names are part of the service's responses. */
 #define DN_STOP_REASONS(X)                                                                         \
     X(NONE, "none")                     /* the fit has not ended */                                \
-    X(TOLERANCE, "tolerance")           /* the method's stopping rule holds */                     \
+    X(TOLERANCE, "tolerance")           /* the method's stopping rule is satisfied */              \
     X(CLOSED_FORM, "closed_form")       /* solved without iterations */                            \
     X(MAX_ITERATIONS, "max_iterations") /* the limit on iterations was reached */                  \
     X(NO_PROGRESS, "no_progress")       /* rounding allows no further improvement */               \
-    X(SEPARATED, "separated")           /* no training row is on the wrong side */                 \
-    X(SEPARABLE, "separable")           /* no minimum exists: the weights grow without bound */    \
-    X(EARLY_STOPPING, "early_stopping") /* the held-out rows are no longer predicted better */
+    X(SEPARATED, "separated")           /* all training rows are classified correctly */           \
+    X(SEPARABLE, "separable")           /* the classes are linearly separable: no minimum exists,
+                                         * the weights grow without bound */  \
+    X(EARLY_STOPPING, "early_stopping") /* the loss on the held-out rows no longer decreases */
 
 typedef enum dn_stop_reason {
 #define DN_STOP_REASON_CODE(code, name) DN_STOP_##code,
@@ -23,7 +24,8 @@ typedef enum dn_stop_reason {
 #undef DN_STOP_REASON_CODE
 } dn_stop_reason;
 
-/* The name of a reason, a static string. A number that is not a dn_stop_reason gives "none". */
+/* Returns the name of a reason, a static string. "none" for a number that is not a
+ * dn_stop_reason. */
 const char *dn_stop_reason_name(dn_stop_reason reason);
 
 DN_END_DECLS

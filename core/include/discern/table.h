@@ -1,10 +1,10 @@
-/* Tables of typed columns: encoded column chunks, and sources that deliver them.
+/* Tables of typed columns: encoded column chunks, and sources that provide them.
  *
- * A table is a sequence of chunks of rows; a column chunk holds the cells of one column in one
- * chunk. The logical type of a column belongs to the table. A column chunk of numbers also keeps
- * the text of each cell that the number alone does not give back ("007", "1.50", "+3", "1e2"), so
- * that a column can become categorical or text later: decoding the chunk as strings gives the text
- * that was read. */
+ * A table is a sequence of chunks of rows; a column chunk contains the cells of one column in one
+ * chunk. The logical type of a column is a property of the table. A column chunk of numbers also
+ * stores the text of each cell whose text cannot be derived from the number ("007", "1.50", "+3",
+ * "1e2"). A column can therefore become categorical or text later: decoding the chunk as strings
+ * gives the original texts. */
 #ifndef DISCERN_TABLE_H
 #define DISCERN_TABLE_H
 
@@ -25,9 +25,10 @@ typedef enum dn_column_type {
     DN_SPARSE /* sparse vectors, such as the features of an svmlight file */
 } dn_column_type;
 
-/* "numeric", "boolean", "categorical", "text", "sparse". */
+/* Returns the name of a type: "numeric", "boolean", "categorical", "text", "sparse". Static
+ * strings. */
 const char *dn_column_type_name(dn_column_type type);
-/* Returns false if there is no such type. */
+/* Returns false if there is no type with this name. */
 bool dn_column_type_parse(const char *name, dn_column_type *out);
 
 /* A list of n byte strings: string i is bytes[start[i]] ... bytes[start[i + 1]] - 1; start has n +
@@ -62,10 +63,12 @@ typedef struct dn_column_view {
 } dn_column_view;
 
 /* ---- encoding a column chunk ---- */
-/* A column chunk under construction, to which cells are appended. Heap object of one thread.
+/* A column chunk under construction, to which cells are appended. A heap object used by one
+ * thread.
  *
- * The encoded bytes are little-endian and have a version. They have no checksum: the file that
- * holds them has one. Integers that fit are stored as u8, i16 or i32, other numbers as f64. */
+ * The encoded bytes are little-endian and have a version number. They have no checksum: the file
+ * that contains them must have one. If all numbers are small integers they are stored as u8, i16
+ * or i32, otherwise as f64. */
 typedef struct dn_column_builder dn_column_builder;
 DN_MUST_USE dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err);
 void dn_column_builder_free(dn_column_builder *builder); /* NULL is allowed */
@@ -73,17 +76,18 @@ void dn_column_builder_free(dn_column_builder *builder); /* NULL is allowed */
 /* Appends a number.
  *
  *   value     NaN: missing. DN_ERR_ARGUMENT for an infinity
- *   spelling  [length] the text of the cell, or NULL for dn_number_format(value). It is kept only
- *             if it differs from that text padded with zeros like the rest of the chunk ("1.50") */
+ *   spelling  [length] the text of the cell, or NULL for dn_number_format(value). It is stored only
+ *             if it differs from dn_number_format(value) padded with zeros like the other numbers
+ *             of the chunk ("1.50") */
 DN_MUST_USE dn_status dn_column_builder_number(
     dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err);
 
-/* Appends n numbers. The same as dn_column_builder_number for each, but faster if `decimals` is the
- * padding of the chunk. On failure some of them may have been appended.
+/* Appends n numbers. Equivalent to dn_column_builder_number for each, but faster if `decimals` is
+ * the padding of the chunk. On failure some of them may have been appended.
  *
  *   values    values[0], values[stride], ...; NaN: missing
- *   decimals  the cells were written by dn_number_format and padded with zeros to so many digits
- *             after the point, except numbers with an exponent; 0: not padded */
+ *   decimals  the text of each number without an exponent is dn_number_format padded with zeros to
+ *             this number of digits after the point; 0: not padded */
 DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder,
                                                 const double *values,
                                                 size_t stride,
@@ -91,18 +95,20 @@ DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder,
                                                 unsigned decimals,
                                                 dn_error *err);
 
-/* The padding of the chunk: digits after the point of every number whose text is not kept. 0 until
- * the first number that is padded; then constant until the chunk is encoded. */
+/* Returns the padding of the chunk: the number of digits after the point of every number whose
+ * text is not stored. 0 until the first number that is padded; then constant until the chunk is
+ * encoded. */
 unsigned dn_column_builder_padding(const dn_column_builder *builder);
 
-/* Appends a string or a missing cell. */
+/* Append a string, and a missing cell. */
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder,
                                                const char *text,
                                                size_t length,
                                                dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
 
-/* Appends a row of a DN_SPARSE column, whose rows must all be appended by this function.
+/* Appends a row of a DN_SPARSE column. All rows of such a column must be appended by this
+ * function.
  *
  *   index  [n] indices of the entries, strictly ascending
  *   value  [n] finite
@@ -115,7 +121,7 @@ DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder,
                                                 dn_error *err);
 
 size_t dn_column_builder_n_rows(const dn_column_builder *builder);
-/* Approximate memory in use, in bytes. */
+/* Returns the approximate memory in use, in bytes. */
 size_t dn_column_builder_bytes(const dn_column_builder *builder);
 
 /* Encodes the chunk. The caller frees *out with free(). The builder is empty afterwards and keeps
@@ -126,21 +132,22 @@ DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder,
                                                dn_error *err);
 
 /* ---- decoding a column chunk ---- */
-/* The memory of a decoded chunk. Reused by every call, it is reallocated only to grow. Heap object
- * of one thread. */
+/* The memory of a decoded chunk. Every call of dn_column_chunk_decode reuses it; it is reallocated
+ * only to grow. A heap object used by one thread. */
 typedef struct dn_column_chunk dn_column_chunk;
 DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
 void dn_column_chunk_free(dn_column_chunk *chunk); /* NULL is allowed */
 
-/* Decodes a chunk as a column of a logical type. *out is valid until the next call or the free.
+/* Decodes a chunk as a column of a logical type. *out is valid until the next call with the same
+ * `chunk` or dn_column_chunk_free.
  *
- * Numbers decoded as strings are the texts that were read. Strings decoded as DN_NUMERIC must be
- * numbers; as DN_BOOLEAN true, false, 0 or 1 in upper or lower case, with spaces and tabs around
- * them.
+ * Numbers decoded as strings give the original texts. Strings decoded as DN_NUMERIC must be
+ * numbers; as DN_BOOLEAN they must be true, false, 0 or 1 in upper or lower case. Spaces and tabs
+ * around them are allowed.
  *
- * DN_ERR_CORRUPT if the bytes are inconsistent; nothing outside them is read. DN_ERR_DATA if a cell
- * does not have the type; err->row is its row in the chunk, from 0. DN_ERR_DATA if only one of
- * chunk and type is sparse. */
+ * DN_ERR_CORRUPT if the bytes are inconsistent; no byte outside of them is read. DN_ERR_DATA if a
+ * cell does not have the type; err->row is its row in the chunk, from 0. DN_ERR_DATA if only the
+ * chunk or only the type is sparse. */
 DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
                                              const void *bytes,
                                              size_t size,
@@ -148,12 +155,12 @@ DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
                                              dn_column_view *out,
                                              dn_error *err);
 
-/* Appends all cells of an encoded chunk to a builder, each with the text that was read.
+/* Appends all cells of an encoded chunk to a builder, each with its original text.
  *
  *   room  memory for decoding
  *
- * DN_ERR_ARGUMENT if one of builder and chunk is sparse and the other is not. On failure some cells
- * may have been appended. */
+ * DN_ERR_ARGUMENT if only the builder or only the chunk is sparse. On failure some cells may have
+ * been appended. */
 DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
                                               dn_column_chunk *room,
                                               const void *bytes,
@@ -164,14 +171,13 @@ DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
 typedef struct dn_table_column {
     const char *name; /* UTF-8, NUL-terminated, unique in the table */
     dn_column_type type;
-    size_t width; /* DN_SPARSE: indices are below it; 0 otherwise */
+    size_t width; /* DN_SPARSE: all indices are < width; otherwise 0 */
 
-    /* DN_SPARSE: the number that the name of index 0 ends with: the feature of index j is named
-     * "<name><first_index + j>" ("f1"). */
+    /* DN_SPARSE: the feature of index j is named "<name><first_index + j>" ("f1") */
     uint32_t first_index;
 } dn_table_column;
 
-/* A table that delivers column chunks. The source chooses the chunk borders; results do not depend
+/* A table that provides column chunks. The source chooses the chunk borders; results do not depend
  * on them. */
 typedef struct dn_table_source dn_table_source;
 struct dn_table_source {
@@ -179,10 +185,11 @@ struct dn_table_source {
     size_t n_rows, n_cols, n_chunks;
     const dn_table_column *columns; /* [n_cols] */
     const size_t *chunk_first_row;  /* [n_chunks + 1], ascending from 0 to n_rows */
-    size_t n_slots;                 /* slots that may be in use concurrently, >= 1 */
+    size_t n_slots;                 /* number of slots, >= 1: calls with different slots may run
+                                     * concurrently */
 
-    /* Delivers column `column` of chunk `chunk`, decoded by its logical type. *out is valid until
-     * the next call with the same slot and column. Concurrent calls have different slots. */
+    /* Provides column `column` of chunk `chunk`, decoded by its logical type. *out is valid until
+     * the next call with the same slot and column. Concurrent calls must use different slots. */
     dn_status (*column)(const dn_table_source *source,
                         size_t chunk,
                         size_t column,
@@ -192,14 +199,16 @@ struct dn_table_source {
     void *ctx; /* for the implementation's use */
 };
 
-/* Makes a source with one chunk of arrays in memory, which are not copied and must outlive it.
+/* Makes a source with one chunk from arrays in memory, which are not copied and must outlive the
+ * source.
  *
  *   columns  [n_cols] DN_SPARSE columns need a width
  *   views    [n_cols] the cells, n_rows each
  *   out      heap object; the caller frees it with dn_table_source_free
  *
  * DN_ERR_ARGUMENT if a view has another type or number of rows than its column, or if the indices
- * of a sparse column do not ascend below its width (each is checked once). */
+ * of a sparse row do not ascend strictly below the width of the column. All indices are checked
+ * once. */
 DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *columns,
                                                    const dn_column_view *views,
                                                    size_t n_cols,

@@ -21,22 +21,22 @@ DN_BEGIN_DECLS
 
 #define DN_MAX_WORD_BYTES 255
 
-/* The position of a reader of words. Used by one thread; it owns no memory. */
+/* A reader of the words of a text. Used by one thread; it does not own memory. */
 typedef struct dn_words {
-    const char *next, *end; /* the text that is left; the caller's */
+    const char *next, *end; /* rest of the text, in memory of the caller */
     bool keep_case;
-    char word[DN_MAX_WORD_BYTES + 1]; /* the last word, not NUL-terminated */
+    char word[DN_MAX_WORD_BYTES + 1]; /* the word that was read last, not NUL-terminated */
 } dn_words;
 
-/* Begins to read text [length]. text may be NULL if length is 0. */
+/* Starts reading text [length]. text may be NULL if length is 0. */
 static inline void
 dn_words_begin(dn_words *words, const char *text, size_t length, bool keep_case) {
     words->next = text;
     words->end = length == 0 ? text : text + length;
     words->keep_case = keep_case;
 }
-/* Reads the next word into words->word, as UTF-8. Returns its length in bytes, or 0: there are
- * no more. About 5 ns for an ASCII word. Different readers may be used at the same time. */
+/* Reads the next word into words->word, as UTF-8. Returns its length in bytes; 0: no word is left.
+ * About 5 ns for an ASCII word. Different readers may be used concurrently. */
 size_t dn_words_next(dn_words *words);
 
 DN_END_DECLS
