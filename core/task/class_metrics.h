@@ -1,4 +1,4 @@
-/* The metrics of the task "classes": the members of dn_metrics that are listed by name. */
+/* The metrics of the task "classes": a list of members of dn_metrics. */
 #ifndef DNI_CLASS_METRICS_H
 #define DNI_CLASS_METRICS_H
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the names of the outcomes to NUL-terminated strings and allocates `count`. */
+/* Copies the names of the outcomes to NUL-terminated strings and allocates l->count. */
 static dn_status name_outcomes(dni_labels *l, dn_error *err) {
     const dn_strings *from = &l->outcomes.shown.names;
     size_t n = l->outcomes.shown.n;

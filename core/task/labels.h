@@ -1,5 +1,5 @@
-/* Class, weight and role of each row of the training source. Class and weight are read once; the
- * role and the effective weight are those of the current fit. */
+/* Class, weight and role of each row of the training source. Class and weight are read once; role
+ * and effective weight are set for each fit. */
 #ifndef DNI_LABELS_H
 #define DNI_LABELS_H
 
@@ -11,15 +11,15 @@ struct dni_labels {
     const dni_task *task;
     const dn_run *run;
 
-    /* [n_rows] class index, or 0 without a target. The holdout and the folds are stratified by it.
-     * NaN: the row is ignored (missing target or weight 0). */
+    /* [n_rows] class index; 0 without a target. Used to stratify the holdout and the folds. NaN:
+     * the row is ignored (missing target or weight 0) */
     double *stratum;
 
     /* [n_rows] values of the weight column; NULL: all 1 */
     double *weight;
 
-    /* [n_rows] weight × class weight in the current fit, 0 outside its training rows; NULL without
-     * class weights */
+    /* [n_rows] effective weight in the current fit: weight × class weight in its training rows, 0
+     * in other rows; NULL without class weights */
     double *value;
 
     uint8_t *role;             /* [n_rows] dn_row_role in the current fit */
@@ -27,12 +27,13 @@ struct dni_labels {
     dni_classes outcomes;      /* outputs of the model: the classes, or "inlier" and "outlier" */
     char *names;               /* names of the outcomes, each NUL-terminated */
     const char **outcome_name; /* [n_outcomes] pointers into `names` */
-    size_t *count;             /* [n_strata] rows of each stratum; at least 1 with a target */
-    void *memory;              /* holds stratum, weight, value and role */
+    size_t *count;             /* [n_strata] number of rows of each stratum; at least 1 with a
+                                * target */
+    void *memory;              /* the allocation that contains stratum, weight, value and role */
 };
 
-/* Reads the target and the weights. Errors are those of dn_train. The caller calls dni_labels_done
- * after a failure too. */
+/* Reads the target and the weights. Errors: those of dn_train. The caller must call
+ * dni_labels_done, also after a failure. */
 DN_MUST_USE dn_status dni_labels_read(const dn_train_request *request, const dn_run *run,
                                       dni_labels *labels, dn_error *err);
 void dni_labels_done(dni_labels *labels); /* {0} is allowed */
@@ -41,16 +42,16 @@ static inline size_t dni_labels_n_outcomes(const dni_labels *labels) {
     return labels->outcomes.shown.n;
 }
 
-/* Targets [n_rows] for the encoder and the learner; NULL if the task has no target. */
+/* Returns [n_rows] the targets for the encoder and the learner; NULL if the task has no target. */
 static inline const double *dni_labels_target(const dni_labels *labels) {
     return labels->task->has_truth ? labels->stratum : NULL;
 }
 
-/* Checks that each stratum has at least n_folds rows. DN_ERR_DATA: one has fewer. */
+/* Checks that each stratum has at least n_folds rows. DN_ERR_DATA otherwise. */
 DN_MUST_USE dn_status dni_labels_check_folds(const dni_labels *labels, size_t n_folds,
                                              dn_error *err);
 
-/* Bytes of the arrays above that have n_rows elements. */
+/* Returns the bytes of the arrays of dni_labels that have n_rows elements. */
 double dni_labels_memory(const dn_train_request *request, size_t n_rows);
 
 #endif

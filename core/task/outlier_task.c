@@ -24,7 +24,7 @@ static dn_status outlier_check(const dn_train_request *r, dn_error *err) {
 static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error *err) {
     static const uint32_t start[] = {0, 6, 13};
     const dn_strings names = {.n = 2, .start = start, .bytes = "inlieroutlier"};
-    l->n_strata = 1; /* l->stratum is 0 in all rows: the layout is zeroed */
+    l->n_strata = 1; /* l->stratum of all rows is 0, because the layout is zeroed */
     if (r->source->n_rows == 0) {
         return dn_error_set(err, DN_ERR_DATA, "the table has no rows");
     }

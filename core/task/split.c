@@ -1,11 +1,12 @@
 /* Stratified holdout and folds.
  *
  * The holdout uses selection sampling within each class: a row is selected with probability
- * (rows still to select) / (rows of the class left), which selects exactly the wanted number in one
- * pass without a list of rows. Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S.
+ * (number of rows still to select) / (number of remaining rows of the class). This selects exactly
+ * the required number of rows in one pass without a list of rows. Knuth, The Art of Computer
+ * Programming, volume 2, algorithm 3.4.2 S.
  *
- * The folds use a list of the rows in the order of their classes. Each class is shuffled (algorithm
- * 3.4.2 P), and fold i mod n_folds gets row i of the list. */
+ * The folds use a list of the rows, sorted by class. Within each class the rows are shuffled
+ * (algorithm 3.4.2 P), and row i of the list is assigned to fold i mod n_folds. */
 #include "task/split.h"
 #include "base/random.h"
 
@@ -19,7 +20,7 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     if (status != DN_OK) {
         return status;
     }
-    /* [n_classes] rows of the class that are not visited yet, and how many of them to hold out */
+    /* [n_classes] each: number of rows of the class not visited yet; number of these to hold out */
     size_t *left = memory, *wanted = left + n_classes;
     dni_split split = {0};
     dni_random random;
@@ -54,8 +55,8 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     return DN_OK;
 }
 
-/* Writes the numbers of the rows with a class to `row`, sorted by class. ends[k] is 0 on entry, and
- * the end of class k in `row` on return. */
+/* Writes the indices of the rows that have a class to `row`, sorted by class. ends[k] is 0 on
+ * entry; on return it is the end of class k in `row`. */
 static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends,
                       size_t *row) {
     for (size_t i = 0; i < n_rows; i++) {

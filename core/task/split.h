@@ -12,27 +12,27 @@ typedef struct dni_split {
 /* Assigns a role to each row.
  *
  *   target   [n_rows] class index; NaN: the row gets DN_ROW_SKIP
- *   holdout  share of the rows of each class that get DN_ROW_VALIDATE, rounded to the nearest row.
- *            The other rows get DN_ROW_TRAIN. Every class keeps at least one training row
+ *   holdout  fraction of the rows of each class that get DN_ROW_VALIDATE, rounded to the nearest
+ *            row. The other rows get DN_ROW_TRAIN. Every class keeps at least one training row
  *   role     [n_rows]
  *
- * The result depends on target, holdout and run->seed only. */
+ * The result depends only on target, holdout and run->seed. */
 DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes,
                                         double holdout, const dn_run *run, uint8_t *role,
                                         dni_split *out, dn_error *err);
 
 /* Assigns a fold to each row: fold[i] = 0 ... n_folds - 1, n_folds <= UINT16_MAX.
  *
- * The rows of each class are shuffled and assigned to the folds in turn, one class after the other.
- * The numbers of rows of two folds differ by at most one, in each class and in total. Rows whose
- * target is NaN get fold 0. The result depends on target, n_folds and run->seed only. Working
- * memory: 8 bytes per row. */
+ * The rows of each class are shuffled and assigned to the folds in turn, one class after the
+ * other. The numbers of rows of two folds differ by at most one, in each class and in total. Rows
+ * whose target is NaN get fold 0. The result depends only on target, n_folds and run->seed.
+ * Working memory: 8 bytes per row. */
 DN_MUST_USE dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes,
                                       size_t n_folds, const dn_run *run, uint16_t *fold,
                                       dn_error *err);
 
-/* Bytes of `fold` and of what is in memory at the same time: the working memory of dni_split_folds,
- * then `later` bytes of the caller. */
+/* Returns the peak bytes of `fold` together with either the working memory of dni_split_folds or,
+ * afterwards, `later` bytes of the caller. */
 double dni_split_folds_memory(size_t n_rows, double later);
 
 #endif

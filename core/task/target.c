@@ -1,5 +1,5 @@
-/* Reads a target column. Classes are numbered in the order of their first rows; at the end the
- * classes are sorted and the rows are renumbered. */
+/* Reads a target column. Classes are numbered in the order of their first rows; after the last row
+ * the classes are sorted and the class indices of the rows are renumbered. */
 #include "task/target.h"
 
 #include <math.h>
@@ -12,9 +12,10 @@ struct reader {
     double *numbers; /* [n] distinct values in the order of their first rows */
     size_t n, capacity;
     double *sorted; /* [n] the same values in ascending order, for the binary search */
-    size_t *rank;   /* [n] index of sorted[i] in `numbers` */
+    size_t *rank;   /* [n] index in `numbers` of each element of `sorted` */
     dni_string_set strings;
-    double *code_index; /* [room_codes] class number of each string of a chunk; -1: none yet */
+    double *code_index; /* [room_codes] class number of each string of a chunk; -1: not assigned
+                         * yet */
     size_t room_codes;
 };
 
@@ -155,7 +156,7 @@ static dn_status string_class(struct reader *r, const char *text, size_t length,
     return status;
 }
 
-/* A string of the chunk that no row uses does not become a class. */
+/* Strings of the chunk that occur in no row do not become classes. */
 static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index,
                               dn_error *err) {
     const dn_strings *s = &view->strings;
@@ -192,8 +193,8 @@ static int by_bytes(const void *a, const void *b) {
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Sorts the strings by their bytes. position[number] becomes the position of class `number` in the
- * sorted order; `out` receives the sorted classes. */
+/* Sorts the strings by their bytes. position[number] ← the position of class `number` in the
+ * sorted order; *out ← the sorted classes. */
 static dn_status sort_strings(struct reader *r, double *position, dni_classes *out, dn_error *err) {
     dn_strings met = dni_string_set_view(&r->strings);
     struct named *order = malloc((met.n + 1) * sizeof *order);

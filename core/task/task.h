@@ -15,16 +15,17 @@ typedef struct dni_labels dni_labels; /* labels.h */
 
 typedef struct dni_task {
     const char *name;
-    bool has_truth;             /* rows have a true class: encoder and learner receive targets */
-    const char *const *metrics; /* names; NULL-terminated */
+    bool has_truth;             /* true: rows have a true class, which is the target of the encoder
+                                 * and the learner */
+    const char *const *metrics; /* names of the metrics; NULL-terminated */
 
     /* Checks target, class weights and curves of a request. DN_ERR_ARGUMENT (field). */
     dn_status (*check)(const dn_train_request *request, dn_error *err);
 
-    /* Fills labels->stratum, n_strata and outcomes. Errors are those of dn_train. */
+    /* Fills labels->stratum, n_strata and outcomes. Errors: those of dn_train. */
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
-    /* Sets the error for too many folds and returns it: DN_ERR_DATA. `least` is the index of the
+    /* Sets and returns the error for too many folds, DN_ERR_DATA. `least` is the index of the
      * smallest stratum, which has n < n_folds rows. */
     dn_status (*refuse_folds)(const dni_labels *labels, size_t least, size_t n, size_t n_folds,
                               dn_error *err);
@@ -32,7 +33,7 @@ typedef struct dni_task {
 
 extern const dni_task dni_task_classes, dni_task_outliers;
 
-/* The task of a request: outliers if it has no target. */
+/* Returns the task of a request: outliers if the request has no target. */
 const dni_task *dni_task_of(const dn_train_request *request);
 
 #endif

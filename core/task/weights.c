@@ -1,4 +1,4 @@
-/* Reads weights and computes class factors. */
+/* Reads weights of rows and computes weights of classes. */
 #include "task/weights.h"
 #include "number/number_text.h"
 

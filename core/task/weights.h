@@ -1,11 +1,12 @@
-/* Weights of rows, read from a column, and weights of classes, which multiply them. */
+/* Weights of rows, read from a column, and weights of classes, by which the weights of their rows
+ * are multiplied. */
 #ifndef DNI_WEIGHTS_H
 #define DNI_WEIGHTS_H
 
 #include <discern/model.h>
 
-/* Whether a weight is in the allowed range. Sums of squares of such weights neither overflow nor
- * underflow. */
+/* Returns true if a weight is in the range DN_MIN_WEIGHT … DN_MAX_WEIGHT. Sums of squares of such
+ * weights neither overflow nor underflow. */
 static inline bool dni_weight_counts(double weight) {
     return weight >= DN_MIN_WEIGHT && weight <= DN_MAX_WEIGHT;
 }
