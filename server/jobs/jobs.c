@@ -27,7 +27,8 @@ struct jobs {
     size_t n_workers; /* started */
     pthread_t reporter;
     bool reporter_started;
-    pthread_mutex_t lock;             /* guards the rest; leaf */
+    bool joined;          /* the workers were joined; of the thread that stops the module */
+    pthread_mutex_t lock; /* guards the rest; leaf */
     pthread_cond_t work, tick, ended; /* ended: a worker's thread ends */
     size_t n_ended;                   /* workers whose thread ends */
     unsigned pokes;                   /* counts jobs_poke */
@@ -206,6 +207,14 @@ void jobs_drain(struct jobs *j) {
     }
 }
 
+/* Of the thread that starts and stops the module. */
+static void join_workers(struct jobs *j) {
+    for (size_t i = 0; i < j->n_workers && !j->joined; i++) {
+        pthread_join(j->workers[i].thread, NULL);
+    }
+    j->joined = true;
+}
+
 bool jobs_await_drain(struct jobs *j, int64_t timeout_ms) {
     struct timespec until;
     deadline_in(&until, timeout_ms);
@@ -215,6 +224,9 @@ bool jobs_await_drain(struct jobs *j, int64_t timeout_ms) {
         ;
     const bool all = j->n_ended == j->n_workers;
     pthread_mutex_unlock(&j->lock);
+    if (all) {
+        join_workers(j);
+    }
     return all;
 }
 
@@ -223,9 +235,7 @@ void jobs_stop(struct jobs *j) {
         return;
     }
     jobs_drain(j);
-    for (size_t i = 0; i < j->n_workers; i++) {
-        pthread_join(j->workers[i].thread, NULL);
-    }
+    join_workers(j);
     pthread_mutex_lock(&j->lock);
     j->stopping = true;
     pthread_cond_broadcast(&j->tick);
