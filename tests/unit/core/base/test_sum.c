@@ -17,7 +17,8 @@ static struct column column_new(size_t n) {
     struct column t = {.x = xcalloc(n + 1, sizeof(double)), .n = n};
     dni_random random;
     dni_random_init(&random, 3, 1);
-    for (size_t i = 0; i < n; i++) { /* the order of the additions shows in the last bits */
+    for (size_t i = 0; i < n;
+         i++) { /* different magnitudes: the order of additions changes the last bits */
         t.x[i] = dni_random_uniform(&random, -1, 1) * (i % 5 == 0 ? 1e9 : 1e-3);
     }
     OK(dn_rows_from_matrix(dn_matrix_dense(t.x, n, 1), NULL, NULL, &t.rows, NULL));

@@ -156,10 +156,7 @@ static double plain_precision(const struct rows *r, const double *score, size_t 
         if (r->truth[i] != k) {
             continue;
         }
-        double
-            right = 0,
-            chosen =
-                0; /* ΔR·P of a group of equal scores is the sum of v/all·P over the rows of the group */
+        double right = 0, chosen = 0; /* ΔR·P over a group of equal scores: Σ v/all·P */
         for (size_t j = 0; j < r->n; j++) {
             bool taken = score[j * r->K + k] >= score[i * r->K + k];
             chosen += taken ? r->v[j] : 0;

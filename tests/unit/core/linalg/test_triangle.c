@@ -73,7 +73,7 @@ static void long_ones_can_be_stopped(void **state) {
     OK(dni_lower_invert(&run, x, N, NULL));
     double flops = (double)N * N * N;
     assert_true((double)polls.n >= floor(flops / DNI_STEP_FLOPS));
-    for (size_t s = 0; s < 40; s++) { /* some entries of LX */
+    for (size_t s = 0; s < 40; s++) { /* checks 40 entries of LX */
         size_t i = s * 997 % N, j = s % 2 == 0 ? i : s * 389 % N;
         double sum = 0;
         for (size_t k = 0; k <= i; k++) {

@@ -198,8 +198,7 @@ static void smooth_without_a_matrix(void **state) {
         for (size_t i = 0; i < N; i++) {
             p.l1[i] = 0;
         }
-        for (size_t i = 0; i < N;
-             i++) { /* set b so that the gradient of f at the minimum is 0 without l1 */
+        for (size_t i = 0; i < N; i++) { /* set b: the gradient of f at the minimum is 0 */
             p.b[i] = p.c * tanh(p.minimum[i]);
             for (size_t j = 0; j < N; j++) {
                 p.b[i] += p.a[i * N + j] * p.minimum[j];

@@ -92,8 +92,7 @@ static void derived_features(void **state) {
     struct csv *t = csv_clouds(N, 2, 3);
     struct table *table = table_of(t);
     dn_params *p = params_for("logistic");
-    const double centres[] = {10, 20, 1e6,
-                              1e6}; /* one centre amid the rows, one far from all rows */
+    const double centres[] = {10, 20, 1e6, 1e6}; /* two centres: amid the rows, far away */
     const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN,
                                  .points = centres,
                                  .n_points = 2,

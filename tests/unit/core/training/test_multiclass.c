@@ -171,9 +171,8 @@ static void each_machine_is_its_own(void **state) {
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for("logistic", &ways[w]);
             dn_train_request request = table_request(t, table, p);
-            request.features.standardize = !of_pairs(
-                &ways
-                    [w]); /* otherwise a training on one pair would standardise by the rows of the pair */
+            request.features.standardize =
+                !of_pairs(&ways[w]); /* a pair alone has other column means */
             dn_train_result whole = train(&request, NULL);
             assert_report(&ways[w], t->K, &whole);
             for (size_t i = 0; i < whole.report.n_parts; i++) {

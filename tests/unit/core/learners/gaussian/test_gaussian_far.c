@@ -1,11 +1,12 @@
-/* Columns far from the origin, time stamps and coordinates: the posteriors of a shared covariance are those of the same rows around the origin. */
+/* Columns far from the origin (time stamps, coordinates): with a shared covariance the posteriors
+ * equal those of the same rows shifted to the origin. */
 #include "unit/core/learners/shared/densities.h"
 
 #include <float.h>
 
 enum { ROWS = 300, COLUMNS = 3 };
 
-/* P of each row [n × K] by a model of the table. */
+/* Trains a model on the table. Writes its probabilities of each row to out [n × K]. */
 static void probabilities_of(const struct csv *t, bool standardize, double *out) {
     struct table *table = table_of(t);
     dn_params *p = params_for("gaussian");
@@ -25,7 +26,8 @@ static void probabilities_of(const struct csv *t, bool standardize, double *out)
     table_free(table);
 }
 
-/* The values are whole multiples of 2^-10, so that adding the offset rounds nothing. What is left is the rounding of wᵀx and of w0. */
+/* The values are integer multiples of 2^-10, so adding the offset is exact. Only wᵀx and w0 have
+ * rounding errors. */
 static void far_from_the_origin(void **state) {
     (void)state;
     const double offsets[] = {0, 1e6, 1e8, 1e9};

@@ -4,7 +4,7 @@
 
 static const char *const names[] = {"ash", "birch", "cedar"};
 
-/* A fit with class names. */
+/* Fits rows with the class names that error messages use. */
 static dn_status fit_named(const double *x, const double *y, const double *v, size_t n, size_t d,
                            size_t K, const dn_params *p, struct fit *fit, dn_error *err) {
     dn_rows *rows;
@@ -17,7 +17,8 @@ static dn_status fit_named(const double *x, const double *y, const double *v, si
     return status;
 }
 
-/* The fit is refused, and the message contains all the words (up to NULL). */
+/* Asserts that the fit is refused and that the message contains all the words (a list that ends
+ * with NULL). */
 static void refused(const struct csv *t, const double *v, const dn_params *p, dn_status code,
                     const char *const *words) {
     dn_error err = {0};
@@ -83,7 +84,8 @@ static void fewer_rows_than_columns(void **state) {
     csv_free(t);
 }
 
-/* Strongly correlated, but not singular: the pivots are small and the result is still accurate. */
+/* Strongly correlated columns with a nonsingular covariance: the pivots are small, and the result
+ * is accurate. */
 static void nearly_collinear(void **state) {
     (void)state;
     struct csv *t = csv_clouds(400, 3, 2);
@@ -95,7 +97,7 @@ static void nearly_collinear(void **state) {
     dn_params *params = gaussian("shared");
     struct fit direct, rotated;
     OK(fit_named(t->x, t->target, NULL, t->n, 3, 2, params, &direct, NULL));
-    for (size_t i = 0; i < t->n; i++) { /* the same rows in uncorrelated coordinates */
+    for (size_t i = 0; i < t->n; i++) { /* linearly transformed rows without correlation */
         other->x[i * 3] = t->x[i * 3], other->x[i * 3 + 1] = t->x[i * 3 + 1];
     }
     OK(fit_named(other->x, t->target, NULL, t->n, 3, 2, params, &rotated, NULL));
@@ -134,8 +136,8 @@ static void constant_columns(void **state) {
     csv_free(t);
 }
 
-/* A constant column has no density. The result is the density of the other columns, standardised or
- * not, in raw features too. */
+/* The density ignores constant columns: the density is that of the other columns, standardised or
+ * not, and in units of the raw features. */
 static void columns_of_one_value(void **state) {
     (void)state;
     enum { N = 90, D = 4 };
@@ -202,7 +204,7 @@ static void class_of_one_row(void **state) {
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++) {
         v[i] =
-            t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* by the weights one row of birch is left */
+            t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* only one row of class birch has weight 1 */
     }
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
@@ -329,8 +331,7 @@ static void standardised_columns(void **state) {
     size_t n = t->n, K = t->K;
     double *a = xcalloc(2 * n * (K + 1), sizeof *a), *b = a + n * (K + 1),
            *s = xcalloc(n * K, sizeof *s);
-    for (size_t c = 0; c < 4;
-         c++) { /* the last one is naive Bayes, whose floor would be in other units */
+    for (size_t c = 0; c < 4; c++) { /* NULL: naive Bayes without a variance floor */
         dn_params *p =
             covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
         if (covariances[c] == NULL) {
@@ -350,7 +351,7 @@ static void standardised_columns(void **state) {
             }
         }
         assert_near(detail(&raw.report, "log_density_min"), least,
-                    1e-9); /* the values to compare with */
+                    1e-9); /* `least` is recomputed from `a` */
         assert_near(detail(&scaled.report, "log_density_min"), least, 1e-8);
         assert_near(scaled.report.objective, raw.report.objective, 1e-8);
         dn_train_result_done(&raw);
@@ -404,7 +405,8 @@ static void bytes_and_back(void **state) {
     csv_free(t);
 }
 
-/* "equal" among K classes means the same for one against the rest as the list of 1/K. */
+/* In machines of one class against the rest, priors "equal" give the same result as the list of K
+ * numbers 1/K. */
 static void equal_priors_against_the_rest(void **state) {
     (void)state;
     const char *const ways[] = {"one_vs_rest", "one_vs_one"};

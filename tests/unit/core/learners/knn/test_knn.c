@@ -1,4 +1,5 @@
-/* k nearest neighbours against a plain search: shares, ties, weights, limits, bytes. */
+/* k nearest neighbours against a plain search: class shares, ties, weights, limits, serialised
+ * models. */
 #include "machine/machine_kind.h"
 #include "machine/neighbours.h"
 #include "unit/core/support.h"
@@ -58,7 +59,8 @@ static double plain_distance(const char *metric, const double *x, const double *
                                               : 1 - product / sqrt(xx * zz);
 }
 
-/* share [K]: k times the nearest row that has not been taken yet. */
+/* Computes the class shares [K] of the k nearest rows by repeated search for the next nearest
+ * row. */
 static void plain_shares(const struct csv *t, const double *weight, const double *query,
                          const char *metric, bool inverse, size_t k, double *share) {
     bool taken[N] = {false};
@@ -163,13 +165,13 @@ static void ties_go_to_the_first_class_and_the_first_row(void **state) {
     OK(dn_params_set_number(p, "k", 1, NULL));
     m = fit_knn(dn_matrix_dense(x, 2, 1), target, NULL, 2, p, NULL);
     score(m, dn_matrix_dense(&zero, 1, 1), &g);
-    assert_near(g, log(1e15), 1e-12); /* the row stored first is of class 1 */
+    assert_near(g, log(1e15), 1e-12); /* the first stored row has class 1 */
     dn_machine_free(m);
     OK(dn_params_set_number(p, "k", 2, NULL));
     OK(dn_params_set_word(p, "votes", "inverse_distance", NULL));
     m = fit_knn(dn_matrix_dense(x, 2, 1), target, NULL, 2, p, NULL);
     score(m, dn_matrix_dense(&far, 1, 1), &g);
-    assert_near(g, log(1e15), 1e-12); /* a row at distance 0 outvotes the other */
+    assert_near(g, log(1e15), 1e-12); /* the row at distance 0 has nearly all the weight */
     dn_machine_free(m);
     dn_params_free(p);
 }
@@ -238,7 +240,7 @@ static void failures_and_stops(void **state) {
     }
     assert_true(stops >= 3);
     const double estimate = estimated_memory(p, N, D, 2, 1);
-    for (size_t part = 1; part <= 3; part++) { /* a budget below, and above the estimate */
+    for (size_t part = 1; part <= 3; part++) { /* budgets of 0.5, 1 and 1.5 times the estimate */
         struct memory memory = {.fail_at = SIZE_MAX, .left = (size_t)(estimate * (double)part / 2)};
         const dn_allocator allocator = memory_allocator(&memory, true);
         dn_run run = dn_run_default();
@@ -266,7 +268,8 @@ static dn_model *train(const struct csv *t) {
     const dn_run run = dn_run_default();
     dn_train_result result;
     OK(dn_train(&request, &run, &result, NULL));
-    assert_true(result.train->accuracy == 1); /* every row is its own neighbour at distance 0 */
+    assert_true(result.train->accuracy ==
+                1); /* the nearest neighbour of each row is the row itself */
     assert_int_equal(result.n_folds, 3);
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);

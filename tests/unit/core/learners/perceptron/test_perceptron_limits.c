@@ -406,8 +406,8 @@ static void memory_and_stop(void **state) {
     }
 }
 
-/* Separated without the margin: the report says separated, and a warning says that the margin is
- * not reached. */
+/* The fit separates the classes but does not reach the margin. The report has converged = true and
+ * a warning about the margin. */
 static void margin_not_reached(void **state) {
     (void)state;
     struct fit fit = fit_sample(&four, WITH("margin", "1000", "max_iterations", "300"), NULL);
@@ -418,8 +418,7 @@ static void margin_not_reached(void **state) {
     fit_done(&fit);
 }
 
-/* The rate times the largest row weight may not reach 2 in criterion relaxation, mode
- * sequential. */
+/* Sequential relaxation warns if the learning rate times the largest row weight is at least 2. */
 static void test_overshoot_is_warned_of_from_two_on(void **state) {
     (void)state;
     static const double half[] = {0.5, 2, 0.5, 1}, below[] = {0.5, 1.999, 0.5, 1};

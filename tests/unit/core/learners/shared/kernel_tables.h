@@ -21,9 +21,9 @@ enum kt_kind {
 struct kt_table {
     enum kt_kind kind;
     size_t n, n_inputs, n_features, n_classes;
-    double entries, words; /* of dn_train_request */
+    double entries, words; /* dn_train_request.entries and .different_words */
     size_t *inputs;        /* [n_inputs] */
-    /* [n_inputs × n]; the entries of a sparse column. */
+    /* [n_inputs × n], or the entries of a sparse column */
     double *numbers;
     char *strings; /* storage of texts and names */
     const char **text, **class;

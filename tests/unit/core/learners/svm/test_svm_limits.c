@@ -27,12 +27,12 @@ static dni_svm_options options_for(size_t way) {
     return o;
 }
 
-/* A finite C gets overlapping classes. A hard margin needs separable classes. */
+/* Returns overlapping classes for a finite C, separable classes for a hard margin. */
 static struct problem problem_for(size_t way, size_t n, bool sparse) {
     return problem_cloud(n, 4, 0.4, isfinite(ways[way].C) ? 1.5 : 0, isfinite(ways[way].C), sparse);
 }
 
-/* Another grouping of the partial sums and other slots give the same bytes. */
+/* Partial sums in another order and other slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
     for (size_t way = 0; way < WAYS; way++) {
