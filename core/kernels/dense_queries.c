@@ -78,7 +78,7 @@ void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool 
     query->self = from->self == NULL ? 1 : from->self[i];
 }
 
-/* Σx² over the columns that are not in the panels. */
+/* Sum of x_k² over the columns k that the panels omit. */
 static double square_left_out(const dni_points *p, const double *x) {
     const struct dni_dense *own = p->own;
     double sum = 0;

@@ -44,7 +44,8 @@ static void mark(dni_edit *edit, size_t first) {
  * column j to the next: above the block on entry, below it on return. */
 static void pass_block(const uint64_t *masks, size_t n_symbols, size_t rows, const uint32_t *text,
                        size_t n, signed char *step) {
-    uint64_t more = ~(uint64_t)0, less = 0; /* down the column: +1 and −1 */
+    uint64_t more = ~(uint64_t)0,
+             less = 0; /* bits of differences of +1 (more) and of −1 (less) down the column */
     const size_t last = rows - 1;
     for (size_t j = 0; j < n; j++) {
         uint64_t equal = text[j] < n_symbols ? masks[text[j]] : 0;

@@ -25,7 +25,7 @@ typedef struct dni_edit {
         /* [longest] change of the distance along the text, at the lower border of the rows done so
          * far */
         step;
-    size_t first; /* SIZE_MAX: `masks` is 0 */
+    size_t first; /* start of the part that `masks` describes; SIZE_MAX: all masks are 0 */
 } dni_edit;
 /* Starts with a pattern, which must outlive `edit`; work [dni_edit_work]. */
 void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols,

@@ -30,7 +30,7 @@ static void take_tile(const dni_points *points, const dni_points *from, size_t i
     }
 }
 
-/* Allocates the scratch of all slots. */
+/* Allocates the scratch of all task slots (threads). */
 static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *n_work,
                           double **out, dn_error *err) {
     void *memory;
@@ -52,7 +52,7 @@ struct gram {
     size_t n_work;
 };
 
-/* Computes tile i up to its diagonal. */
+/* Computes the part of row tile i up to the diagonal of the Gram matrix. */
 static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
     const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
@@ -69,7 +69,7 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
     return DN_OK;
 }
 
-/* One tile from the start and one from the end, so that all tasks have the same size. */
+/* Task i computes tile i from the start and tile i from the end, so that all tasks cost the same. */
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;

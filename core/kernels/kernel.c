@@ -95,7 +95,7 @@ static double over_root(double value, double a, double b) {
 }
 
 double dni_cosine_distance(double product, double square_x, double square_z) {
-    if (!isfinite(square_x)) { /* the row is too far away for its direction to be known */
+    if (!isfinite(square_x)) { /* ‖x‖² overflows: the angle is undefined */
         return (double)NAN;
     }
     const bool some_x = square_x >= DBL_MIN,
@@ -108,7 +108,7 @@ double dni_cosine_distance(double product, double square_x, double square_z) {
 }
 
 double dni_kernel_normalized(double value, double self_x, double self_z) {
-    if (!isfinite(self_x)) { /* the row is too far away */
+    if (!isfinite(self_x)) { /* K(x, x) overflows */
         return (double)NAN;
     }
     return self_x > 0 && self_z > 0 ? over_root(value, self_x, self_z) : 0;

@@ -4,7 +4,7 @@
 
 #include <discern/kernel.h>
 
-/* Names by dn_kernel_type and by dn_metric; NULL ends the list. */
+/* Names indexed by dn_kernel_type and by dn_metric. NULL ends each list. */
 extern const char *const dni_kernel_types[], *const dni_kernel_metrics[];
 
 /* The quantity that K is a function of. */

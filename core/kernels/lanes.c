@@ -70,7 +70,7 @@ DNI_ALWAYS_INLINE uint8_t table_index(const uint8_t *counts, const uint8_t *ones
     return (uint8_t)(ones == NULL ? counts[j] : own + ones[j] - 2 * (size_t)counts[j]);
 }
 
-/* Sixteen positions in the table. */
+/* Computes sixteen indices into the table. */
 DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i table_indexes(const uint8_t *counts, const uint8_t *ones,
                                                        __m512i own) {
     const __m512i count =

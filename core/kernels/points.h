@@ -23,9 +23,10 @@ typedef struct dni_points dni_points;
  * kernel is copied, but its factor must outlive the points.
  *
  * Errors of dni_points_end: DN_ERR_NUMERIC if K(x, x) of a row is not finite. */
-DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows,
-                                     size_t n_entries /* of sparse rows; SIZE_MAX: dense */,
-                                     const dn_run *run, dni_points **out, dn_error *err);
+DN_MUST_USE dn_status
+dni_points_new(const dn_kernel *kernel, size_t n_rows,
+               size_t n_entries /* number of stored entries of sparse rows; SIZE_MAX: dense rows */,
+               const dn_run *run, dni_points **out, dn_error *err);
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */

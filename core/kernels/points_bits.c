@@ -9,13 +9,13 @@
 enum { WORD = 64, AT_ONCE = 1024, FEW_WORDS = 4, MOST_BYTES = 255 };
 
 struct dni_bits {
-    void *memory;    /* the block of the arrays */
+    void *memory;    /* allocation that contains the arrays below */
     uint64_t *words; /* [n × n_words] */
     size_t n_words;
     uint64_t *planes; /* [d × n_blocks] the transpose, 64 points a word; NULL: not used */
     size_t n_blocks;
-    uint8_t *ones;   /* [64 × n_blocks] number of bits of each point; with `planes` */
-    size_t most;     /* the largest of `ones` */
+    uint8_t *ones;   /* [64 × n_blocks] number of 1 bits of each point; NULL if `planes` is NULL */
+    size_t most;     /* largest number in `ones` */
     double *numbers; /* [d + 1] 0, 1, 2 …; Chebyshev: at most 1 */
     double *table; /* [d + 1] the kernel's value of each number; NULL: it needs K(x, x) or ‖x‖² */
     float *table_single; /* [d + 1] */
@@ -33,7 +33,7 @@ bool dni_bits_pay(const dni_points *p, double hits) {
            p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * hits);
 }
 
-/* The same before the rows are known: on average rows have at most as many common columns as
+/* Whether bits may be faster, before the rows are known: on average rows have at most as many common columns as
  * entries. */
 static bool may_pay(const dni_rows_shape *shape) {
     const double words = (double)words_of(shape->d);
@@ -352,7 +352,7 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return DN_OK;
 }
 
-/* begin, add and end are those of the kind in which the rows arrive. */
+/* begin, add and end are NULL: rows are added as dense or sparse points and converted to bits. */
 const dni_points_kind dni_points_kind_bits = {.free = free_bits,
                                               .select = select_points,
                                               .work = work,

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SINGLE 1e-6 /* largest error of single precision */
+#define LEAST_SINGLE 1e-6 /* largest permitted error of a value in single precision */
 #define FAR 1e6 /* squared lengths beyond which expanded squared distances are not exact enough */
-enum { LEAST_LESS = 32 /* columns are omitted if at least this part of them is 0 */ };
+enum { LEAST_LESS = 32 /* zero columns are omitted if at least 1/32 of the columns is zero */ };
 
 static size_t padded(size_t n) {
     return (n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
@@ -236,7 +236,7 @@ static bool is_zero(const dni_points *p, size_t k) {
     return true;
 }
 
-/* Moves the kept columns of every panel together; none moves to a higher address. */
+/* Moves the kept columns of every panel together. No column moves to a higher address. */
 static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     size_t kept = 0;

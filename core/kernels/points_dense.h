@@ -17,7 +17,7 @@ struct dni_dense {
     double *centre;
     double *row;     /* [columns of the rows] scratch; NULL without a centre */
     double greatest; /* rows with a larger ‖x‖² are measured in double precision */
-    double scale;    /* factor of rows, if the kernel has no matrix */
+    double scale;    /* factor by which rows are multiplied, if the kernel has no matrix */
 };
 
 /* Index of point i in panels and singles; its number of column k is k · DNI_PANEL further. */

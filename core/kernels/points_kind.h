@@ -18,8 +18,8 @@ struct dni_points {
     const dni_points_kind *kind;
     const dni_lanes *lanes;
     size_t n, d, added; /* points, columns; points added so far */
-    void *own;          /* of the kind */
-    bool expanded; /* it computes x'z, and the squared distance as ‖x‖² + ‖z‖² − 2 x'z */
+    void *own;          /* data of the kind of storage */
+    bool expanded;      /* squared distances are computed as ‖x‖² + ‖z‖² − 2 x'z */
     /* The kernel is exp(−factor · measure); euclidean distance: of the measure's square root. */
     double factor;
     void *squares_memory; /* the block of `square` and `self` */
@@ -35,8 +35,8 @@ typedef struct dni_query {
     dni_row row;          /* sparse and bits; texts: its length only */
     const uint64_t *bits; /* bits: of a row of 0 and 1; NULL: a row of other numbers */
     const uint32_t *text; /* texts: symbols [row.n] */
-    double square, self;  /* as those of points */
-    bool single;          /* in single precision */
+    double square, self;  /* ‖x‖² and K(x, x) of the row */
+    bool single;          /* values are computed in single precision */
 } dni_query;
 
 #define DNI_QUERIES 64 /* most queries that are processed together */
@@ -64,7 +64,7 @@ typedef struct dni_rows_shape {
 
 /* Upper bounds of the bytes of points. */
 typedef struct dni_points_bytes {
-    double kept, building; /* once they are prepared; at most, until then */
+    double kept, building; /* bytes after preparation; largest number of bytes before it */
 } dni_points_bytes;
 
 struct dni_points_kind {
@@ -102,7 +102,7 @@ void dni_values_of(const dni_points *points, const dni_query *query, size_t firs
 /* Reserves `self` if it is needed, and `square` if the form needs it or values are expanded;
  * zeroed. */
 DN_MUST_USE dn_status dni_points_reserve(dni_points *points, dn_error *err);
-/* The bytes that it reserves, an upper bound. */
+/* Upper bound of the bytes that dni_points_reserve allocates. */
 double dni_points_squares_bytes(size_t n, dni_form form);
 /* Stores ‖x‖² of row i, and K(x, x). Errors: DN_ERR_NUMERIC if they are out of range. */
 DN_MUST_USE dn_status dni_points_check(dni_points *points, size_t i, double square, dn_error *err);

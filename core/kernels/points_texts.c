@@ -85,7 +85,7 @@ static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
     return reserve(p, n_entries == SIZE_MAX ? p->n * p->d : n_entries, err);
 }
 
-/* The code point of a number; 0 is no character. */
+/* Converts a number to a code point. Returns UINT32_MAX if the number is out of range. */
 static uint32_t character(double value) {
     return value >= 0 && value < 0x1p32 ? (uint32_t)value : UINT32_MAX;
 }

@@ -15,17 +15,17 @@ enum { MOST_ROWS = 1000 };
  * then drawn, and counted, once for each position in its weight. */
 struct draw {
     dni_random random;
-    size_t among;       /* rows with weight != 0; 0: they are still being counted */
-    double mean;        /* mean weight of these rows */
-    bool weighted;      /* some weight is not 1 */
-    size_t left;        /* draws still to make */
-    size_t seen;        /* rows passed */
-    size_t drawn;       /* rows drawn */
-    size_t entries;     /* of the drawn rows, if sparse */
-    double position;    /* by weight, in units of the mean weight: the next position */
-    double passed;      /* and the weight passed */
+    size_t among;    /* rows with weight != 0; 0: they are still being counted */
+    double mean;     /* mean weight of these rows */
+    bool weighted;   /* some weight is not 1 */
+    size_t left;     /* number of draws that remain */
+    size_t seen;     /* number of rows processed */
+    size_t drawn;    /* rows drawn */
+    size_t entries;  /* number of stored entries of the drawn rows, if sparse */
+    double position; /* next drawn position of the cumulative weight, in units of the mean weight */
+    double passed;   /* cumulative weight of the processed rows, in the same units */
     dni_points *points; /* receives the drawn rows; NULL: they are only counted */
-    double *weight;     /* receives their weights */
+    double *weight;     /* receives the weights of the drawn rows */
 };
 
 static void count_row(struct draw *draw, double weight) {

@@ -18,7 +18,7 @@
  * Errors: DN_ERR_NUMERIC if a distance is not finite, or of the points. */
 DN_MUST_USE dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows,
                                        const dn_run *run, double *out, dn_error *err);
-/* Bytes of working memory. */
+/* Bytes of working memory that dni_kernel_width needs. */
 double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                                double n_entries);
 

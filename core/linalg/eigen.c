@@ -25,7 +25,7 @@
 struct eigen {
     lapack_int n;
     double *a;           /* [n × n] the matrix, then the reflections of Q */
-    double *diagonal;    /* [n] of T */
+    double *diagonal;    /* [n] diagonal of T */
     double *subdiagonal; /* [n] of T, n - 1 of them */
     double *tau;         /* [n] scalars τ of the reflections */
     double *values;      /* [n] eigenvalues, ascending */
