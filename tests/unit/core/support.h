@@ -1,5 +1,5 @@
-/* Helpers of the core's tests: CSV files, golden numbers, small fits, sums in another order, failing
- * allocations. */
+/* Helpers of the core's tests: CSV files, golden numbers, small fits, sums in reverse block order,
+ * failing allocations. */
 #ifndef TESTS_CORE_SUPPORT_H
 #define TESTS_CORE_SUPPORT_H
 
@@ -154,8 +154,8 @@ static inline void csv_free(struct csv *t) {
     free(t);
 }
 
-/* Reads one of the golden data sets. "pima" is not part of the repository: NULL if it is absent. Tests
- * run in the root of the repository. */
+/* Reads one of the golden data sets. Returns NULL if the file is absent: "pima" is not part of the
+ * repository. Tests run in the root of the repository. */
 static inline struct csv *csv_named(const char *name) {
     char path[1024];
     if (strcmp(name, "pima") == 0) {
@@ -403,7 +403,7 @@ struct memory {
     size_t count;   /* allocations requested */
     size_t fail_at; /* the request, from 1, that fails; 0: none */
     size_t left;    /* remaining bytes of the budget; SIZE_MAX: no budget */
-    size_t held;    /* bytes that are charged */
+    size_t held;    /* bytes charged to the budget */
 };
 
 static inline void *memory_allocate(void *ctx, size_t size) {
@@ -497,8 +497,8 @@ static inline void fit_done(struct fit *fit) {
     *fit = (struct fit){0};
 }
 
-/* Mean cross-entropy + λ‖w‖² and its gradient [n_scores × (d + 1)] at linear scores, by plain loops: the
- * reference for the fast code. */
+/* Mean cross-entropy + λ‖w‖² at linear scores and the gradient [n_scores × (d + 1)], by plain
+ * loops: the reference for the optimised code. */
 static inline double judge(const double *x, const double *target, const double *weight, size_t n,
                            size_t d, size_t K, const double *w, const double *w0, double lambda,
                            double *gradient) {

@@ -29,7 +29,8 @@ static dn_status quadratic(const double *x, double *value, double *gradient, dou
     return DN_OK;
 }
 
-/* Rosenbrock's valley in pairs, minimum at 1. Its Hessian is indefinite in places: Newton gets the Gauss–Newton matrix. */
+/* Rosenbrock's function of each pair of variables, with its minimum at 1. The Hessian is indefinite
+ * at some points, so the Newton solver uses the Gauss–Newton matrix. */
 static dn_status rosenbrock(const double *x, double *value, double *gradient, double *hessian) {
     *value = 0;
     if (hessian != NULL) {

@@ -264,7 +264,7 @@ static void what_is_told(void **state) {
         free(part.x);
         free(part.target);
     }
-    /* with K − 1 discriminants there is no calibration */
+    /* a calibration is refused for K − 1 discriminants */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
     assert_refused(t, p, DN_ERR_ARGUMENT, "the 3 classes have no probabilities");
