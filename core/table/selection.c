@@ -159,7 +159,7 @@ const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *fr
     return room;
 }
 
-/* ---- what a slot has open ---- */
+/* ---- the open chunk of a slot ---- */
 dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns,
                          size_t n, size_t chunk, size_t slot, bool *out_changed, dn_error *err) {
     *out_changed = open->chunk != chunk;

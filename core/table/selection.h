@@ -60,7 +60,7 @@ bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile); /* returns false at th
  * [DNI_CHUNK_TILE_ROWS]. */
 const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room);
 
-/* ---- what a slot has open ---- */
+/* ---- the open chunk of a slot ---- */
 typedef struct dni_open_chunk {
     size_t chunk;          /* SIZE_MAX: none */
     dn_column_view *views; /* [n] views of the requested columns */

@@ -521,7 +521,7 @@ void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
  *   weight     [source->n_rows] copied into the blocks; NULL: all 1
  *   in_memory  true: all rows are encoded by this call, in memory of the run. false: a block is
  *              decoded and encoded each time it is read, in memory for one block per slot; the
- *              source must have as many slots as the run. The blocks are bitwise equal in both cases
+ *              source must have as many slots as the run. Both give bitwise equal blocks
  *   out        freed by dn_rows_free. Unchanged on failure
  *
  * The source, the encoder, role, target, weight, and the run's allocator and stop function must
