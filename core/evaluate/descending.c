@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Number of elements of the first runs; number of merges between two polls of the stop
- * function. */
+/* Number of pairs in a first run; number of pairs merged between two polls of the stop function. */
 enum { RUN = 32, POLL = 1 << 20 };
 
 static void insertion(dni_pairs p, size_t begin, size_t end) {

@@ -126,8 +126,8 @@ static dn_status all_eigenvectors(const dn_run *run, struct eigen *s, size_t m, 
 }
 
 /* vectors [m × n] ← the eigenvectors of T for its m smallest eigenvalues, by dstemr, which
- * computes only these; by all_eigenvectors if dstemr fails. *out_found: false if neither method
- * succeeded. */
+ * computes only these; by all_eigenvectors if dstemr fails and n <= MAX_ALL_VECTORS. *out_found:
+ * true if one of the methods succeeded. */
 static dn_status tridiagonal_eigenvectors(const dn_run *run, struct eigen *s, size_t m,
                                           double *vectors, bool *out_found, dn_error *err) {
     size_t n = (size_t)s->n;

@@ -4,8 +4,8 @@
 /* Least value of `scale`: x and `due` are divided by `scale` and must not overflow. */
 #define LEAST_SCALE 1e-100
 
-/* Applies the penalty, then x ← factor·z and scale ← 1. `due` and `paid` are scaled by max(factor,
- * 0). */
+/* Applies the penalty, then x ← factor·z and scale ← 1. `due` and `paid` are multiplied by
+ * scale·max(factor, 0), so that they remain in units of x. */
 static void restart(dni_lazy *lazy, double factor) {
     double of_x = lazy->scale * factor, of_counts = lazy->scale * fmax(factor, 0);
     for (size_t i = 0; i < lazy->n_penalised; i++) {

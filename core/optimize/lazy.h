@@ -38,8 +38,9 @@ static inline void dni_lazy_apply(dni_lazy *lazy, size_t i) {
     lazy->paid[i] += lazy->x[i] - before;
 }
 
-/* z ← factor·z for the penalised variables; `due` and `paid` are multiplied by max(factor, 0).
- * Cost: O(1); O(n_penalised) if the factor is ≤ 0 or `scale` has become too small. */
+/* z ← factor·z for the penalised variables; `due` and `paid` decay by max(factor, 0), by a change
+ * of `scale` if the factor is positive. Cost: O(1); O(n_penalised) if the factor is ≤ 0 or `scale`
+ * has become too small. */
 void dni_lazy_decay(dni_lazy *lazy, double factor);
 /* Applies the penalty to all penalised variables, then x ← z and scale ← 1. */
 void dni_lazy_apply_all(dni_lazy *lazy);

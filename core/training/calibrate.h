@@ -18,7 +18,7 @@ typedef struct dni_calibrated {
     size_t folds, wanted; /* number of folds used; value of the parameter `calibration_folds` */
     size_t least;         /* number of training rows of the smallest class */
     size_t n_unconverged; /* number of fits of folds that did not converge */
-    size_t n_flat;        /* number of scores whose calibrator has slope 0 */
+    size_t n_flat;        /* number of scores whose calibrator is constant */
 
     /* mean log loss of the held-out rows, without (`before`) and with (`after`) the calibration;
      * NaN: not computed (one versus one) */
