@@ -109,7 +109,7 @@ dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths, dn_e
 
 /* ---- the layout of the features ---- */
 /* Lists the inputs of bases. Sets in_basis_only of the inputs that get no feature of their own:
-inputs of a polynomial, which are its first monomials, and inputs that no basis keeps. */
+ * inputs of a polynomial, which are its first monomials, and inputs that no basis keeps. */
 static dn_status mark_basis_columns(dn_encoder *encoder, dn_error *err) {
     enum { HAD = 1, KEPT = 2, HELD = 4 };
     unsigned char *what = calloc(encoder->n_inputs + 1, 1);

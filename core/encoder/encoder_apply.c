@@ -39,7 +39,8 @@ void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standar
     }
 }
 
-/* Encodes the scalar inputs and the bases of one row; the features of vector inputs are set as for a row without entries. */
+/* Encodes the scalar inputs and the bases of one row; the features of vector inputs are set as
+ * for a row without entries. */
 static void encode_values(const dn_encoder *encoder, const double *value, bool standardize,
                           double *out) {
     for (size_t k = 0; k < encoder->n_inputs; k++) {
@@ -159,7 +160,8 @@ static void put_number(struct writing *w, const dn_encoder *encoder, const dn_in
     }
 }
 
-/* Appends the entries of one input, from entry *e on. A feature of a standardised input is nonzero even where the row has no entry. */
+/* Appends the entries of one input, from entry *e on. A feature of a standardised input is
+ * nonzero even where the row has no entry. */
 static void put_vector(struct writing *w, const dn_encoder *encoder, const dn_input *input,
                        dn_raw_rows rows, size_t *e, size_t end) {
     const size_t stop = input->first_feature + input->n_features;

@@ -9,9 +9,9 @@
  * encoders give equal bytes. */
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer);
 
-/* Reads an encoder; the reader is left after its last byte. The memory that the function allocates is a small multiple of the bytes that are left: if sparse
-inputs and hashed texts have more than DN_MAX_DENSE_FEATURES features, at least one byte for each
-feature must follow.
+/* Reads an encoder; the reader is left after its last byte. The memory that the function
+ * allocates is a small multiple of the bytes that are left: if sparse inputs and hashed texts
+ * have more than DN_MAX_DENSE_FEATURES features, at least one byte for each feature must follow.
  *
  * Errors: DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err);

@@ -1,7 +1,8 @@
 /* Fits an encoder to the training rows.
  *
- * A missing number is replaced by the mean m of its column or by the most frequent value f. s is the standard deviation of the feature after the replacement. If missing numbers are replaced
-by the mean, they add nothing to the sum of squares:
+ * A missing number is replaced by the mean m of its column or by the most frequent value f. s is
+ * the standard deviation of the feature after the replacement. If missing numbers are replaced
+ * by the mean, they add nothing to the sum of squares:
  *
  *   m   = sum(v x) / W           W: sum of v over the rows where x is not missing
  *   s^2 = sum(v (x - m)^2) / V   V: sum of v over all rows
@@ -14,8 +15,9 @@ by the mean, they add nothing to the sum of squares:
  * With the most frequent value f, D and Q include the missing values, D + (V - W)(f - m') and Q
  * + (V - W)(f - m')^2, and all divisors are V.
  *
- * A column is constant, s = 1, if its minimum and maximum are equal, or if s is at most 1e-14 times the larger of their
-magnitudes, which is only a rounding error. Without any value, m = 0 and s = 1.
+ * A column is constant, s = 1, if its minimum and maximum are equal, or if s is at most 1e-14
+ * times the larger of their magnitudes, which is only a rounding error. Without any value, m = 0
+ * and s = 1.
  *
  * Text columns are fitted by dni_vocabulary_fit, sparse columns by dni_sparse_fit. A
  * standardised index of a sparse column is like a number whose missing values are 0. */
@@ -420,7 +422,7 @@ cleanup:
 
 /* ---- memory ---- */
 /* Typical bytes of one level and its text in the set of one slot. The actual size depends on the
-data. */
+ * data. */
 #define LEVEL_BYTES 64
 
 double dni_encoder_levels_memory(size_t n_levels, size_t n_slots) {

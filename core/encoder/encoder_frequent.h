@@ -6,13 +6,14 @@
 #include "encoder/encoder_impl.h"
 #include "encoder/encoder_scan.h"
 
-/* Finds the most frequent value of numeric column i of the scan; the smallest one if several are equally frequent, 0 if no row has a value. One pass over the column. Memory: at most 32 bytes for each different
- * value, 64 while the table grows. */
+/* Finds the most frequent value of numeric column i of the scan; the smallest one if several are
+ * equally frequent, 0 if no row has a value. One pass over the column. Memory: at most 32 bytes
+ * for each different value, 64 while the table grows. */
 DN_MUST_USE dn_status dni_frequent_number(const dni_scan *scan, size_t i, double *out,
                                           dn_error *err);
 
 /* Finds the most frequent level of each categorical input; the first one if several are equally
-frequent.
+ * frequent.
  *
  *   scan     its columns are the encoder's inputs; dni_scan_sums has been called
  *   encoder  with complete levels

@@ -69,8 +69,8 @@ static inline dn_status dni_refuse_column(dn_error *err, const char *name, dn_st
 DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err);
 /* Allocates empty bases. */
 DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
-/* Copies the names of the inputs into the encoder. Before the call, inputs[i].name points to memory
-of the caller.
+/* Copies the names of the inputs into the encoder. Before the call, inputs[i].name points to
+ * memory of the caller.
  *
  *   lengths  [n_inputs] bytes of each name; NULL: each name ends with a NUL */
 DN_MUST_USE dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths,
@@ -78,8 +78,8 @@ DN_MUST_USE dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *l
 /* Counts the features and sets mean to 0, scale to 1, missing_as to the missing level or none,
  * unseen_as to none.
  *
- * The caller must have set these before: types, names, levels, missing_level, indicator, fill, width,
- * index sets and texts of all inputs, vector_entries, the flags, and the bases with their
+ * The caller must have set these before: types, names, levels, missing_level, indicator, fill,
+ * width, index sets and texts of all inputs, vector_entries, the flags, and the bases with their
  * columns.
  *
  * Errors: DN_ERR_DATA for more than UINT32_MAX features or DN_MAX_BASIS_FEATURES features of
@@ -89,8 +89,8 @@ DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
 /* Returns the expected number of entries of n encoded rows. INFINITY: rows are dense. */
 double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows);
 
-/* Allocates mean and scale of all features. Sets all means to 0 and all scales to 1. Needed only if
-dni_encoder_finish has not allocated them because no feature is standardised. */
+/* Allocates mean and scale of all features. Sets all means to 0 and all scales to 1. Needed only
+ * if dni_encoder_finish has not allocated them because no feature is standardised. */
 DN_MUST_USE dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err);
 
 /* Encodes a number. All paths of encoding use this expression, so that they give the same bits. */
@@ -138,7 +138,8 @@ static inline bool dni_input_is_plain(const dn_input *input) {
     return dni_input_is_number(input) && !input->in_basis_only && !input->indicator;
 }
 
-/* Returns whether a sparse input is standardised. The features of such an input are nonzero even where a row has no entry. */
+/* Returns whether a sparse input is standardised. The features of such an input are nonzero even
+ * where a row has no entry. */
 static inline bool dni_input_is_scaled(const dn_encoder *encoder, const dn_input *input) {
     return input->type == DN_SPARSE && encoder->standardize && encoder->standardize_sparse;
 }

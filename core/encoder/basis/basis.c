@@ -12,7 +12,7 @@
  *
  * Columns are read in groups into a small array, so that a row of any width needs no workspace.
  * The sums over the columns are taken in the same order for every caller, so that all callers
-get the same bits. */
+ * get the same bits. */
 #include "encoder/basis/basis.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
@@ -59,8 +59,8 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
     return 0;
 }
 
-/* Fills parent and factor of all monomials. The monomials of degree d are the monomials of degree
-d - 1, each multiplied by its last factor and by every column after its last factor. */
+/* Fills parent and factor of all monomials. The monomials of degree d are the monomials of
+ * degree d - 1, each multiplied by its last factor and by every column after its last factor. */
 static void make_monomials(dni_basis *basis) {
     size_t n = basis->n_columns, made = n, before = 0;
     for (size_t j = 0; j < n; j++) {

@@ -8,7 +8,8 @@ typedef struct dni_basis {
     dn_basis_kind kind;
     bool keep, standardize, interactions; /* as in dn_basis_spec */
     unsigned degree;                      /* polynomial */
-    /* gaussian: the width. Random Fourier: the frequencies in `points` are already divided by the width */
+    /* gaussian: the width. Random Fourier: the frequencies in `points` are already divided by
+     * the width */
     double width;
     size_t n_columns, n_features;
     size_t *columns; /* [n_columns] inputs of the encoder */
@@ -19,13 +20,13 @@ typedef struct dni_basis {
     double *points;
     double *phase; /* random Fourier: [n_features] b */
     uint32_t *
-        /* polynomial: [n_features] the monomial of the previous degree that is multiplied by `factor`.
-The first n_columns monomials are the columns; each is its own parent */
+        /* polynomial: [n_features] the monomial of the previous degree that is multiplied by
+         * `factor`. The first n_columns monomials are the columns; each is its own parent */
         parent;
     uint32_t *factor;     /* polynomial: [n_features] the last factor, a column */
     size_t first_feature; /* index among the encoder's features */
-    /* number of the first feature in feature names; the features of all bases of one kind are numbered
-consecutively from 1 */
+    /* number of the first feature in feature names; the features of all bases of one kind are
+     * numbered consecutively from 1 */
     size_t first_number;
 } dni_basis;
 
@@ -40,8 +41,8 @@ void dni_basis_done(dni_basis *basis); /* a basis that is {0} or partly initiali
 
 /* Computes the features of columns z [n_columns] to out [n_features], not standardised. */
 void dni_basis_evaluate(const dni_basis *basis, const double *z, double *out);
-/* Computes the features of a raw row [n_inputs]: replaces missing numbers, applies mean and scale,
-then evaluates as dni_basis_evaluate does, with the same bits. Does not allocate. */
+/* Computes the features of a raw row [n_inputs]: replaces missing numbers, applies mean and
+ * scale, then evaluates as dni_basis_evaluate does, with the same bits. Does not allocate. */
 void dni_basis_evaluate_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
                             double *out);
 

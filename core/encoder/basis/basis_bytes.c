@@ -36,8 +36,8 @@ void dni_basis_write(const dni_basis *basis, dni_writer *writer) {
     }
 }
 
-/* Reads the members before the arrays into a spec for dni_basis_init. Checks that enough bytes are
-left for the arrays. */
+/* Reads the members before the arrays into a spec for dni_basis_init. Checks that enough bytes
+ * are left for the arrays. */
 static dn_status read_head(dni_reader *reader, size_t n_inputs, dn_basis_spec *spec,
                            size_t *n_columns, dn_error *err) {
     unsigned kind = dni_read_u8(reader), flags = dni_read_u8(reader), degree = dni_read_u8(reader);

@@ -6,8 +6,8 @@
 #include "encoder/basis/basis.h"
 
 void dni_basis_write(const dni_basis *basis, dni_writer *writer);
-/* Reads a basis into `basis`, which must be {0}. The types of inputs [n_inputs] must be set. Errors: DN_ERR_CORRUPT,
- * DN_ERR_MEMORY; the caller then calls dni_basis_done. */
+/* Reads a basis into `basis`, which must be {0}. The types of inputs [n_inputs] must be set.
+ * Errors: DN_ERR_CORRUPT, DN_ERR_MEMORY; the caller then calls dni_basis_done. */
 DN_MUST_USE dn_status dni_basis_read(dni_reader *reader, const dn_input *inputs, size_t n_inputs,
                                      dni_basis *basis, dn_error *err);
 

@@ -1,18 +1,16 @@
 /* Centres of Gaussian functions by k-means, and widths.
  *
- *   start   k-means++: the first centre is a row drawn with probability proportional to v, the
- *           next
- *           ones are rows drawn with probability proportional to v D^2, where D is the distance
- *           to
- *           the nearest centre chosen so far (Arthur and Vassilvitskii, SODA 2007)
- *   Lloyd   each row is assigned to its nearest centre, the first one if several are equally near; each centre
- *           moves to
- *           the weighted mean of its rows; a centre without rows stays (Alpaydin, section 7.3;
- *           Bishop, PRML, section 9.1)
+ *   start   k-means++: the first centre is a row drawn with probability proportional to v. The next
+ *           centres are rows drawn with probability proportional to v D^2, where D is the distance
+ *           to the nearest centre chosen so far (Arthur and Vassilvitskii, SODA 2007)
+ *   Lloyd   each row is assigned to its nearest centre, the first one if several are equally near;
+ *           each centre moves to the weighted mean of its rows; a centre without rows stays
+ *           (Alpaydin, section 7.3; Bishop, PRML, section 9.1)
  *
  * Lloyd's iterations stop when no centre moves by more than 1e-6 of the root mean square
- * distance of the rows from their centres, or after 100 rounds. Sums are taken by dn_run in a fixed order, and rows are drawn in row order, so that the centres
-do not depend on the number of threads. */
+ * distance of the rows from their centres, or after 100 rounds. Sums are taken by dn_run in a
+ * fixed order, and rows are drawn in row order, so that the centres do not depend on the number
+ * of threads. */
 #include "base/argument.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -263,8 +261,8 @@ static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols)
     }
 }
 
-/* Counts the rows with a weight > 0 and copies a sample of `left` of these rows. *among: the number
-of rows with a weight > 0, if known. */
+/* Counts the rows with a weight > 0 and copies a sample of `left` of these rows. *among: the
+ * number of rows with a weight > 0, if known. */
 static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among,
                         size_t left, double *out, dn_error *err) {
     struct sample s = {.random = random, .among = *among, .left = left, .out = out};

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #define COLLINEAR 1e-12 /* smallest eigenvalue of R, relative to the largest */
-/* a column is named as collinear if its component of a null vector is at least this, relative to
-the largest component */
+/* a column is named as collinear if its component of a null vector is greater than this times
+ * the largest component */
 #define INVOLVED 1e-3
 #define NO_DIFFERENCE 1e-20 /* smallest r, relative to the largest */
 
@@ -32,7 +32,8 @@ struct fisher {
     const dn_run *run;
     size_t p, K;
     double
-        /* [K × (p + 1)] sum of v z and sum of v of each class; finish_means replaces sum of v z by the mean */
+        /* [K × (p + 1)] sum of v z and sum of v of each class; finish_means replaces sum of v z
+         * by the mean */
         *mean;
     double *centre;  /* [p] mean of all rows */
     double *within;  /* [p × p] S_W, then R, then L */

@@ -74,7 +74,7 @@ static void columns_done(struct columns *columns) {
 }
 
 /* Creates an encoder whose features are the basis's columns in order. If mean is not NULL, the
-features are (x - mean)/scale, with mean and scale by input. */
+ * features are (x - mean)/scale, with mean and scale by input. */
 static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
                                 const double *scale, dn_encoder **out, dn_error *err) {
     const size_t n = basis->n_columns;
@@ -115,7 +115,7 @@ cleanup:
 }
 
 /* Encodes the rows in memory if the memory budget allows it, otherwise as a stream. The encoded
-rows are the same in both cases. */
+ * rows are the same in both cases. */
 static dn_status columns_init(struct columns *columns, const dn_encoder *of, const dni_basis *basis,
                               bool standardize, const dni_bases_data *data, const dn_run *run,
                               dn_error *err) {
@@ -174,8 +174,8 @@ static dn_status draw_frequencies(dni_basis *basis, const dn_run *run, uint64_t 
     return DN_OK;
 }
 
-/* Scales the directions to length 1 in the units in which the basis reads its columns. With more than
- * two classes the largest component is made positive. */
+/* Scales the directions to length 1 in the units in which the basis reads its columns. With more
+ * than two classes the largest component is made positive. */
 static void finish_directions(dni_basis *basis, const double *scale, size_t n_classes) {
     for (size_t k = 0; k < basis->n_features; k++) {
         double *w = basis->points + k * basis->n_columns;

@@ -17,7 +17,7 @@ typedef struct dni_bases_data {
 } dni_bases_data;
 
 /* Creates the bases of a checked spec and sets their columns. The caller must call
-dni_encoder_finish afterwards. */
+ * dni_encoder_finish afterwards. */
 DN_MUST_USE dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec,
                                      dn_error *err);
 /* Returns whether the basis is fitted to standardised columns, whose mean and deviation must be
@@ -36,16 +36,17 @@ DN_MUST_USE dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *
  *   stream  number of the stream of random numbers
  *   points  [k × n_cols] the centres
  *
- * Errors: DN_ERR_DATA if fewer than k rows are different; DN_ERR_NUMERIC if a distance is not finite. */
+ * Errors: DN_ERR_DATA if fewer than k rows are different; DN_ERR_NUMERIC if a distance is not
+ * finite. */
 DN_MUST_USE dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run,
                                         uint64_t stream, double *points, dn_error *err);
 /* Finds a width: the median distance of all pairs of at most DNI_WIDTH_ROWS random rows with a
  * weight > 0; 1 if the median is 0 or there is no pair. */
 DN_MUST_USE dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream,
                                       double *out, dn_error *err);
-/* Finds the directions of Fisher's discriminant, in descending order of the ratio of between-class
-to within-class variance. The length of a direction is arbitrary. The columns must have standard
-deviation 1.
+/* Finds the directions of Fisher's discriminant, in descending order of the ratio of
+ * between-class to within-class variance. The length of a direction is arbitrary. The columns
+ * must have standard deviation 1.
  *
  *   names       [n_cols] for messages
  *   directions  [n × n_cols] directions beyond the rank of S_B are 0. With
