@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* x [d] ← A x for the lower triangular A; from the last number on, since number i needs x_0 …
- * x_i. */
+/* x [d] ← A x for the lower triangular A. Computed from the last element to the first, because
+ * element i needs the old x_0 … x_i. */
 static void times_factor(const double *a, size_t d, double *x) {
     for (size_t i = d; i-- > 0;) {
         x[i] = dni_dot(a + i * d, x, i + 1);

@@ -22,8 +22,8 @@ typedef struct dni_edit {
      * `first` */
     uint64_t *masks;
     signed char *
-        /* [longest] change of the distance along the text, at the lower border of the rows done so
-         * far */
+        /* [longest] change of the distance from one text position to the next, in the last row
+         * of the table that has been computed */
         step;
     size_t first; /* start of the part that `masks` describes; SIZE_MAX: all masks are 0 */
 } dni_edit;

@@ -14,7 +14,8 @@ static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
 }
 
-/* The number of points that a tile of rows is computed with between two polls. */
+/* Returns the number of points that are compared with a tile of rows between two polls for
+ * cancellation. */
 static size_t chunk_of(const dni_points *points) {
     const size_t step = dni_points_step(points) / 8;
     return step == 0 ? 1 : step < CHUNK ? step : CHUNK;
@@ -69,7 +70,8 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
     return DN_OK;
 }
 
-/* Task i computes tile i from the start and tile i from the end, so that all tasks cost the same. */
+/* Task i computes tile i from the start and tile i from the end, so that all tasks cost the
+ * same. */
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;

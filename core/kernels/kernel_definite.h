@@ -17,15 +17,16 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d);
  *                    (Cauchy's interlacing theorem)
  *   rows             out: how many points were used
  *
- * The matrix has errors of about 1e-7 of the largest eigenvalue: a smallest eigenvalue above −1e-6 times the largest
- * does not show that the kernel is indefinite. */
+ * The matrix has errors of about 1e-7 of the largest eigenvalue: a smallest eigenvalue above
+ * −1e-6 times the largest does not show that the kernel is indefinite. */
 DN_MUST_USE dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run,
                                                   double *least, double *greatest, size_t *rows,
                                                   dn_error *err);
 /* Like dni_kernel_least_eigenvalue, for a given kernel matrix [n × n]. */
 DN_MUST_USE dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run,
                                                   double *least, double *greatest, dn_error *err);
-/* Bytes of working memory for the eigenvalues. work_bytes: scratch of the points for one row; 0 for a given matrix. */
+/* Bytes of working memory for the eigenvalues. work_bytes: scratch of the points for one row; 0
+ * for a given matrix. */
 double dni_definite_memory(size_t n_points, double work_bytes);
 
 #endif

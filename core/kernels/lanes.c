@@ -1,6 +1,6 @@
 /* The versions of the innermost loops: portable, AVX2, AVX-512. They are compiled with -O3
- * -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z is rounded once
- * on processors that can, in all functions of a version alike. */
+ * -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z is rounded
+ * once in versions for processors with fused multiply-add. */
 #include "kernels/lanes.h"
 #include "base/cpu.h"
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DNI_PANEL 32 /* points: number k of point l is at [k · DNI_PANEL + l] */
-#define DNI_GROUP 8  /* queries: number k of query q is at [k · DNI_GROUP + q] */
+#define DNI_PANEL 32 /* points in a panel: column k of point l is at [k · DNI_PANEL + l] */
+#define DNI_GROUP 8  /* queries in a group: column k of query q is at [k · DNI_GROUP + q] */
 
 typedef struct dni_lanes {
     /* out [n × DNI_PANEL] ← x'z for n queries; their groups begin `stride` numbers apart. */

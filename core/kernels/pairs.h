@@ -1,5 +1,5 @@
-/* Products and distances of two rows of any kind, column by column. Slow, but supports every form; the
- * kinds of points fall back on it. */
+/* Products and distances of two rows of any kind, column by column. Slow, but supports every
+ * form; the kinds of points fall back on it. */
 #ifndef DNI_PAIRS_H
 #define DNI_PAIRS_H
 

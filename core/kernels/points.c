@@ -18,7 +18,7 @@ static const dni_points_kind *kind_for(const dn_kernel *kernel, bool dense) {
                                                           : &dni_points_kind_sparse;
 }
 
-/* Makes an empty set of n points. */
+/* Allocates a set of n points without values. */
 static dn_status make(const dn_kernel *kernel, const dni_points_kind *kind, size_t n,
                       const dn_run *run, dni_points **out, dn_error *err) {
     void *memory;

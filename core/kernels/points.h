@@ -30,8 +30,8 @@ dni_points_new(const dn_kernel *kernel, size_t n_rows,
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
-/* Upper bounds of bytes: of the points once they are prepared, at most until then, and of a
- * thread's scratch for one row of values and for a tile of them. */
+/* Upper bounds of bytes: of the prepared points, of the peak while they are prepared, and of a
+ * thread's scratch for one row of values and for a tile of rows. */
 typedef struct dni_points_estimate {
     double kept, building, work, query_work;
 } dni_points_estimate;
@@ -50,8 +50,8 @@ void dni_points_row(const dni_points *points, size_t i, size_t first, size_t n, 
                     double *work);
 void dni_points_row_exact(const dni_points *points, size_t i, size_t first, size_t n, double *out,
                           double *work);
-/* The number of points of which a row takes at most some 10 ms; 1 for long texts. Callers that need
- * longer rows poll for cancellation between such parts. */
+/* Returns the number of points with which one row is compared in at most about 10 ms; 1 for long
+ * texts. Callers that need longer rows poll for cancellation between such parts. */
 size_t dni_points_step(const dni_points *points);
 /* For kernels of distances: out[k] ← D(x_i, x_(first + k)); rbf and mahalanobis: its square. With
  * rbf the rows are scaled by the width, so that width 1 gives the squared distance of the rows. */
@@ -66,7 +66,7 @@ DN_MUST_USE dn_status dni_points_select(const dni_points *points, const uint32_t
  * each tile. */
 DN_MUST_USE dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram,
                                       dn_error *err);
-#define DNI_POINTS_SUMS (64 * 2048) /* values that a thread holds while they are added */
+#define DNI_POINTS_SUMS (64 * 2048) /* kernel values that a thread stores before it adds them */
 /* sums [n × n_sums] ← Σ_j K(x_i, x_j) coef[j × n_sums …] in double precision, over the j of list
  * [n_list] (NULL: all). Parallel. */
 DN_MUST_USE dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list,
@@ -87,8 +87,9 @@ size_t dni_points_query_work(const dni_points *points);
 DN_MUST_USE dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single,
                                        const dn_run *run, double *k, double *work, dn_error *err);
 
-/* distances [q.n_rows × dni_points_n] ← D(q, x_j), in double, of a kernel of distances with width 1;
- * of rbf and mahalanobis the squares. As dni_points_query otherwise. */
+/* distances [q.n_rows × dni_points_n] ← D(q, x_j), in double, of a kernel of distances with
+ * width 1; of rbf and mahalanobis the squares. The other parameters are those of
+ * dni_points_query. */
 DN_MUST_USE dn_status dni_points_query_distances(const dni_points *points, dn_matrix q,
                                                  const dn_run *run, double *distances, double *work,
                                                  dn_error *err);

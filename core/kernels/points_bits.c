@@ -25,16 +25,16 @@ static size_t words_of(size_t d) {
     return d / WORD + (d % WORD != 0);
 }
 
-/* Whether bits are faster than sparse rows: a pair of those costs two word operations for each
- * common column. */
+/* Returns whether bits are faster than sparse rows. A pair of sparse rows costs two word
+ * operations for each common column. */
 bool dni_bits_pay(const dni_points *p, double hits) {
     const size_t words = words_of(p->d);
     return p->kernel.type != DN_KERNEL_MAHALANOBIS && p->kernel.type != DN_KERNEL_PRECOMPUTED &&
            p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * hits);
 }
 
-/* Whether bits may be faster, before the rows are known: on average rows have at most as many common columns as
- * entries. */
+/* Whether bits may be faster, before the rows are known: on average rows have at most as many
+ * common columns as entries. */
 static bool may_pay(const dni_rows_shape *shape) {
     const double words = (double)words_of(shape->d);
     return words <= FEW_WORDS || shape->n_entries == SIZE_MAX ||
@@ -83,7 +83,8 @@ void dni_bits_set(struct dni_bits *bits, size_t i, size_t j) {
     set_bit(bits->words + i * bits->n_words, j);
 }
 
-/* Whether bits in only one of the rows are counted; else bits in both. */
+/* Returns true if bits set in exactly one of two rows are counted, false if bits set in both
+ * are. */
 static bool differences(const dni_points *p) {
     return p->form == DNI_FORM_SQUARE || p->form == DNI_FORM_MANHATTAN ||
            p->form == DNI_FORM_CHEBYSHEV;

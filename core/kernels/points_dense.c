@@ -1,11 +1,12 @@
-/* Dense rows in panels of DNI_PANEL points, column after column, in double precision and, if that
- * is exact enough, in single precision too.
+/* Dense rows in panels of DNI_PANEL points, column after column, in double precision and, if
+ * that is exact enough, in single precision too.
  *
- * Products are those of the rows themselves. For squared distances the rows are centred, then
- * scaled by the width or multiplied by the factor. ‖x‖² + ‖z‖² − 2 x'z of such rows has an error of
- * some 2⁻⁵³ of the largest ‖x‖²; if that is too large (rows far from the centre) the squared
- * differences are added instead, at half the speed. Columns in which all points are then 0
- * contribute nothing to products and are omitted from the panels if there are enough of them. */
+ * Products are computed from the rows without centring or scaling. For squared distances the
+ * rows are centred, then scaled by the width or multiplied by the factor. ‖x‖² + ‖z‖² − 2 x'z of
+ * such rows has an error of some 2⁻⁵³ of the largest ‖x‖²; if that is too large (rows far from
+ * the centre) the squared differences are added instead, at half the speed. Columns in which all
+ * points are then 0 contribute nothing to products and are omitted from the panels if there are
+ * enough of them. */
 #include "kernels/points_dense.h"
 
 #include <math.h>

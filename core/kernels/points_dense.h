@@ -20,7 +20,8 @@ struct dni_dense {
     double scale;    /* factor by which rows are multiplied, if the kernel has no matrix */
 };
 
-/* Index of point i in panels and singles; its number of column k is k · DNI_PANEL further. */
+/* Returns the index of column 0 of point i in panels and singles; column k is at this index + k
+ * · DNI_PANEL. */
 static inline size_t dni_dense_lane(const struct dni_dense *dense, size_t i) {
     return i / DNI_PANEL * dense->d * DNI_PANEL + i % DNI_PANEL;
 }

@@ -1,5 +1,5 @@
-/* What the kinds of points share: the set, the queries, and the conversion of products and
- * distances to kernel values. */
+/* Declarations that all kinds of points share: the set, the queries, and the conversion of
+ * products and distances to kernel values. */
 #ifndef DNI_POINTS_KIND_H
 #define DNI_POINTS_KIND_H
 
@@ -76,7 +76,8 @@ struct dni_points_kind {
     dn_status (*begin)(dni_points *points, size_t n_entries, dn_error *err);
     void (*add)(dni_points *points, size_t first, dn_matrix x);
     dn_status (*end)(dni_points *points, dn_error *err);
-    void (*free)(dni_points *points); /* frees what begin has made, in any state */
+    /* Frees the memory that begin reserved; also after a failure. */
+    void (*free)(dni_points *points);
     /* Makes points->own of some points of `from`; square and self are set. */
     dn_status (*select)(dni_points *points, const dni_points *from, const uint32_t *list,
                         dn_error *err);

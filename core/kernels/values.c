@@ -109,8 +109,7 @@ void dni_values_of(const dni_points *p, const dni_query *query, size_t first, si
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
     } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
-        /* The exponential function returns 0 for NaN, which is right for rows far away; here it is
-         * not. */
+        /* The exponential function returns 0 for NaN, but here the value must be NaN. */
         for (size_t k = 0; k < n; k++) {
             measure[k] = (double)NAN;
         }

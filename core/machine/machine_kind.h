@@ -1,25 +1,25 @@
 /* Machine kinds as tables of functions.
  *
  * A kind is one file with a structure whose first member is `dn_machine base`, an id in
- * dni_kind_id, and one entry in the table of machine_bytes.c. Code outside the kind's file calls the
- * functions of machine_dispatch.h, which call the functions of the table. Learners include the
- * header of the kind that they create.
+ * dni_kind_id, and one entry in the table of machine_bytes.c. Code outside the kind's file calls
+ * the functions of machine_dispatch.h, which call the functions of the table. Learners include
+ * the header of the kind that they create.
  *
  * All machines of a model have the same kind. Functions with the parameters `machines` and `n`
- * receive all machines of a model, because machines may share results (kernel machines share kernel
- * values).
+ * receive all machines of a model, because machines may share results (kernel machines share
+ * kernel values).
  *
- * A machine is defined over encoded rows. A machine of a kind with `to_raw` can be converted to a
- * machine of the raw features, which are the encoded features before standardisation. Prediction
- * then scores single rows with `scores` or `scores_entries`. For kinds without `to_raw`, prediction
- * scores tiles of encoded rows. */
+ * A machine is defined over encoded rows. A machine of a kind with `to_raw` can be converted to
+ * a machine of the raw features, which are the encoded features before standardisation.
+ * Prediction then scores single rows with `scores` or `scores_entries`. For kinds without
+ * `to_raw`, prediction scores tiles of encoded rows. */
 #ifndef DNI_MACHINE_KIND_H
 #define DNI_MACHINE_KIND_H
 
 #include "machine/machine_dispatch.h"
 
-/* Ids of kinds. The bytes of models contain them: an id is never changed, and never given to another
- * kind. A new kind takes the next number. */
+/* Ids of kinds. The bytes of models contain them: an id is never changed, and never given to
+ * another kind. A new kind takes the next number. */
 enum dni_kind_id {
     DNI_KIND_LINEAR = 0,
     DNI_KIND_GAUSSIAN = 1,
