@@ -168,8 +168,8 @@ static void prepare(struct conjugate *c) {
     }
 }
 
-/* Sets fit->original to the solution, and the report. The last pass was at these weights, so that its
- * sums give the gradient. */
+/* Sets fit->original to the solution, and the report. The last pass was at these weights, so that
+ * its sums give the gradient. */
 static void store_solution(struct conjugate *c) {
     dni_least_squares *fit = c->fit;
     const dni_linear_problem *q = &fit->problem;

@@ -116,8 +116,8 @@ static inline bool dni_linear_unpenalised(const dni_linear_problem *problem) {
 /* Converts the solver's variables x [n] to original variables, and original variables to x. */
 void dni_linear_to_original(const dni_linear_problem *problem, const double *x, double *original);
 void dni_linear_from_original(const dni_linear_problem *problem, const double *original, double *x);
-/* Converts original variables to the layout of dni_tile_scores (`table` [n]), and a table of sums to
- * the layout of original variables. */
+/* Converts original variables to the layout of dni_tile_scores (`table` [n]), and a table of sums
+ * to the layout of original variables. */
 void dni_linear_set_table(const dni_linear_problem *problem, const double *original, double *table);
 void dni_linear_read_table(const dni_linear_problem *problem, const double *table,
                            double *original);
@@ -172,9 +172,9 @@ DN_MUST_USE dn_status dni_linear_pass_along(dni_linear_problem *problem, const d
 /* ---- steps of stochastic descent: linear_batch.c ---- */
 /* Number of dense rows, of `width` − 1 numbers each, that dni_linear_batch copies at once. */
 size_t dni_linear_gathered_rows(size_t width);
-/* Implement dni_sgd_settings.step and .step_lazily: one step in the original variables, for a problem
- * without DNI_LINEAR_STANDARDISE. dni_linear_batch is for dense rows. dni_linear_batch_lazily is for
- * sparse rows; its point is transposed (dni_linear_set_table). */
+/* Implement dni_sgd_settings.step and .step_lazily: one step in the original variables, for a
+ * problem without DNI_LINEAR_STANDARDISE. dni_linear_batch is for dense rows.
+ * dni_linear_batch_lazily is for sparse rows; its point is transposed (dni_linear_set_table). */
 dn_status dni_linear_batch(dni_linear_problem *problem, const dn_block *block, const size_t *order,
                            size_t n_rows, double rate, double *x, double *weight, dn_error *err);
 dn_status dni_linear_batch_lazily(dni_linear_problem *problem, const dn_block *block,

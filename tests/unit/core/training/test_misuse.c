@@ -1,6 +1,6 @@
-/* Misuse of the public functions: NULL where it is not allowed, indices out of range, results that a
- * model does not have, structs of another version. Each call returns an error status, or an empty
- * result if the function returns no status. No call ends the program. */
+/* Misuse of the public functions: NULL where it is not allowed, indices out of range, results that
+ * a model does not have, structs of another version. Each call returns an error status, or an
+ * empty result if the function returns no status. No call ends the program. */
 #include "../support.h"
 
 enum { N = 40, D = 2 };
