@@ -298,7 +298,7 @@ static void get_digest(struct reader *r, struct column_summary *s) {
 static void get_numbers(struct reader *r, struct number_tally *t) {
     const size_t n_slots = (size_t)get_u64(r, 4 * TALLY_MAX);
     const size_t n = (size_t)get_u64(r, TALLY_MAX + NUMBER_SMALL);
-    double before = -INFINITY;
+    double before = (double)-INFINITY;
     for (size_t i = 0; i < n && good(r); i++) {
         const double x = get_finite(r);
         const int64_t count = get_count(r);
