@@ -63,7 +63,7 @@ TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_
 CORE_SRC := $(sort $(filter-out core/examples/%,$(wildcard core/*/*.c core/*/*/*.c core/*/*/*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
 # One archive for each module of the server: a unit test links only what its module may use.
-MODULES  := base http auth store wire jobs serving api
+MODULES  := base http auth store formats jobs serving api
 MODULE_LIBS :=
 define MODULE_template
 $(1)_SRC := $$(sort $$(wildcard server/$(1)/*.c server/$(1)/*/*.c))
@@ -82,10 +82,10 @@ LINK_core    := $(LIBCORE)
 LINK_base    := $(lib_base) $(LIBCORE)
 LINK_http    := $(lib_http) $(lib_base) $(LIBCORE)
 LINK_store   := $(lib_store) $(lib_base) $(LIBCORE)
-LINK_wire    := $(lib_wire) $(lib_base) $(LIBCORE)
+LINK_formats := $(lib_formats) $(lib_base) $(LIBCORE)
 LINK_jobs    := $(lib_jobs) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_serving := $(lib_serving) $(lib_store) $(lib_base) $(LIBCORE)
-LINK_api     := $(lib_api) $(lib_http) $(lib_jobs) $(lib_serving) $(lib_wire) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_api     := $(lib_api) $(lib_http) $(lib_jobs) $(lib_serving) $(lib_formats) $(lib_store) $(lib_base) $(LIBCORE)
 LINK_ALL     := $(LINK_api)
 
 .DEFAULT_GOAL := all
@@ -126,11 +126,11 @@ $(BUILD)/gen/migrations.inc: $(MIGRATIONS) Makefile
 	@mkdir -p $(@D)
 	@{ for f in $(MIGRATIONS); do \
 	     printf '{ "%s", (const char[]){' "$$(basename $$f)"; od -An -v -tx1 "$$f" | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done; } > $@
-$(BUILD)/obj/server/store/migrate.o: $(BUILD)/gen/migrations.inc
-$(BUILD)/gen/openapi.inc: server/api/openapi.json Makefile
+$(BUILD)/obj/server/store/sqlite/migrate.o: $(BUILD)/gen/migrations.inc
+$(BUILD)/gen/openapi.inc: server/api/operations/openapi.json Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
-$(BUILD)/obj/server/api/openapi.o: $(BUILD)/gen/openapi.inc
+$(BUILD)/obj/server/api/operations/openapi.o: $(BUILD)/gen/openapi.inc
 
 # ---- tests ---------------------------------------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program, every other .c beside it is linked to the programs of its folder.
@@ -162,7 +162,7 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/o
 # other parsers.
 READER_SRC := $(sort $(wildcard tests/readers/*.c))
 READER_BIN := $(READER_SRC:tests/%.c=$(BUILD)/%)
-$(READER_BIN): $(BUILD)/readers/%: $(BUILD)/obj/tests/readers/%.o $(LINK_wire)
+$(READER_BIN): $(BUILD)/readers/%: $(BUILD)/obj/tests/readers/%.o $(LINK_formats)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(SERVER_LIBS)
 

@@ -1,7 +1,7 @@
 /* The one table of routes. What each call means is in API terms in openapi.json, which a test holds against this table in both directions. */
 #include "api/api.h"
 #include "api/handlers.h"
-#include "api/lines.h"
+#include "api/predictions/lines.h"
 
 static int64_t max_upload(void *app) {
     return ((const struct api_app *)app)->max_upload;

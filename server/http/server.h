@@ -3,16 +3,16 @@
 #define HTTP_SERVER_H
 
 #include "base/metrics.h"
-#include "http/address.h"
-#include "http/connections.h"
+#include "http/call/memory.h"
+#include "http/call/pool.h"
+#include "http/call/router.h"
+#include "http/call/watch.h"
 #include "http/http.h"
-#include "http/linger.h"
-#include "http/listener.h"
-#include "http/memory.h"
-#include "http/pool.h"
-#include "http/router.h"
-#include "http/sweeper.h"
-#include "http/watch.h"
+#include "http/net/address.h"
+#include "http/net/connections.h"
+#include "http/net/linger.h"
+#include "http/net/listener.h"
+#include "http/net/sweeper.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* What training leaves, as JSON and as problems. */
 #include "jobs/documents.h"
-#include "jobs/params.h"
+#include "jobs/request/params.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "base/problem.h"
-#include "jobs/spec.h"
+#include "jobs/request/spec.h"
 #include <discern/discern.h>
 
 /* Metrics as API.md shows them, one JSON object; with the curves when there are some. */

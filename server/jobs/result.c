@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "jobs/documents.h"
-#include "jobs/params.h"
+#include "jobs/request/params.h"
 #include <stdlib.h>
 #include <string.h>
 

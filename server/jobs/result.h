@@ -3,7 +3,7 @@
 #define JOBS_RESULT_H
 
 #include "base/buf.h"
-#include "jobs/spec.h"
+#include "jobs/request/spec.h"
 #include "store/store.h"
 #include <discern/discern.h>
 

@@ -3,7 +3,7 @@
 #ifndef JOBS_SOURCE_H
 #define JOBS_SOURCE_H
 
-#include "jobs/spec.h"
+#include "jobs/request/spec.h"
 #include "store/store.h"
 #include <discern/discern.h>
 

@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "jobs/budget.h"
-#include "jobs/class_weights.h"
 #include "jobs/documents.h"
+#include "jobs/request/class_weights.h"
+#include "jobs/request/spec.h"
 #include "jobs/result.h"
 #include "jobs/source.h"
-#include "jobs/spec.h"
 #include "jobs/staging.h"
 #include "jobs/team.h"
 #include <math.h>

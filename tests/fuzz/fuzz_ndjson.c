@@ -1,6 +1,6 @@
 /* NDJSON: the reader of lines against the reader of one document, line by line; and the body as a table. Byte 0 of the input chooses options, byte 1 the cuts. */
+#include "formats/json/json.h"
 #include "fuzz/support.h"
-#include "wire/syntax/json.h"
 
 /* Whether the bytes are one JSON value, read alone. */
 static bool is_value(const char *bytes, size_t n) {

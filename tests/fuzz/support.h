@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_SUPPORT_H
 #define TESTS_FUZZ_SUPPORT_H
 
-#include "wire/wire.h"
+#include "formats/formats.h"
 
 #include <stddef.h>
 #include <stdint.h>

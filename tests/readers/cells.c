@@ -5,8 +5,8 @@
  *                          (UINT32_MAX: missing) and the text
  *
  * Integers and doubles as the machine has them. Exit code 1 with a line on stderr: refused, or a number is not what strtod makes of its text. */
-#include "wire/syntax/csv.h"
-#include "wire/wire.h"
+#include "formats/csv/csv.h"
+#include "formats/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

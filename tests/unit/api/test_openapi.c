@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "api/api.h"
-#include "api/openapi.h"
+#include "api/operations/openapi.h"
 
 #include <jansson.h>
 #include <string.h>

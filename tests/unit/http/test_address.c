@@ -1,5 +1,5 @@
 /* Addresses: text, lists of trusted ones, counts. */
-#include "http/address.h"
+#include "http/net/address.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

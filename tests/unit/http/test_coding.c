@@ -1,6 +1,6 @@
 /* Content codings: what zlib has packed comes out again whatever the cuts, the wrappings and the members; what is damaged, cut off or endless is refused without harm; answers are
  * packed for who takes them, and read the same. */
-#include "http/coding.h"
+#include "http/protocol/coding.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 #include <zlib.h>

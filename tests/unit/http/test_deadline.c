@@ -1,5 +1,5 @@
 /* The verdicts on slow connections, with made-up times and counters. */
-#include "http/deadline.h"
+#include "http/net/deadline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it ends. */
-#include "http/pool.h"
+#include "http/call/pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

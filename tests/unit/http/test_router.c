@@ -1,5 +1,5 @@
 /* The router: what matches what, and how wrong tables are refused. */
-#include "http/router.h"
+#include "http/call/router.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

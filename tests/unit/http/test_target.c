@@ -1,5 +1,5 @@
 /* Decoding of the request target. */
-#include "http/target.h"
+#include "http/protocol/target.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_JOBS_DATABASE_H
 #define TESTS_JOBS_DATABASE_H
 
-#include "store/internal.h"
+#include "store/sqlite/internal.h"
 #include "support.h"
 
 static inline void database_run_one(struct store_tx *tx, void *sql) {

@@ -3,7 +3,7 @@
 #define TESTS_JOBS_SUPPORT_H
 
 #include "base/ids.h"
-#include "jobs/spec.h"
+#include "jobs/request/spec.h"
 #include "store/store.h"
 #include <pthread.h>
 #include <setjmp.h>

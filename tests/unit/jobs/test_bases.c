@@ -1,7 +1,7 @@
 /* Bases in a job's request: the default of every member that may be left out, and exact limits. */
 #include "support.h"
 
-#include "jobs/features.h"
+#include "jobs/request/features.h"
 
 static const struct jobs_column inputs[] = {{.index = 3, .name = "a", .type = DN_NUMERIC},
                                             {.index = 4, .name = "c", .type = DN_CATEGORICAL},

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "jobs/params.h"
+#include "jobs/request/params.h"
 #include <string.h>
 
 static const char *const shapes[] = {"flat", "bent", "lumpy", NULL}, *const shares[] = {"equal",

@@ -2,7 +2,7 @@
 #include "serving/serving.h"
 
 #include "base/ids.h"
-#include "store/internal.h"
+#include "store/sqlite/internal.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The ring of changes: what is told, in which order, what is lost, and waiting. */
-#include "store/internal.h"
+#include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* What damaged bytes, a full disk and failing transactions come to. */
-#include "store/internal.h"
+#include "store/sqlite/internal.h"
 #include "unit/store/fixture.h"
 #include <stdatomic.h>
 #include <sys/statvfs.h>

@@ -1,0 +1,190 @@
+/* POST /v1/datasets/{dataset}/rows: a body whose rows follow those of the newest version: a version that shares its chunks and has new ones behind them; short chunks at its end are
+ * written anew with the rows.
+ *
+ * The rows are read for the version that is the newest when the body begins. At its end the newest one is looked up again: if others have appended meanwhile, the rows go behind theirs. What
+ * describes the whole is then summed up from all chunks. One call does so for a dataset at a time; the others wait without a thread, in a queue (store_append_enter) whose places are taken
+ * before the rows arrive: rows that were sent are never refused because others append. */
+#include "api/datasets/dataset_body.h"
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* What holds of the options of the upload, unless the call says otherwise. Where the header and the delimiter are is found out for each body. */
+static const char *const lasting[] = {"missing", "comment", NULL};
+
+/* Far more short chunks than there are; only versions that older daemons made have as many. */
+enum { TAIL_MOST = 1024 };
+
+/* A call waits for its turn until its client leaves or the daemon stops: no time limit of its own. */
+#define WAIT_SECONDS 1e9
+
+/* Whether a chunk of the version is all that its part has. */
+static bool is_alone(const struct dataset_body *b, size_t i) {
+    const struct store_chunk *c = b->onto_chunks;
+    return (i == 0 || c[i - 1].part != c[i].part) &&
+           (i + 1 == b->n_onto || c[i + 1].part != c[i].part);
+}
+
+/* false: no memory. */
+static bool stored_table(struct http_call *call, const struct dataset_body *b,
+                         struct wire_table_stored *out, struct problem *problem) {
+    size_t n = 0;
+    while (n < TAIL_MOST && n < b->n_onto && is_alone(b, b->n_onto - n - 1)) {
+        n++;
+    }
+    int64_t *tail = arena_alloc(http_arena(call), (n + 1) * sizeof *tail);
+    if (!tail) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    for (size_t i = 0; i < n; i++) {
+        tail[i] = b->onto_chunks[b->n_onto - n + i].n_rows;
+    }
+    *out = (struct wire_table_stored){.columns = b->onto.columns,
+                                      .notes = b->onto.notes,
+                                      .types = dataset_body_option(http_arena(call),
+                                                                   b->onto.options, "types"),
+                                      .n_rows = b->onto.n_rows,
+                                      .n_chunks = (int64_t)b->n_onto,
+                                      .tail = tail,
+                                      .n_tail = n};
+    return true;
+}
+
+static bool take_lasting(struct http_call *call, struct dataset_body *b, struct problem *problem) {
+    for (size_t i = 0; lasting[i]; i++) {
+        const char *value =
+            http_query(call, lasting[i])
+                ? NULL
+                : dataset_body_option(http_arena(call), b->onto.options, lasting[i]);
+        if (value && !wire_table_option(&b->reading, lasting[i], value, problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The newest version, if the condition holds for it. */
+static bool find_newest(struct http_call *call, struct store_dataset *out,
+                        struct problem *problem) {
+    const struct store_condition condition = api_condition(call);
+    const char *name = http_path_param(call, "dataset");
+    if (!store_dataset_get(api_app_of(call)->store, name, 0, out, problem)) {
+        return false;
+    }
+    if (store_condition_check(&condition, out->etag, "dataset", name, problem)) {
+        return true;
+    }
+    store_dataset_done(out);
+    return false;
+}
+
+/* On a pool thread, before the body. */
+static void append_open(struct http_call *call) {
+    struct dataset_body *b = http_state(call);
+    struct problem problem = {0};
+    struct store_dataset newest;
+    struct wire_table_stored stored;
+    bool good = find_newest(call, &newest, &problem) && dataset_body_onto(b, &newest, &problem) &&
+                take_lasting(call, b, &problem) && stored_table(call, b, &stored, &problem);
+    if (good) {
+        const struct wire_table_sink sink = dataset_body_sink(b);
+        b->table = wire_table_new_onto(&b->reading, &stored, &sink, &problem);
+    }
+    if (!b->table) {
+        http_reply_problem(call, &problem);
+    }
+}
+
+static bool append_begin(struct http_call *call) {
+    static const char *const known[] = {"header",   "delimiter",  "missing", "comment",
+                                        "on_error", "zero_based", NULL};
+    struct wire_table_options options = {0};
+    const char *canonical;
+    if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) ||
+        !dataset_body_options(call, known, &options, &canonical)) {
+        return false;
+    }
+    struct dataset_body *b = dataset_body_new(call);
+    if (!b) {
+        return false;
+    }
+    b->append = store_append_enter(b->store, http_path_param(call, "dataset"));
+    if (b->append == 0) {
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "too many appends are under way or waiting: at most %d of a dataset, and %d of "
+                  "all; try again",
+                  STORE_APPENDS_OF_ONE, STORE_APPENDS_OF_ALL);
+        return false;
+    }
+    b->reading = options;
+    http_defer(call, append_open);
+    return true;
+}
+
+/* Others may have changed the dataset while the body came: goes over to what it is now. */
+static bool catch_up(struct http_call *call, struct dataset_body *b, struct problem *problem) {
+    struct store_dataset newest;
+    if (!find_newest(call, &newest, problem)) {
+        return false;
+    }
+    if (newest.id == b->onto.id) {
+        store_dataset_done(&newest);
+        return true;
+    }
+    const bool same = strcmp(newest.options, b->onto.options) == 0;
+    if (!same) {
+        problem_set(problem, PROBLEM_CONFLICT,
+                    "the dataset was replaced while the rows were read, with other options: send "
+                    "them again");
+    }
+    if (!same || !dataset_body_onto(b, &newest, problem)) {
+        store_dataset_done(&newest);
+        return false;
+    }
+    struct wire_table_stored stored;
+    return stored_table(call, b, &stored, problem) && wire_table_rebase(b->table, &stored, problem);
+}
+
+static void append(struct http_call *call, struct dataset_body *b) {
+    struct problem problem = {0};
+    struct store_dataset_published published;
+    struct store_dataset d;
+    bool good =
+        catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
+    dataset_body_let_go(b);
+    if (!good) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    log_info("dataset.appended", log_str("request", http_request_id(call)),
+             log_str("dataset", d.name), log_int("version", d.version), log_int("rows", d.n_rows));
+    dataset_body_reply(call, b, 201, &d);
+}
+
+/* When it is this call's turn. last: the client has left, or the daemon stops. */
+static bool append_try(struct http_call *call, bool last) {
+    struct dataset_body *b = http_state(call);
+    if (store_append_run(b->store, b->append)) {
+        append(call, b);
+        return true;
+    }
+    if (last) {
+        dataset_body_let_go(b);
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "the daemon stops, and these rows were not appended; send them again");
+    }
+    return last;
+}
+
+static void append_end(struct http_call *call) {
+    http_watch(call, WAIT_SECONDS, append_try);
+}
+
+const struct http_sink api_dataset_append = {.begin = append_begin,
+                                             .data = dataset_body_data,
+                                             .end = append_end,
+                                             .abort = dataset_body_abort,
+                                             .holds = DATASET_BODY_HOLDS};

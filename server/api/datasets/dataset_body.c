@@ -1,0 +1,346 @@
+/* Bodies of tables on their way into the store. */
+#include "api/datasets/dataset_body.h"
+#include "api/documents.h"
+#include "api/support.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- the object ---- */
+
+static void body_free(struct dataset_body *b) {
+    problem_done(&b->failure);
+    hash_sha256_free(b->sha256);
+    pthread_cond_destroy(&b->settled);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+static void forget_onto(struct dataset_body *b) {
+    if (b->onto.id != 0) {
+        store_dataset_unpin(b->store, b->onto.id);
+    }
+    store_dataset_done(&b->onto);
+    free(b->onto_chunks);
+    b->onto_chunks = NULL;
+    b->n_onto = 0;
+}
+
+void dataset_body_let_go(struct dataset_body *b) {
+    wire_table_free(b->table);
+    b->table = NULL;
+    if (b->part != 0) {
+        store_part_drop(b->store, b->part);
+    }
+    b->part = 0;
+    forget_onto(b);
+    if (b->append != 0) {
+        store_append_leave(b->store, b->append);
+        b->append = 0;
+        http_poke(b->server); /* another append may run now */
+    }
+}
+
+/* The call is over, whatever its end. */
+static void body_over(void *state) {
+    struct dataset_body *b = state;
+    dataset_body_let_go(b);
+    pthread_mutex_lock(&b->lock);
+    b->call = NULL;
+    bool last = b->waiting == 0;
+    pthread_mutex_unlock(&b->lock);
+    if (last) {
+        body_free(b);
+    }
+}
+
+struct dataset_body *dataset_body_new(struct http_call *call) {
+    struct dataset_body *b = calloc(1, sizeof *b);
+    if (!b) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
+        return NULL;
+    }
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->settled, NULL);
+    b->store = api_app_of(call)->store;
+    b->server = api_app_of(call)->server;
+    b->call = call;
+    b->resume_at = SIZE_MAX;
+    b->began = clock_monotonic_ns();
+    b->part = store_part_begin(b->store);
+    http_set_state(call, b);
+    http_on_done(call, body_over);
+    return b;
+}
+
+bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
+                       struct problem *problem) {
+    forget_onto(b);
+    b->onto = *onto;
+    *onto = (struct store_dataset){0};
+    store_dataset_pin(b->store,
+                      b->onto.id); /* before its chunks are looked up: from then on they stay */
+    if (store_dataset_chunks(b->store, b->onto.id, &b->onto_chunks, &b->n_onto, problem)) {
+        return true;
+    }
+    forget_onto(b);
+    return false;
+}
+
+/* ---- chunks ---- */
+
+/* On the writer thread: a chunk is committed, or could not be. */
+static void chunk_done(void *arg, const struct problem *problem) {
+    struct dataset_body *b = arg;
+    pthread_mutex_lock(&b->lock);
+    b->waiting--;
+    if (problem) {
+        problem_copy(&b->failure, problem);
+    }
+    /* http_resume_body is called under our lock: `call` is valid only while we hold it. */
+    if (b->call && b->resume_at != SIZE_MAX && (b->waiting <= b->resume_at || problem)) {
+        b->resume_at = SIZE_MAX;
+        http_resume_body(b->call);
+    }
+    bool last = !b->call && b->waiting == 0;
+    pthread_cond_broadcast(&b->settled);
+    pthread_mutex_unlock(&b->lock);
+    if (last) {
+        body_free(b);
+    }
+}
+
+static bool failed(struct dataset_body *b, struct problem *problem) {
+    pthread_mutex_lock(&b->lock);
+    bool bad = b->failure.type != PROBLEM_NONE;
+    if (bad) {
+        problem_copy(problem, &b->failure);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return bad;
+}
+
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
+    struct dataset_body *b = arg;
+    struct store_blob *copy = malloc(n_columns * sizeof *copy);
+    bool stop = failed(b, problem);
+    if (stop || !copy) {
+        for (size_t i = 0; i < n_columns; i++) {
+            free(blobs[i].bytes);
+        }
+        free(copy);
+        return stop ? false
+                    : problem_set(problem, PROBLEM_UNAVAILABLE,
+                                  "no memory for a chunk of %zu columns", n_columns);
+    }
+    for (size_t i = 0; i < n_columns; i++) {
+        copy[i] = (struct store_blob){.bytes = blobs[i].bytes, .size = blobs[i].size};
+    }
+    pthread_mutex_lock(&b->lock);
+    b->waiting++;
+    pthread_mutex_unlock(&b->lock);
+    if (!store_part_append(b->store, b->part, chunk, n_rows, copy, n_columns, chunk_done, b)) {
+        b->crowded = true;
+    }
+    free(copy);
+    return true;
+}
+
+bool dataset_body_settle(struct dataset_body *b, struct problem *problem) {
+    pthread_mutex_lock(&b->lock);
+    while (b->waiting > 0 && b->failure.type == PROBLEM_NONE) {
+        pthread_cond_wait(&b->settled, &b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return !failed(b, problem);
+}
+
+/* The chunks of the version that is appended to come first; those of its own are numbered from 1 in the part then. */
+static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
+                         struct problem *problem) {
+    struct dataset_body *b = arg;
+    const int64_t own = chunk - (int64_t)b->n_onto;
+    if (own >= 0) {
+        return dataset_body_settle(b, problem) &&
+               store_part_read(b->store, b->part, own + (b->onto.id != 0), column, out, problem);
+    }
+    if (http_gone(b->call)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "nobody waits for the answer any more");
+    }
+    return store_chunk_read(b->store, &b->onto_chunks[chunk], column, out, problem);
+}
+
+struct wire_table_sink dataset_body_sink(struct dataset_body *b) {
+    return (struct wire_table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = b};
+}
+
+void dataset_body_seen(struct http_call *call, const char *bytes, size_t n) {
+    struct dataset_body *b = http_state(call);
+    hash_sha256_add(b->sha256, bytes, n);
+}
+
+enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes, size_t n) {
+    struct dataset_body *b = http_state(call);
+    struct problem problem = {0};
+    b->crowded = false;
+    if (failed(b, &problem) || !wire_table_feed(b->table, bytes, n, &problem)) {
+        dataset_body_let_go(b);
+        http_reply_problem(call, &problem);
+        return HTTP_SINK_REFUSED;
+    }
+    if (!b->crowded) {
+        return HTTP_SINK_MORE;
+    }
+    pthread_mutex_lock(&b->lock);
+    bool pause = b->waiting > 0 && b->failure.type == PROBLEM_NONE;
+    if (pause) {
+        b->resume_at = b->waiting / 2;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
+}
+
+/* Types that the body itself declares count as the option `types` does. false: no memory. */
+static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s,
+                          struct buf *out) {
+    buf_puts(out, b->options);
+    if (s->declared[0] != '\0') {
+        buf_printf(out, "declared=%zu:%s;", strlen(s->declared), s->declared);
+    }
+    return buf_cstr(out) != NULL;
+}
+
+bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
+                          struct store_dataset_published *out, struct store_dataset *dataset,
+                          struct problem *problem) {
+    struct wire_table_summary s;
+    const bool alone = b->onto.id == 0;
+    char sha256[HASH_SHA256_TEXT];
+    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
+        return false;
+    }
+    struct buf options = {0};
+    if (alone && !whole_options(b, &s, &options)) {
+        buf_done(&options);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    if (alone) {
+        hash_sha256_hex(b->sha256, sha256);
+    }
+    b->rows = s.n_rows - b->onto.n_rows;
+    b->bytes = s.bytes;
+    const struct store_dataset_new d = {
+        .name = http_path_param(call, "dataset"),
+        .part = b->part,
+        .n_rows = s.n_rows,
+        .n_cols = s.n_columns,
+        .bytes = b->onto.bytes + s.bytes,
+        .sha256 = alone ? sha256 : NULL,
+        .content = s.content,
+        .columns = s.columns,
+        .notes = s.notes,
+        .options = alone ? buf_cstr(&options) : b->onto.options,
+        .onto = b->onto.id,
+        .taken = s.n_taken,
+        .condition = api_condition(call),
+    };
+    const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);
+    buf_done(&options);
+    if (!published) {
+        return false;
+    }
+    b->part = 0; /* the version's now, or dropped by the store */
+    return true;
+}
+
+void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
+                        struct store_dataset *d) {
+    const char *link =
+        http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
+    if (link) {
+        http_reply_header(call, "Location", link);
+    }
+    http_etag(call, d->etag);
+    const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* never 0 */
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    api_dataset_write_members(d, &w);
+    json_put_key(&w, "upload");
+    json_begin_object(&w);
+    json_kv_double(&w, "seconds", seconds);
+    json_kv_double(&w, "rows_per_second", (double)b->rows / seconds);
+    json_kv_double(&w, "bytes_per_second", (double)b->bytes / seconds);
+    json_end_object(&w);
+    json_end_object(&w);
+    api_reply_json(call, status, &body);
+    store_dataset_done(d);
+}
+
+/* The client left. What is staged goes at once; the rest when the call is over. */
+void dataset_body_abort(struct http_call *call) {
+    dataset_body_let_go(http_state(call));
+}
+
+/* ---- options ---- */
+
+static bool sent_as_form(struct http_call *call) {
+    static const char form[] = "application/x-www-form-urlencoded";
+    const char *type = http_header(call, "Content-Type");
+    return type && strncasecmp(type, form, sizeof form - 1) == 0;
+}
+
+bool dataset_body_options(struct http_call *call, const char *const *known,
+                          struct wire_table_options *options, const char **canonical) {
+    struct problem problem = {0};
+    const char *text = "";
+    if (!wire_table_format(http_content_type(call), &options->format)) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                  "a dataset is text/csv, text/tab-separated-values, application/json, "
+                  "application/x-ndjson or text/x-svmlight (or no "
+                  "Content-Type: then it is found out), got \"%s\"",
+                  http_content_type(call));
+        return false;
+    }
+    options->form = sent_as_form(call);
+    if (!api_query_known(call, known)) {
+        return false;
+    }
+    for (size_t i = 0; known[i] && text; i++) {
+        const char *value = http_query(call, known[i]);
+        if (value && !wire_table_option(options, known[i], value, &problem)) {
+            http_reply_problem(call, &problem);
+            return false;
+        }
+        if (value) {
+            text = arena_printf(http_arena(call), "%s%s=%zu:%s;", text, known[i], strlen(value),
+                                value);
+        }
+    }
+    if (!text) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
+    }
+    *canonical = text;
+    return text != NULL;
+}
+
+const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name) {
+    const size_t n = strlen(name);
+    for (const char *at = canonical; *at != '\0';) { /* name=length:value; */
+        const char *equals = strchr(at, '=');
+        char *colon = NULL;
+        const size_t length = equals ? (size_t)strtoull(equals + 1, &colon, 10) : 0;
+        if (!equals || *colon != ':' || strlen(colon + 1) <= length) {
+            return NULL;
+        }
+        if ((size_t)(equals - at) == n && memcmp(at, name, n) == 0) {
+            return arena_strndup(arena, colon + 1, length);
+        }
+        at = colon + 1 + length + 1;
+    }
+    return NULL;
+}

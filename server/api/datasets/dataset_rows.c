@@ -1,0 +1,350 @@
+/* GET /v1/datasets/{dataset}/rows: rows of one version, written chunk by chunk while the client takes them. The version is pinned until the answer has ended. */
+#include "api/datasets/rows_columns.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/log.h"
+#include "formats/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* About what one step writes; what a cell is reckoned at; a longer link is left out, for the headers of an answer have little room. */
+enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
+
+/* An answer being streamed. */
+struct rows_stream {
+    struct store *store;
+    int64_t dataset_id; /* pinned */
+    enum wire_row_format format;
+    int64_t offset, end, at; /* rows [offset, end) are wanted; `at` is the next one */
+    int64_t n_rows;          /* of the dataset */
+    struct rows_columns columns;
+    struct rows_chunk present;  /* the present chunk */
+    const char **names;         /* [columns.n] */
+    dn_column_view *views;      /* [columns.n] of the slice that is written */
+    double *features;           /* [columns.n_places × slice_rows] of that slice */
+    size_t slice_rows;          /* at most so many rows are written at a time */
+    struct store_chunk *chunks; /* in row order */
+    size_t n_chunks, chunk;     /* how many; the present one */
+    bool decoded;               /* `present` is chunk `chunk` */
+    bool begun;                 /* the head was written */
+    const char *head;           /* JSON: what stands before the items; in the call's arena */
+};
+
+static void stream_free(void *state) {
+    struct rows_stream *s = state;
+    store_dataset_unpin(s->store, s->dataset_id);
+    rows_chunk_done(&s->columns, &s->present);
+    rows_columns_done(&s->columns);
+    free(s->names);
+    free(s->views);
+    free(s->features);
+    free(s->chunks);
+    free(s);
+}
+
+/* ---- the stream ---- */
+
+/* Reads the wanted columns of the present chunk. */
+static bool decode(struct rows_stream *s, struct problem *problem) {
+    for (size_t i = 0; i < s->columns.n_read; i++) {
+        if (!rows_chunk_read(&s->columns, s->store, &s->chunks[s->chunk], i, &s->present,
+                             problem)) {
+            return false;
+        }
+    }
+    s->decoded = true;
+    return true;
+}
+
+/* Views of n rows from `first` on: of cells a part of what was read, of features what their entries say. */
+static void cut_views(struct rows_stream *s, size_t first, size_t n) {
+    const struct rows_columns *c = &s->columns;
+    if (c->n_places > 0) {
+        wire_sparse_expand(&s->present.views[c->sparse], first, n, c->places, c->n_places,
+                           s->features);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const struct rows_column *column = &c->column[i];
+        if (column->is_feature) {
+            s->views[i] = (dn_column_view){.type = DN_NUMERIC,
+                                           .n_rows = n,
+                                           .number = s->features + column->nth_place * n};
+            continue;
+        }
+        dn_column_view *view = &s->views[i];
+        *view = s->present.views[column->read];
+        view->n_rows = n;
+        if (view->number) {
+            view->number += first;
+        }
+        if (view->code) {
+            view->code += first;
+        }
+    }
+}
+
+/* How many of n rows from `first` on fill a slice, if not all: rows of entries are of very different lengths. */
+static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
+    const size_t most = n < s->slice_rows ? n : s->slice_rows;
+    if (!s->columns.all_places) {
+        return most;
+    }
+    const size_t *start = s->present.views[s->columns.sparse].row_start + first;
+    size_t i = 1;
+    while (i < most && start[i] - start[0] < SLICE_BYTES / CELL_BYTES) {
+        i++;
+    }
+    return i;
+}
+
+static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct buf *out) {
+    const struct rows_columns *c = &s->columns;
+    const bool sparse = c->sparse != SIZE_MAX;
+    struct wire_svmlight lines = {.label = &s->present.views[c->label]};
+    dn_column_view label = s->present.views[c->label];
+    if (sparse) {
+        lines.entries = &s->present.views[c->sparse];
+        lines.first_index = c->schema.columns[c->read[c->sparse]].first_index;
+        lines.places = c->all_places ? NULL : c->places;
+        lines.n_places = c->n_places;
+    } else { /* its columns are cut to the slice, so the label is too */
+        cut_views(s, first, n);
+        if (label.number) {
+            label.number += first;
+        }
+        if (label.code) {
+            label.code += first;
+        }
+        lines.label = &label;
+        lines.columns = s->views;
+        lines.n_columns = c->n;
+    }
+    wire_svmlight_write(&lines, sparse ? first : 0, n, out);
+}
+
+/* Writes the next slice of rows. */
+static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *problem) {
+    while (s->at >= s->chunks[s->chunk].first_row + s->chunks[s->chunk].n_rows) {
+        s->chunk++;
+        s->decoded = false;
+    }
+    if (!s->decoded && !decode(s, problem)) {
+        return false;
+    }
+    const struct store_chunk *chunk = &s->chunks[s->chunk];
+    const size_t first = (size_t)(s->at - chunk->first_row);
+    const int64_t in_chunk = chunk->first_row + chunk->n_rows - s->at, wanted = s->end - s->at;
+    const size_t n = rows_of_slice(s, first, (size_t)(in_chunk < wanted ? in_chunk : wanted));
+    if (s->format == WIRE_ROWS_SVMLIGHT) {
+        write_svmlight(s, first, n, out);
+    } else {
+        cut_views(s, first, n);
+        wire_rows_write(s->format, s->views, s->names, s->columns.n, 0, n, s->at > s->offset, out);
+    }
+    s->at += (int64_t)n;
+    return true;
+}
+
+static void write_head(const struct rows_stream *s, struct buf *out) {
+    if (s->format == WIRE_ROWS_CSV || s->format == WIRE_ROWS_TSV) {
+        wire_csv_header(s->names, s->columns.n, s->format == WIRE_ROWS_TSV ? '\t' : ',', out);
+    } else if (s->format == WIRE_ROWS_JSON) {
+        buf_puts(out, s->head);
+    }
+}
+
+static void write_tail(const struct rows_stream *s, struct buf *out) {
+    if (s->format != WIRE_ROWS_JSON) {
+        return;
+    }
+    if (s->end < s->n_rows) {
+        buf_printf(out, "],\"next\":%" PRId64 "}", s->end);
+    } else {
+        buf_puts(out, "],\"next\":null}");
+    }
+}
+
+static enum http_stream_state stream_next(struct http_call *call, struct buf *out, bool idle,
+                                          bool draining) {
+    struct rows_stream *s = http_state(call);
+    struct problem problem = {0};
+    (void)idle;
+    (void)draining; /* a request in flight has the drain's time-out to end in */
+    if (!s->begun) {
+        write_head(s, out);
+    }
+    s->begun = true;
+    while (s->at < s->end && out->size < SLICE_BYTES && !out->failed) {
+        if (!write_slice(s, out, &problem)) {
+            log_error("rows.read", log_str("request", http_request_id(call)),
+                      log_int("dataset_id", s->dataset_id), log_str("detail", problem.detail));
+            problem_done(&problem);
+            return HTTP_STREAM_ABORT;
+        }
+    }
+    if (s->at < s->end) {
+        return HTTP_STREAM_MORE;
+    }
+    write_tail(s, out);
+    return HTTP_STREAM_END;
+}
+
+/* ---- the call ---- */
+
+/* The names, and room for a slice. */
+static bool stream_room(struct rows_stream *s, struct problem *problem) {
+    const struct rows_columns *c = &s->columns;
+    s->slice_rows = SLICE_BYTES / (CELL_BYTES * (c->n + 1)) + 1;
+    s->names = calloc(c->n + 1, sizeof *s->names);
+    s->views = calloc(c->n + 1, sizeof *s->views);
+    s->features = malloc((c->n_places * s->slice_rows + 1) * sizeof *s->features);
+    if (!s->names || !s->views || !s->features) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read %zu columns", c->n);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        s->names[i] = c->column[i].name;
+    }
+    return rows_chunk_new(c, &s->present, problem);
+}
+
+static struct rows_stream *stream_new(struct http_call *call, const struct store_dataset *d,
+                                      enum wire_row_format format, int64_t offset, int64_t limit,
+                                      struct problem *problem) {
+    struct rows_stream *s = calloc(1, sizeof *s);
+    if (!s) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
+        return NULL;
+    }
+    s->store = api_app_of(call)->store;
+    s->dataset_id = d->id;
+    s->n_rows = d->n_rows;
+    s->format = format;
+    s->offset = s->at = offset;
+    s->end = offset >= d->n_rows ? offset : d->n_rows - offset < limit ? d->n_rows : offset + limit;
+    store_dataset_pin(s->store, s->dataset_id);
+    if (rows_columns_choose(d->columns, format, http_query(call, "columns"),
+                            http_query(call, "label"), &s->columns, problem) &&
+        stream_room(s, problem) &&
+        store_dataset_chunks(s->store, d->id, &s->chunks, &s->n_chunks, problem) &&
+        (format != WIRE_ROWS_SVMLIGHT ||
+         rows_columns_check_svmlight(&s->columns, s->store, s->chunks, s->n_chunks, s->offset,
+                                     s->end, problem))) {
+        return s;
+    }
+    stream_free(s);
+    return NULL;
+}
+
+/* What the answer depends on: the table, its name and version (they stand in the JSON), the form, the rows and the columns. */
+static const char *rows_etag(struct http_call *call, const struct rows_stream *s,
+                             const struct store_dataset *d) {
+    struct buf text = {0};
+    buf_printf(&text, "%s %s %" PRId64 " %s %d %" PRId64 " %" PRId64, DISCERN_VERSION, d->name,
+               d->version, d->content, (int)s->format, s->offset, s->end);
+    for (size_t i = 0; i < s->columns.n_read; i++) {
+        buf_printf(&text, " %zu", s->columns.read[i]);
+    }
+    for (size_t i = 0; i < s->columns.n; i++) {
+        buf_printf(&text, " %zu:%" PRIu32, s->columns.column[i].read, s->columns.column[i].place);
+    }
+    const char *etag = text.failed ? NULL : api_etag(call, text.data, text.size);
+    buf_done(&text);
+    return etag;
+}
+
+/* Text as a value in a query: all but what RFC 3986 calls unreserved is escaped. */
+static void put_escaped(struct buf *out, const char *text) {
+    for (; *text; text++) {
+        const char c = *text;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            (c && strchr("-._~", c))) {
+            buf_putc(out, c);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+        }
+    }
+}
+
+/* How many rows there are, and where those are that come after these: CSV and NDJSON have no place for it. The link names the version, so that all pages are of one table. */
+static void put_page_headers(struct http_call *call, const struct rows_stream *s,
+                             const char *dataset, int64_t version, int64_t limit) {
+    char rows[24];
+    static const char *const kept[] = {"columns", "label"};
+    struct buf link = {0};
+    (void)snprintf(rows, sizeof rows, "%" PRId64, s->n_rows);
+    http_reply_header(call, "Discern-Rows", rows);
+    if (s->end >= s->n_rows) {
+        return;
+    }
+    buf_printf(&link, "<%s?version=%" PRId64 "&offset=%" PRId64 "&limit=%" PRId64,
+               http_link(call, "/v1/datasets/%s/rows", dataset), version, s->end, limit);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const char *value = http_query(call, kept[i]);
+        if (!value) {
+            continue;
+        }
+        buf_printf(&link, "&%s=", kept[i]);
+        put_escaped(&link, value);
+    }
+    buf_puts(&link, ">; rel=\"next\"");
+    const char *text = buf_cstr(&link);
+    if (text && link.size <= LINK_BYTES) {
+        http_reply_header(call, "Link", text);
+    }
+    buf_done(&link);
+}
+
+void api_dataset_rows(struct http_call *call) {
+    static const char *const known[] = {"version", "offset", "limit", "columns", "label", NULL};
+    static const char *const offered[] = {API_JSON,
+                                          "text/csv",
+                                          "application/x-ndjson",
+                                          "text/x-svmlight",
+                                          "text/tab-separated-values",
+                                          NULL};
+    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON,
+                                                   WIRE_ROWS_SVMLIGHT, WIRE_ROWS_TSV};
+    struct problem problem = {0};
+    struct store_dataset d;
+    int64_t offset = 0, limit = 100;
+    if (!api_query_known(call, known) ||
+        !api_query_int(call, "offset", 0, API_NUMBER_MAX, &offset) ||
+        !api_query_int(call, "limit", 1, API_NUMBER_MAX, &limit)) {
+        return;
+    }
+    int format = http_accepts(call, offered);
+    if (format < 0) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
+                  "rows come as application/json, text/csv, text/tab-separated-values, "
+                  "application/x-ndjson or text/x-svmlight");
+        return;
+    }
+    if (!api_dataset_find(call, &d)) {
+        return;
+    }
+    struct rows_stream *s = stream_new(call, &d, formats[format], offset, limit, &problem);
+    if (!s) {
+        store_dataset_done(&d);
+        http_reply_problem(call, &problem);
+        return;
+    }
+    s->head = arena_printf(http_arena(call),
+                           "{\"dataset\":\"%s\",\"version\":%" PRId64 ",\"rows\":%" PRId64
+                           ",\"offset\":%" PRId64 ",\"items\":[",
+                           d.name, d.version, d.n_rows, offset);
+    const char *etag = rows_etag(call, s, &d);
+    put_page_headers(call, s, d.name, d.version, limit);
+    store_dataset_done(&d);
+    if (etag) {
+        http_etag(call, etag);
+    }
+    http_set_state(call, s);
+    http_on_done(call, stream_free);
+    if (s->head) {
+        http_stream(call, 200, offered[format], 0, stream_next);
+    } else {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory to read rows");
+    }
+}

@@ -1,0 +1,82 @@
+/* PUT /v1/datasets/{dataset}: a body that becomes a version of its own, published at the end. */
+#include "api/datasets/dataset_body.h"
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/log.h"
+
+/* On a pool thread, before the body: what cannot be stored under its condition need not be sent. It is judged again in the transaction that publishes. */
+static void upload_judge(struct http_call *call) {
+    const struct store_condition condition = api_condition(call);
+    const char *name = http_path_param(call, "dataset");
+    struct problem problem = {0};
+    struct store_dataset now;
+    bool there = store_dataset_get(api_app_of(call)->store, name, 0, &now, &problem);
+    bool good = there;
+    if (!there && problem.type == PROBLEM_UNKNOWN_DATASET) {
+        problem_done(&problem);
+        good = true;
+    }
+    good = good &&
+           store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
+    if (there) {
+        store_dataset_done(&now);
+    }
+    if (!good) {
+        http_reply_problem(call, &problem);
+    }
+}
+
+static bool upload_begin(struct http_call *call) {
+    static const char *const known[] = {"header",  "delimiter", "missing",    "types", "label",
+                                        "comment", "on_error",  "zero_based", NULL};
+    struct wire_table_options options = {0};
+    const char *canonical;
+    if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
+        !dataset_body_options(call, known, &options, &canonical)) {
+        return false;
+    }
+    struct dataset_body *b = dataset_body_new(call);
+    if (!b) {
+        return false;
+    }
+    const struct wire_table_sink sink = dataset_body_sink(b);
+    b->options = canonical;
+    b->table = wire_table_new(&options, &sink);
+    b->sha256 = hash_sha256_new();
+    if (!b->table || !b->sha256) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
+        return false;
+    }
+    if (http_header(call, "If-Match") || http_header(call, "If-None-Match")) {
+        http_defer(call, upload_judge);
+    }
+    return true;
+}
+
+static void upload_end(struct http_call *call) {
+    struct dataset_body *b = http_state(call);
+    struct problem problem = {0};
+    struct store_dataset_published published;
+    struct store_dataset d;
+    bool good = dataset_body_publish(call, b, &published, &d, &problem);
+    dataset_body_let_go(b);
+    if (!good) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    log_info("dataset.stored", log_str("request", http_request_id(call)),
+             log_str("dataset", d.name), log_int("version", d.version), log_int("rows", d.n_rows),
+             log_int("columns", d.n_cols), log_int("unchanged", published.unchanged));
+    if (published.unchanged) {
+        http_reply_header(call, "Discern-Unchanged", "true");
+    }
+    dataset_body_reply(call, b, published.created ? 201 : 200, &d);
+}
+
+const struct http_sink api_dataset_upload = {.begin = upload_begin,
+                                             .seen = dataset_body_seen,
+                                             .data = dataset_body_data,
+                                             .end = upload_end,
+                                             .abort = dataset_body_abort,
+                                             .holds = DATASET_BODY_HOLDS};

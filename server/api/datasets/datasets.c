@@ -1,0 +1,182 @@
+/* Datasets: list, describe, versions, description and tags, delete. Uploads are in dataset_upload.c, appended rows in dataset_append.c, rows back in dataset_rows.c. */
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/json_brief.h"
+#include "formats/formats.h"
+
+#include <string.h>
+
+static void write_members(const struct store_dataset *d, const char *columns,
+                          struct json_writer *w) {
+    json_kv_string(w, "name", d->name);
+    json_kv_int(w, "version", d->version);
+    json_kv_int(w, "rows", d->n_rows);
+    json_kv_int(w, "bytes", d->bytes);
+    json_kv_string(w, "sha256", d->sha256);
+    json_kv_string(w, "content", d->content);
+    json_kv_time(w, "created_at", d->created_at);
+    json_kv_string(w, "description", d->description);
+    json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
+    wire_columns_write(columns, d->n_rows, w);
+    json_kv_raw(w, "notes", d->notes);
+}
+
+void api_dataset_write_members(const struct store_dataset *d, struct json_writer *w) {
+    write_members(d, d->columns, w);
+}
+
+static void write_members_brief(const struct store_dataset *d, struct json_writer *w) {
+    static const char *const ranks[] = {"quantiles", "quantiles_exact", "quantiles_error",
+                                        "histogram", NULL};
+    struct buf columns = {0};
+    json_brief(&columns, d->columns ? d->columns : "null", ranks);
+    const char *text = buf_cstr(&columns);
+    if (text) {
+        write_members(d, text, w);
+    } else {
+        w->out->failed = true;
+    }
+    buf_done(&columns);
+}
+
+void api_dataset_write(const struct store_dataset *d, bool brief, struct json_writer *w) {
+    json_begin_object(w);
+    (brief ? write_members_brief : api_dataset_write_members)(d, w);
+    json_end_object(w);
+}
+
+static bool add_dataset(void *arg, const struct store_dataset *d) {
+    struct api_list *list = arg;
+    if (!api_list_item(list, d->name)) {
+        return false;
+    }
+    api_dataset_write(d, true, &list->json);
+    return true;
+}
+
+void api_datasets_list(struct http_call *call) {
+    static const char *const known[] = {"limit", "after", NULL};
+    struct api_page page;
+    struct api_list list;
+    struct problem problem = {0};
+    if (!api_query_known(call, known) || !api_page_names(call, &page)) {
+        return;
+    }
+    api_list_begin(&list, page.limit);
+    store_dataset_list(api_app_of(call)->store, page.after, page.limit + 1, add_dataset, &list,
+                       &problem);
+    api_list_reply(call, &list, &problem);
+}
+
+static bool add_version(void *arg, const struct store_dataset *d) {
+    struct api_list *list = arg;
+    if (!api_list_item_number(list, d->version)) {
+        return false;
+    }
+    api_dataset_write(d, true, &list->json);
+    return true;
+}
+
+void api_dataset_versions(struct http_call *call) {
+    static const char *const known[] = {"limit", "after", NULL};
+    struct api_page page;
+    struct api_list list;
+    struct problem problem = {0};
+    int64_t after = 0;
+    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
+    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after)) {
+        return;
+    }
+    api_list_begin(&list, page.limit);
+    store_dataset_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list,
+                           &problem);
+    api_list_reply(call, &list, &problem);
+}
+
+/* The {dataset} of the path and the version that the path has or ?version= says (0: neither). NULL: answered. */
+static const char *named(struct http_call *call, int64_t *version) {
+    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
+    *version = 0;
+    if (!name) {
+        return NULL;
+    }
+    const bool good = strstr(http_route_of(call)->path, "{version}")
+                          ? api_path_number(call, "version", PROBLEM_UNKNOWN_DATASET, version)
+                          : api_query_int(call, "version", 1, API_NUMBER_MAX, version);
+    return good ? name : NULL;
+}
+
+/* Query parameters of a call that names one version: none where the path says which. */
+static bool query_known(struct http_call *call) {
+    static const char *const in_query[] = {"version", NULL}, *const in_path[] = {NULL};
+    return api_query_known(call,
+                           strstr(http_route_of(call)->path, "{version}") ? in_path : in_query);
+}
+
+bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = named(call, &version);
+    if (!name) {
+        return false;
+    }
+    if (store_dataset_get(api_app_of(call)->store, name, version, out, &problem)) {
+        return true;
+    }
+    http_reply_problem(call, &problem);
+    return false;
+}
+
+void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d) {
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    api_dataset_write(d, false, &w);
+    api_reply_json(call, status, &body);
+    store_dataset_done(d);
+}
+
+void api_dataset_get(struct http_call *call) {
+    struct store_dataset d;
+    if (!query_known(call) || !api_dataset_find(call, &d)) {
+        return;
+    }
+    http_etag(call, d.etag);
+    api_dataset_reply(call, 200, &d);
+}
+
+void api_dataset_patch(struct http_call *call) {
+    static const char *const known[] = {NULL};
+    struct api_app *app = api_app_of(call);
+    struct api_patch patch;
+    struct store_dataset d;
+    struct problem problem = {0};
+    const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
+    if (!name || !api_query_known(call, known) || !api_patch_read(call, &patch)) {
+        return;
+    }
+    struct store_condition condition = api_condition(call);
+    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition, &d,
+                             &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    http_etag(call, d.etag);
+    api_dataset_reply(call, 200, &d);
+}
+
+void api_dataset_delete(struct http_call *call) {
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = named(call, &version);
+    if (!name || !query_known(call)) {
+        return;
+    }
+    struct store_condition condition = api_condition(call);
+    if (store_dataset_delete(api_app_of(call)->store, name, version, &condition, &problem)) {
+        http_reply_empty(call, 204);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+}

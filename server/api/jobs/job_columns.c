@@ -1,0 +1,394 @@
+/* Dataset, target and features of a job: which columns of which version take part, and how they will be encoded. */
+#include "api/jobs/job_places.h"
+#include "api/support.h"
+#include "base/json_read.h"
+
+#include <discern/encoder.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_CLASSES = 1000, /* dn_train's own limit, told before it runs */
+    MANY_CLASSES = 20   /* beyond them a numeric target may be continuous */
+};
+
+static const struct wire_column *column_at(const struct job_request *r, size_t i) {
+    return &r->schema.columns[i];
+}
+
+struct jobs_column job_column(const struct wire_column *c, size_t index) {
+    return (struct jobs_column){.index = index,
+                                .name = c->name,
+                                .type = c->type,
+                                .width = c->width,
+                                .first_index = c->first_index};
+}
+
+/* ---- dataset ---- */
+
+bool job_dataset_read(struct job_request *r, const json_t *object, bool required,
+                      const char *parent, struct store_dataset *dataset,
+                      struct wire_schema *schema) {
+    const char *text = NULL;
+    char name[IDS_NAME_SIZE];
+    int64_t version;
+    struct problem why = {0};
+    if (!json_read_string(object, "dataset", required, parent, &text, r->problem)) {
+        return false;
+    }
+    if (!api_reference_parse(text, name, &version)) {
+        return json_fault(
+            r->problem, parent, "dataset",
+            "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"", text);
+    }
+    if (!store_dataset_get(r->app->store, name, version, dataset, &why)) {
+        if (why.type == PROBLEM_UNKNOWN_DATASET) {
+            json_fault(r->problem, parent, "dataset", "%s",
+                       why.detail ? why.detail : "there is no such dataset");
+        } else {
+            problem_done(
+                r->problem); /* what the store could not do outweighs the faults found so far */
+            problem_move(r->problem, &why);
+        }
+        problem_done(&why);
+        return false;
+    }
+    wire_schema_parse(dataset->columns, schema, r->problem);
+    if (dataset->n_rows == 0) {
+        json_fault(r->problem, parent, "dataset", "dataset \"%s\" has no rows", dataset->name);
+    }
+    return true;
+}
+
+static void read_dataset(struct job_request *r, const json_t *root) {
+    r->has_dataset = job_dataset_read(r, root, true, "", &r->dataset, &r->schema);
+    if (r->has_dataset) {
+        r->spec.dataset = r->dataset.name;
+        r->spec.dataset_version = r->dataset.version;
+    }
+}
+
+/* ---- distinct values ---- */
+
+enum { COUNT_SIZE = 64 };
+
+/* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be counted" */
+static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
+    if (c->distinct >= 0) {
+        (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
+    } else if (c->distinct_above >= 0) {
+        (void)snprintf(out, COUNT_SIZE, "more than %" PRId64 " distinct values", c->distinct_above);
+    } else {
+        (void)snprintf(out, COUNT_SIZE, "distinct values too large to be counted");
+    }
+    return out;
+}
+
+/* ---- target ---- */
+
+/* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client who knows. */
+static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
+    if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
+        c->distinct > (r->dataset.n_rows - c->missing) / 2) {
+        job_request_warn(r, DN_WARNING_OTHER,
+                         "the target \"%s\" looks continuous: %" PRId64
+                         " distinct numbers in %" PRId64
+                         " rows, and each becomes a class; put them into a few ranges first if "
+                         "that is not meant",
+                         c->name, c->distinct, r->dataset.n_rows - c->missing);
+    }
+}
+
+static void read_target(struct job_request *r, const json_t *root) {
+    const char *name = NULL;
+    char count[COUNT_SIZE];
+    bool needed = !r->spec.algorithm || (r->spec.algorithm->flags & DN_ALGORITHM_TARGET);
+    r->targetless = !needed;
+    r->n_classes = r->targetless ? 2 : 0;
+    if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset) {
+        return;
+    }
+    if (!needed) {
+        json_fault(r->problem, "", "target", "algorithm %s has no target: leave it out",
+                   r->spec.algorithm->id);
+        return;
+    }
+    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    if (i < 0) {
+        job_refuse_column(r, "", "target", name, "target");
+        return;
+    }
+    const struct wire_column *c = column_at(r, (size_t)i);
+    if (c->missing >= r->dataset.n_rows) {
+        json_fault(r->problem, "", "target", "column \"%s\" is missing in every row", c->name);
+    } else if (c->type == DN_TEXT || c->type == DN_SPARSE) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" is %s; a target is numeric, boolean or categorical", c->name,
+                   dn_column_type_name(c->type));
+    } else if (c->distinct == 1) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" has one value only; at least two classes are needed", c->name);
+    } else if (c->distinct < 0 || c->distinct > MAX_CLASSES) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" has %s; each would be a class, of which there may be %d", c->name,
+                   how_many(c, count), MAX_CLASSES);
+    } else if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES) {
+        json_fault(r->problem, "", "target",
+                   "column \"%s\" has %s of %" PRId64
+                   " bytes in all; the names of classes may have %zu",
+                   c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
+    } else {
+        r->has_target = true;
+        r->n_classes = (size_t)c->distinct;
+        r->target_missing = c->missing;
+        r->spec.target = job_column(c, (size_t)i);
+        warn_of_continuous(r, c);
+    }
+}
+
+/* ---- features ---- */
+
+/* What a column is to the job. */
+enum part {
+    PART_NONE,
+    PART_INCLUDED,
+    PART_EXCLUDED,
+    PART_SOME /* a sparse one by single features that include names */
+};
+
+/* What include and exclude say. Everything lives in the request's arena. */
+struct chosen {
+    enum part *parts; /* [schema.n] */
+    size_t *order;    /* [n] the columns of include */
+    size_t n;
+    struct job_places included, excluded; /* features of sparse columns */
+    dn_index_filter *places;              /* [schema.n] */
+};
+
+static bool is_target(const struct job_request *r, size_t i) {
+    return r->has_target && r->spec.target.index == i;
+}
+
+static bool is_weight(const struct job_request *r, size_t i) {
+    return r->spec.weighted && r->spec.weight.index == i;
+}
+
+/* Why a column cannot be a feature; NULL: it can. */
+static const char *unusable(const struct job_request *r, size_t i) {
+    const struct wire_column *c = column_at(r, i);
+    return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"
+           : c->missing >= r->dataset.n_rows     ? "is missing in every row"
+                                                 : NULL;
+}
+
+/* A category's levels become part of the model: refuses more of them, and longer ones, than an encoder takes. What is not known is found by the job. */
+static bool check_levels(struct job_request *r, const struct wire_column *c, const char *parent,
+                         const char *key) {
+    char count[COUNT_SIZE];
+    if (c->type != DN_CATEGORICAL) {
+        return true;
+    }
+    if (c->distinct > DN_MAX_LEVELS || c->distinct_above >= DN_MAX_LEVELS) {
+        return json_fault(r->problem, parent, key,
+                          "column \"%s\" has %s; a categorical feature may have %d", c->name,
+                          how_many(c, count), DN_MAX_LEVELS);
+    }
+    if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES) {
+        return json_fault(r->problem, parent, key,
+                          "column \"%s\" has %s of %" PRId64
+                          " bytes in all; those of a categorical feature may have %zu",
+                          c->name, how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
+    }
+    return true;
+}
+
+/* Name `index` of a list is a column: marks it. */
+static void take_column(struct job_request *r, struct chosen *chosen, const char *parent,
+                        const char *index, enum part part, size_t i) {
+    const char *name = column_at(r, i)->name;
+    enum part *parts = chosen->parts;
+    if (parts[i] == part) {
+        json_fault(r->problem, parent, index, "column \"%s\" is named twice", name);
+    } else if (parts[i] == PART_SOME) {
+        json_fault(r->problem, parent, index,
+                   "column \"%s\" is sparse, and include names single features of it", name);
+    } else if (parts[i] != PART_NONE) {
+        json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", name);
+    } else if (is_target(r, i) && part == PART_INCLUDED) {
+        json_fault(r->problem, parent, index, "column \"%s\" is the target", name);
+    } else if (is_weight(r, i) && part == PART_INCLUDED) {
+        json_fault(r->problem, parent, index, "column \"%s\" holds the weights", name);
+    } else if (part == PART_INCLUDED && unusable(r, i)) {
+        json_fault(r->problem, parent, index, "column \"%s\" %s", name, unusable(r, i));
+    } else if (part == PART_EXCLUDED || check_levels(r, column_at(r, i), parent, index)) {
+        parts[i] = part;
+        if (part == PART_INCLUDED) {
+            chosen->order[chosen->n++] = i;
+        }
+    }
+}
+
+/* … or one feature of a sparse column. */
+static void take_place(struct job_request *r, struct chosen *chosen, const char *parent,
+                       size_t index, const char *name, size_t n_names, enum part part,
+                       size_t column, uint32_t place) {
+    enum part *of = &chosen->parts[column];
+    char key[24];
+    (void)snprintf(key, sizeof key, "%zu", index);
+    if (*of == PART_EXCLUDED || (*of == PART_INCLUDED && part == PART_INCLUDED)) {
+        json_fault(r->problem, parent, key,
+                   "\"%s\" is a feature of the sparse column \"%s\", which is in %s as a whole",
+                   name, column_at(r, column)->name, *of == PART_EXCLUDED ? "exclude" : "include");
+        return;
+    }
+    if (part == PART_INCLUDED && *of == PART_NONE) {
+        *of = PART_SOME;
+        chosen->order[chosen->n++] = column;
+    }
+    job_places_add(r, part == PART_INCLUDED ? &chosen->included : &chosen->excluded, n_names,
+                   column, place, index);
+}
+
+/* A list of names of columns, and of features of sparse ones. */
+static void read_names(struct job_request *r, const json_t *features, const char *key,
+                       enum part part, struct chosen *chosen) {
+    const char **names = NULL;
+    size_t n = 0, column = 0;
+    uint32_t place = 0;
+    char parent[32], index[24];
+    if (!json_read_strings(features, key, false, "/features", job_places_most(r), r->arena, &names,
+                           &n, r->problem)) {
+        return;
+    }
+    (void)snprintf(parent, sizeof parent, "/features/%s", key);
+    for (size_t k = 0; k < n; k++) {
+        ptrdiff_t i = wire_schema_find(&r->schema, names[k]);
+        (void)snprintf(index, sizeof index, "%zu", k);
+        if (i >= 0) {
+            take_column(r, chosen, parent, index, part, (size_t)i);
+        } else if (job_place_find(r, names[k], &column, &place)) {
+            take_place(r, chosen, parent, k, names[k], n, part, column, place);
+        } else {
+            job_refuse_column(r, parent, index, names[k], NULL);
+        }
+    }
+}
+
+/* All categories together. */
+static void check_all_levels(struct job_request *r) {
+    int64_t bytes = 0;
+    for (size_t k = 0; k < r->spec.n_inputs; k++) {
+        const struct wire_column *c = column_at(r, r->spec.inputs[k].index);
+        bytes += c->type == DN_CATEGORICAL && c->distinct_bytes > 0 ? c->distinct_bytes : 0;
+    }
+    if (bytes > (int64_t)DN_MAX_LEVELS_BYTES) {
+        json_fault(r->problem, "", "features",
+                   "the categorical features have distinct values of %" PRId64
+                   " bytes in all; they may have %zu",
+                   bytes, DN_MAX_LEVELS_BYTES);
+    }
+}
+
+static void take_inputs(struct job_request *r, const struct chosen *chosen, bool by_name) {
+    const size_t before = job_request_faults(r), n = chosen->n;
+    struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
+    if (!inputs) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = chosen->order[k];
+        const struct wire_column *c = column_at(r, i);
+        const char *why = unusable(r, i);
+        if (why) { /* not asked for by name: read_names would have refused it */
+            job_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
+            continue;
+        }
+        if (!by_name && !check_levels(r, c, "", "features")) {
+            continue;
+        }
+        inputs[r->spec.n_inputs] = job_column(c, i);
+        inputs[r->spec.n_inputs].places = chosen->places[i];
+        r->spec.n_inputs++;
+    }
+    r->spec.inputs = inputs;
+    check_all_levels(r);
+    if (r->spec.n_inputs == 0 && job_request_faults(r) == before) {
+        json_fault(r->problem, "", "features", "no column is left to be a feature");
+    }
+    r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
+}
+
+/* Without a target a column of classes is a feature like all others, unless somebody says otherwise: the first or last of a table, of few categories, or the label beside sparse features. */
+static void warn_of_classes(struct job_request *r) {
+    enum { FEW = 20 };
+    const size_t last = r->schema.n - 1;
+    for (size_t k = 0; r->targetless && r->schema.n > 1 && k < r->spec.n_inputs; k++) {
+        const size_t i = r->spec.inputs[k].index;
+        const struct wire_column *c = column_at(r, i);
+        const bool few = (c->type == DN_CATEGORICAL || c->type == DN_BOOLEAN) && c->distinct >= 2 &&
+                         c->distinct <= FEW;
+        const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;
+        if ((i == 0 || i == last) && (few || label)) {
+            job_request_warn(r, DN_WARNING_OTHER,
+                             "column \"%s\" is a feature as all others are: if its values are "
+                             "classes, name it in features.exclude",
+                             c->name);
+        }
+    }
+}
+
+static void choose_inputs(struct job_request *r, const json_t *features) {
+    const size_t n_cols = r->schema.n;
+    struct chosen chosen = {.parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.parts),
+                            .order = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.order),
+                            .places = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.places)};
+    if (!chosen.parts || !chosen.order || !chosen.places) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n_cols);
+        return;
+    }
+    for (size_t i = 0; i < n_cols; i++) {
+        chosen.parts[i] = PART_NONE;
+    }
+    const json_t *include =
+        features ? json_read_any(features, "include", false, "/features", r->problem) : NULL;
+    size_t before = job_request_faults(r);
+    if (features) {
+        read_names(r, features, "include", PART_INCLUDED, &chosen);
+        read_names(r, features, "exclude", PART_EXCLUDED, &chosen);
+    }
+    job_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
+    for (size_t i = 0; i < n_cols && !include; i++) {
+        if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i)) {
+            chosen.order[chosen.n++] = i;
+        }
+    }
+    /* Without a good target and good names the rest would be judged on a guess. */
+    if (job_request_has_classes(r) && job_request_faults(r) == before) {
+        take_inputs(r, &chosen, include != NULL);
+    }
+    if (!include && r->has_inputs) {
+        warn_of_classes(r);
+    }
+}
+
+void job_columns_read(struct job_request *r, const json_t *root) {
+    static const char *const known[] = {"include",     "exclude",
+                                        "standardize", "standardize_sparse",
+                                        "missing",     "categorical",
+                                        "text",        "basis",
+                                        NULL};
+    const json_t *features = NULL;
+    read_dataset(r, root);
+    read_target(r, root);
+    job_weight_read(r, root);
+    if (json_read_object(root, "features", false, "", &features, r->problem)) {
+        json_refuse_unknown(features, known, "/features", r->problem);
+    }
+    if (r->has_dataset) {
+        choose_inputs(r, features);
+    }
+    job_features_read(r, features);
+}

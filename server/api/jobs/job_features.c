@@ -1,0 +1,385 @@
+/* How the columns of a job become features: the options of `features`, what each column makes, and how many features there are in all. */
+#include "api/jobs/job_spec.h"
+#include "base/json_read.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DISTINCT_ERROR 1.05 /* the summary's number of different words is an estimate */
+#define UNKNOWN_WORDS 100   /* in a text, where the summary does not tell */
+
+/* Whether a basis takes the input, and none of those that take it keeps it. */
+static bool is_taken(const struct job_request *r, size_t input) {
+    bool taken = false;
+    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
+        const dn_basis_spec *basis = &r->spec.features.bases[i];
+        if (!jobs_basis_takes(basis, r->spec.inputs, input)) {
+            continue;
+        }
+        if (basis->keep) {
+            return false;
+        }
+        taken = true;
+    }
+    return taken;
+}
+
+/* The words of a text that can become features. */
+static size_t most_words(const struct job_request *r, const struct wire_column *c) {
+    const dn_text_spec *text = &r->spec.features.text;
+    const double known = (double)c->distinct_words * DISTINCT_ERROR;
+    if (text->buckets > 0) {
+        return text->buckets;
+    }
+    return c->distinct_words >= 0 && known < (double)text->vocabulary ? (size_t)known
+                                                                      : text->vocabulary;
+}
+
+/* Label sequences of a graph, as many as a chain of edges has: each edge is two words of the summary. Graphs with more branches have more, up to all sequences of the labels. */
+static double sequences(const dn_text_spec *text, double words) {
+    return words * text->length;
+}
+
+/* A text by its weighting. */
+static struct job_encoding text_encoding(const struct job_request *r, const struct wire_column *c) {
+    const dn_text_spec *text = &r->spec.features.text;
+    const double rows = (double)r->dataset.n_rows,
+                 words = c->words < 0 ? rows * UNKNOWN_WORDS : (double)c->words;
+    const double different =
+        c->distinct_words < 0 ? words : fmin(words, (double)c->distinct_words * DISTINCT_ERROR);
+    struct job_encoding e = {.n_entries = words,
+                             .n_words = c->distinct_words > 0 ? (double)c->distinct_words : 0};
+    double all = different, power = different;
+    switch (text->weighting) {
+    case DN_TEXT_COUNTS:
+    case DN_TEXT_BINARY:
+    case DN_TEXT_TFIDF:
+        e.n_features = most_words(r, c);
+        return e;
+    case DN_TEXT_CHARACTERS:
+        e.n_features = DN_MAX_CHARACTERS;
+        e.n_entries =
+            rows * fmin(c->longest < 0 ? DN_MAX_CHARACTERS : (double)c->longest, DN_MAX_CHARACTERS);
+        e.n_entries = c->text_bytes < 0 ? e.n_entries : fmin(e.n_entries, (double)c->text_bytes);
+        e.n_words = 0;
+        return e;
+    case DN_TEXT_PATHS:
+        e.n_entries = sequences(text, words);
+        for (unsigned k = 1; k < text->length; k++) {
+            all += power *= different;
+        }
+        break;
+    case DN_TEXT_SET:
+        break;
+    }
+    e.n_words = ceil(fmin(all, e.n_entries));
+    e.n_features = (size_t)fmin(e.n_words, (double)DN_MAX_WORDS) + 1;
+    return e;
+}
+
+/* The levels of a category, at least about: as many as an encoder takes where nothing is known. */
+static size_t levels_of(const struct wire_column *c) {
+    const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
+    return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
+}
+
+/* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator otherwise. */
+static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
+    const struct jobs_features *f = &r->spec.features;
+    const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
+    struct job_encoding e = {0};
+    if (c->type == DN_CATEGORICAL) {
+        const size_t levels = levels_of(c);
+        e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
+        e.n_features =
+            levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
+        return e;
+    }
+    if (c->type == DN_TEXT) {
+        return text_encoding(r, c);
+    }
+    if (c->type == DN_SPARSE) {
+        const double rows = (double)r->dataset.n_rows;
+        e.n_features = dn_index_filter_count(&r->spec.inputs[input].places, c->width);
+        e.n_entries = c->entries < 0 ? rows * UNKNOWN_WORDS
+                                     : fmin((double)c->entries, rows * (double)e.n_features);
+        return e;
+    }
+    e.taken = is_taken(r, input);
+    e.indicator = c->missing > 0 && f->missing_indicator;
+    e.n_features = (e.taken ? 0U : 1U) + (e.indicator ? 1U : 0U);
+    return e;
+}
+
+static bool reckon(struct job_request *r) {
+    r->encodings = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *r->encodings);
+    if (!r->encodings) {
+        return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns",
+                           r->spec.n_inputs);
+    }
+    r->n_features = 0;
+    r->n_words = 0;
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        r->encodings[i] = encoding_of(r, i);
+        r->n_features += r->encodings[i].n_features;
+        r->n_entries += r->encodings[i].n_entries;
+        r->n_words = fmax(r->n_words, r->encodings[i].n_words);
+    }
+    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
+        r->n_features += job_basis_features(r, i);
+    }
+    return true;
+}
+
+size_t job_basis_features(const struct job_request *r, size_t basis) {
+    const dn_basis_spec *b = &r->spec.features.bases[basis];
+    return dn_basis_n_features(b, jobs_basis_width(b, r->spec.inputs, r->spec.n_inputs),
+                               r->n_classes);
+}
+
+bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_encoder_spec *out) {
+    const size_t n = r->spec.n_inputs;
+    size_t *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
+    for (size_t i = 0; inputs && i < n; i++) {
+        columns[i] = jobs_table_column(&r->spec.inputs[i]);
+        inputs[i] = i;
+    }
+    if (!inputs) {
+        return false;
+    }
+    *out = jobs_features_spec(&r->spec.features, inputs, n);
+    if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->index_filters)) {
+        return false;
+    }
+    out->n_classes = r->targetless ? 1 : r->n_classes;
+    return true;
+}
+
+/* The fault that the method cannot take the columns: at the basis, at features.text, at a parameter, or at the column, which include may name. */
+static void refuse_encoding(struct job_request *r, const json_t *features, const dn_error *err) {
+    const json_t *include = json_object_get(features, "include");
+    if (strcmp(err->field, "basis") == 0 || strcmp(err->field, "text") == 0) {
+        json_fault(r->problem, "/features", err->field, "%s", err->message);
+        return;
+    }
+    if (dn_params_has(r->spec.params, err->field)) {
+        job_params_fault(r, err);
+        return;
+    }
+    for (size_t k = 0; k < json_array_size(include); k++) {
+        const char *name = json_string_value(json_array_get(include, k));
+        char key[24];
+        (void)snprintf(key, sizeof key, "%zu", k);
+        if (name && strcmp(name, err->field) == 0) {
+            json_fault(r->problem, "/features/include", key, "%s", err->message);
+            return;
+        }
+    }
+    json_fault(r->problem, "", "features", "%s", err->message);
+}
+
+/* An option that the client gives and that the method sets otherwise. */
+static void refuse_option(struct job_request *r, const json_t *object, const char *parent,
+                          const char *key) {
+    if (json_is_true(json_object_get(object, key))) {
+        json_fault(r->problem, parent, key,
+                   "must be false for %s with these parameters, which take the columns as they are",
+                   r->spec.params->algorithm->id);
+    }
+}
+
+/* Numbers of which none may be missing. */
+static void check_missing(struct job_request *r, const json_t *features) {
+    for (size_t i = 0; r->spec.features.missing_number == DN_MISSING_NONE && i < r->spec.n_inputs;
+         i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        dn_error err;
+        dn_error_clear(&err);
+        if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0) {
+            continue;
+        }
+        (void)dn_error_set(&err, DN_ERR_ARGUMENT,
+                           "column \"%s\" is missing in %" PRId64 " of %" PRId64
+                           " rows, and must be in none",
+                           c->name, c->missing, r->dataset.n_rows);
+        dn_error_set_field(&err, c->name);
+        refuse_encoding(r, features, &err);
+    }
+}
+
+/* What the method asks of the encoder becomes the job's own; columns that it cannot take, and options that it does not, are refused. */
+static bool settle_encoding(struct job_request *r, const json_t *features,
+                            const dn_table_column *columns, dn_encoder_spec *spec) {
+    struct jobs_features *f = &r->spec.features;
+    const size_t before = job_request_faults(r);
+    dn_error err;
+    dn_error_clear(&err);
+    if (!r->spec.params) {
+        return true;
+    }
+    if (dn_params_encoding(r->spec.params, columns, (size_t)r->dataset.n_rows, spec, &err) !=
+        DN_OK) {
+        refuse_encoding(r, features, &err);
+    }
+    if (f->standardize && !spec->standardize) {
+        refuse_option(r, features, "/features", "standardize");
+    }
+    if (f->standardize_sparse && !spec->standardize_sparse) {
+        refuse_option(r, features, "/features", "standardize_sparse");
+    }
+    if (f->missing_indicator && !spec->missing_indicator) {
+        refuse_option(r, json_object_get(features, "missing"), "/features/missing", "indicator");
+    }
+    f->missing_number = spec->missing_number;
+    check_missing(r, features);
+    f->standardize = spec->standardize;
+    f->standardize_sparse = spec->standardize_sparse;
+    f->missing_indicator = spec->missing_indicator;
+    f->text = spec->text;
+    return job_request_faults(r) == before;
+}
+
+/* What the encoder, or the method, would refuse. */
+static void check(struct job_request *r, const json_t *features) {
+    dn_table_column *columns = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *columns);
+    dn_encoder_spec spec;
+    dn_error err;
+    dn_error_clear(&err);
+    bool categories = false;
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        categories = categories || r->spec.inputs[i].type == DN_CATEGORICAL;
+    }
+    if (categories && r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_ALL_LEVELS) &&
+        r->spec.features.categorical == DN_DROP_FIRST) {
+        json_fault(r->problem, "/features/categorical", "encoding",
+                   "must be one_hot for %s, which needs a feature for every level",
+                   r->spec.algorithm->id);
+    }
+    if (!columns || !job_encoder_spec(r, columns, &spec)) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
+    } else if (settle_encoding(r, features, columns, &spec) &&
+               dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK) {
+        json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s",
+                   err.message);
+    }
+}
+
+static bool has_text(const struct job_request *r) {
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        if (r->spec.inputs[i].type == DN_TEXT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is said of texts and changes nothing. What stands where nothing is said is no fault: descriptions show it, and may be sent back. */
+static void check_text(struct job_request *r, const json_t *features) {
+    const dn_text_spec *text = &r->spec.features.text,
+                       usual = jobs_features_default(r->spec.algorithm).text;
+    const json_t *object = json_object_get(features, "text");
+    const bool sizes = text->vocabulary != usual.vocabulary || text->min_rows != usual.min_rows;
+    const bool any = sizes || text->weighting != usual.weighting ||
+                     text->buckets != usual.buckets || text->keep_case != usual.keep_case;
+    if (json_object_size(object) == 0) {
+        return;
+    }
+    if (!has_text(r) && any) {
+        json_fault(r->problem, "/features", "text",
+                   "has nothing to act on: no feature is a text column (words taken for categories "
+                   "become text by types=NAME:text at the "
+                   "upload)");
+    } else if (!has_text(r)) {
+        job_request_warn(r, DN_WARNING_OTHER,
+                         "features.text has no effect: no feature is a text column");
+    } else if (text->buckets > 0 && sizes) {
+        json_fault(r->problem, "/features/text",
+                   text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
+                   "belongs to a vocabulary, and with hash there is none: leave one of them out");
+    } else if (text->weighting > DN_TEXT_TFIDF && (sizes || text->buckets > 0)) {
+        json_fault(r->problem, "/features/text",
+                   text->buckets > 0                      ? "hash"
+                   : text->vocabulary != usual.vocabulary ? "vocabulary"
+                                                          : "min_rows",
+                   "belongs to weighting counts, binary or tfidf: sets, paths and characters have "
+                   "all that is in a text");
+    }
+}
+
+void job_features_foresee(struct job_request *r) {
+    for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
+            job_request_warn(r, DN_WARNING_OTHER,
+                             "column \"%s\" is %g in every row that has it: it stays a feature "
+                             "that tells nothing",
+                             c->name, c->minimum);
+        }
+    }
+}
+
+/* Why a column makes no feature. */
+static const char *why_none(const struct wire_column *c) {
+    if (c->type == DN_TEXT) {
+        return "has no words";
+    }
+    if (c->type == DN_SPARSE) {
+        return "has no entries";
+    }
+    return c->distinct > 0 ? "is a category with one value, of which the first is left out"
+                           : "has no value";
+}
+
+/* No column makes a feature: said of all at once where it is the same. */
+static void refuse_none(struct job_request *r) {
+    enum { NAMED = 4 };
+    struct buf why = {0};
+    const char *first = NULL;
+    bool same = r->spec.n_inputs > 1;
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        first = i == 0 ? why_none(c) : first;
+        same = same && strcmp(first, why_none(c)) == 0;
+        if (i < NAMED) {
+            buf_printf(&why, "%scolumn \"%s\" %s", i == 0 ? "" : ", ", c->name, why_none(c));
+        }
+    }
+    if (r->spec.n_inputs > NAMED) {
+        buf_printf(&why, " and so on");
+    }
+    if (same) {
+        json_fault(r->problem, "", "features", "no feature is left: every column %s", first);
+    } else {
+        json_fault(r->problem, "", "features", "no feature is left: %s",
+                   buf_cstr(&why) ? buf_cstr(&why) : "no column has a value");
+    }
+    buf_done(&why);
+}
+
+void job_features_read(struct job_request *r, const json_t *features) {
+    struct jobs_features *f = &r->spec.features;
+    const size_t before = job_request_faults(r);
+    *f = jobs_features_default(r->spec.algorithm);
+    if (features) {
+        jobs_features_read(features, "/features", r->has_inputs ? r->spec.inputs : NULL,
+                           r->spec.n_inputs, r->arena, f, r->problem);
+    }
+    if (f->automatic) {
+        f->automatic = false;
+        f->categorical =
+            r->spec.params && dn_params_drops_first(r->spec.params) ? DN_DROP_FIRST : DN_ONE_HOT;
+    }
+    if (!r->has_inputs || job_request_faults(r) != before) {
+        return;
+    }
+    check_text(r, features);
+    check(r, features);
+    if (job_request_faults(r) != before || !reckon(r)) {
+        return;
+    }
+    if (r->n_features == 0) {
+        refuse_none(r);
+    }
+}

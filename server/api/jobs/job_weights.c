@@ -1,0 +1,242 @@
+/* What rows count: the members weight and class_weight of a job. What the dataset's summary tells is judged at once, the rest when the job reads the rows. */
+#include "api/jobs/job_spec.h"
+#include "api/support.h"
+#include "base/json_read.h"
+#include "jobs/request/class_weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- weight ---- */
+
+/* Values that no weight can have, where it is sure that a row with a target has one. */
+static bool check_values(struct job_request *r, const struct wire_column *c) {
+    const bool all_rows = job_request_has_classes(r) && r->target_missing == 0;
+    if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing)) {
+        return json_fault(r->problem, "", "weight",
+                          "column \"%s\" is missing in %" PRId64 " of %" PRId64
+                          " rows; every row needs a weight",
+                          c->name, c->missing, r->dataset.n_rows);
+    }
+    if (all_rows && c->minimum < 0) {
+        return json_fault(r->problem, "", "weight",
+                          "column \"%s\" has negative values (down to %g); a weight is >= 0",
+                          c->name, c->minimum);
+    }
+    if (c->maximum <= 0) {
+        return json_fault(r->problem, "", "weight",
+                          "column \"%s\" has no value above 0; some row must count", c->name);
+    }
+    const double large = all_rows ? c->maximum : c->minimum,
+                 small = all_rows && c->minimum > 0 ? c->minimum : c->maximum;
+    if (large > DN_MAX_WEIGHT || small < DN_MIN_WEIGHT) {
+        return json_fault(r->problem, "", "weight",
+                          "column \"%s\" has the value %g; a weight is 0 or from 1e-100 to 1e100",
+                          c->name, large > DN_MAX_WEIGHT ? large : small);
+    }
+    return true;
+}
+
+void job_weight_read(struct job_request *r, const json_t *root) {
+    const char *name = NULL;
+    if (!json_read_string(root, "weight", false, "", &name, r->problem) || !r->has_dataset) {
+        return;
+    }
+    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    if (i < 0) {
+        job_refuse_column(r, "", "weight", name, "weight");
+        return;
+    }
+    const struct wire_column *c = &r->schema.columns[i];
+    if (r->has_target && r->spec.target.index == (size_t)i) {
+        json_fault(r->problem, "", "weight", "column \"%s\" is the target", name);
+    } else if (c->type != DN_NUMERIC) {
+        json_fault(r->problem, "", "weight", "column \"%s\" is %s; a weight is numeric", name,
+                   dn_column_type_name(c->type));
+    } else if (check_values(r, c)) {
+        r->spec.weighted = true;
+        r->spec.weight = job_column(c, (size_t)i);
+    }
+}
+
+/* ---- the classes, as far as the summary knows them ---- */
+
+/* The values of the target, whose names the summary lists all: [[value, rows], …]; NULL: it does not. */
+static const json_t *list_classes(const struct job_request *r, const json_t *columns) {
+    const json_t *top = r->has_target
+                            ? json_object_get(json_array_get(columns, r->spec.target.index), "top")
+                            : NULL;
+    return json_array_size(top) == r->n_classes ? top : NULL;
+}
+
+/* The name of class i in the list; NULL: it is a number. */
+static const char *class_name(const json_t *classes, size_t i) {
+    const json_t *value = json_array_get(json_array_get(classes, i), 0);
+    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
+                                  : json_string_value(value);
+}
+
+/* Whether the list has the name, or cannot tell. */
+static bool may_be_class(const json_t *classes, const char *name) {
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const char *own = class_name(classes, i);
+        if (!own || strcmp(own, name) == 0) {
+            return true;
+        }
+    }
+    return json_array_size(classes) == 0;
+}
+
+/* Writes "a, b, c" of the classes in the list that have no weight; returns how many they are. */
+static size_t find_missing(const json_t *classes, const json_t *given, struct buf *out) {
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const char *name = class_name(classes, i);
+        if (name && !json_object_get(given, name)) {
+            buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", name);
+        }
+    }
+    return n;
+}
+
+static bool check_name(struct job_request *r, const json_t *classes, const char *name) {
+    const struct wire_column *c = &r->schema.columns[r->spec.target.index];
+    double number = 0;
+    if (!jobs_class_parse(c->type, name, &number)) {
+        return json_fault(r->problem, "/class_weight", name,
+                          "is no value of the target \"%s\", which is %s", c->name,
+                          dn_column_type_name(c->type));
+    }
+    if (c->type == DN_NUMERIC && (number < c->minimum || number > c->maximum)) {
+        return json_fault(r->problem, "/class_weight", name,
+                          "is no value of the target \"%s\", which goes from %g to %g", c->name,
+                          c->minimum, c->maximum);
+    }
+    if (c->type == DN_NUMERIC && r->n_classes == 2 && number != c->minimum &&
+        number != c->maximum) {
+        return json_fault(r->problem, "/class_weight", name,
+                          "is no value of the target \"%s\", which is %g or %g", c->name,
+                          c->minimum, c->maximum);
+    }
+    if (!may_be_class(classes, name)) {
+        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\"",
+                          c->name);
+    }
+    return true;
+}
+
+/* One weight: the name's fault, or the value's. */
+static bool read_one(struct job_request *r, const json_t *classes, const char *name,
+                     const json_t *value, double *out) {
+    if (r->has_target && !check_name(r, classes, name)) {
+        return false;
+    }
+    *out = json_number_value(value);
+    if (json_is_number(value) && *out >= DN_MIN_WEIGHT && *out <= DN_MAX_WEIGHT) {
+        return true;
+    }
+    struct buf got = {0};
+    json_describe(&got, value);
+    const char *text = buf_cstr(&got);
+    json_fault(r->problem, "/class_weight", name, "must be a number from 1e-100 to 1e100, got %s",
+               text ? text : "another value");
+    buf_done(&got);
+    return false;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether two names are one number, "0" and "0.0". */
+static bool find_twice(struct job_request *r, const struct jobs_class_weights *w) {
+    double *numbers = arena_alloc(r->arena, (w->n + 1) * sizeof *numbers);
+    if (!r->has_target || r->schema.columns[r->spec.target.index].type != DN_NUMERIC || !numbers) {
+        return false;
+    }
+    for (size_t i = 0; i < w->n; i++) {
+        jobs_class_parse(DN_NUMERIC, w->names[i], &numbers[i]);
+    }
+    qsort(numbers, w->n, sizeof *numbers, compare_numbers);
+    for (size_t i = 1; i < w->n; i++) {
+        if (numbers[i - 1] == numbers[i]) {
+            json_fault(r->problem, "", "class_weight", "names the class %g twice", numbers[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is wrong with them together. Names that are no class, and too few of them, are not counted as well. */
+static void check_given(struct job_request *r, const json_t *given, const json_t *classes,
+                        bool good) {
+    const size_t n = json_object_size(given);
+    struct buf missing = {0};
+    if (find_missing(classes, given, &missing) > 0) {
+        json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
+                   missing.failed ? "some class" : buf_cstr(&missing));
+    } else if (good && !find_twice(r, &r->spec.class_weights) && n != r->n_classes) {
+        json_fault(r->problem, "", "class_weight",
+                   "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
+                   r->spec.target.name, r->n_classes);
+    }
+    buf_done(&missing);
+}
+
+static void read_given(struct job_request *r, const json_t *given) {
+    struct jobs_class_weights *out = &r->spec.class_weights;
+    struct problem ignored = {0};
+    const size_t n = json_object_size(given);
+    double *values = arena_alloc(r->arena, (n + 1) * sizeof *values);
+    out->names = arena_alloc(r->arena, (n + 1) * sizeof *out->names);
+    if (!values || !out->names) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    json_t *columns =
+        r->has_target ? json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored) : NULL;
+    const json_t *classes = list_classes(r, columns);
+    for (void *at = json_object_iter((json_t *)(uintptr_t)given); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)given, at)) {
+        out->names[out->n] = json_object_iter_key(at);
+        if (read_one(r, classes, out->names[out->n], json_object_iter_value(at), &values[out->n])) {
+            out->n++;
+        }
+    }
+    out->kind = DN_CLASS_WEIGHT_GIVEN;
+    out->values = values;
+    if (r->has_target) {
+        check_given(r, given, classes, out->n == n);
+    }
+    problem_done(&ignored);
+    json_decref(columns);
+}
+
+void job_class_weight_read(struct job_request *r, const json_t *root) {
+    const json_t *value = json_read_any(root, "class_weight", false, "", r->problem);
+    if (!value) {
+        return;
+    }
+    if (r->targetless) {
+        json_fault(r->problem, "", "class_weight",
+                   "needs a target, and algorithm %s has none: leave it out, or weigh single rows "
+                   "(weight)",
+                   r->spec.algorithm->id);
+        return;
+    }
+    if (json_is_string(value) && strcmp(json_string_value(value), "balanced") == 0) {
+        r->spec.class_weights.kind = DN_CLASS_WEIGHT_BALANCED;
+    } else if (json_is_object(value)) {
+        read_given(r, value);
+    } else {
+        struct buf got = {0};
+        json_describe(&got, value);
+        const char *text = buf_cstr(&got);
+        json_fault(r->problem, "", "class_weight",
+                   "must be \"balanced\", or an object of a weight for each class, got %s",
+                   text ? text : "another value");
+        buf_done(&got);
+    }
+}

@@ -1,0 +1,309 @@
+/* Jobs: post one, list, look at one (and wait for its end), cancel, delete. The body of a post is judged in job_spec.c. */
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/jobs/job_spec.h"
+#include "api/support.h"
+#include "base/json_read.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void api_job_write(const struct store_job *j, const char *base_path, bool brief,
+                   struct json_writer *w) {
+    json_begin_object(w);
+    json_kv_int(w, "id", j->id);
+    json_kv_string(w, "state", store_job_state_name(j->state));
+    json_kv_string(w, "model", j->model);
+    json_kv_string(w, "algorithm", j->algorithm);
+    json_put_key(w, "dataset");
+    json_begin_object(w);
+    json_kv_string(w, "name", j->dataset);
+    json_kv_int(w, "version", j->dataset_version);
+    json_end_object(w);
+    json_kv_int(w, "attempts", j->attempts);
+    json_kv_time(w, "created_at", j->created_at);
+    json_kv_time(w, "started_at", j->started_at);
+    json_kv_time(w, "finished_at", j->finished_at);
+    json_kv_raw(w, "progress", j->progress);
+    json_kv_raw(w, "warnings", j->warnings ? j->warnings : "[]");
+    problem_put_stored(w, base_path, j->error);
+    json_put_key(w, "result");
+    if (j->result) {
+        json_begin_object(w);
+        json_kv_string(w, "model", j->model);
+        json_kv_int(w, "version", j->version);
+        (brief ? api_put_members_brief : api_put_members)(w, j->result);
+        json_end_object(w);
+    } else {
+        json_put_null(w);
+    }
+    json_end_object(w);
+}
+
+void api_job_reply(struct http_call *call, int status, struct store_job *j) {
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    api_job_write(j, api_app_of(call)->base_path, false, &w);
+    api_reply_json(call, status, &body);
+    store_job_done(j);
+}
+
+/* ---- POST /v1/jobs ---- */
+
+/* Stores the job. *job: as it is committed. */
+static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id,
+                   struct store_job *job, struct problem *problem) {
+    struct buf spec = {0}, warnings = {0};
+    jobs_spec_write(&r->spec, &spec);
+    buf_putc(&warnings, '[');
+    buf_append(&warnings, r->warnings.data, r->warnings.size);
+    buf_putc(&warnings, ']');
+    const struct store_job_new j = {
+        .model = r->spec.model,
+        .algorithm = r->spec.algorithm->id,
+        .dataset_id = r->dataset.id,
+        .validation_id = r->spec.validation.dataset ? r->spec.validation.id : 0,
+        .spec = buf_cstr(&spec),
+        .warnings = buf_cstr(&warnings),
+        .max_queued = app->max_queued_jobs,
+    };
+    bool good = j.spec && j.warnings
+                    ? store_job_insert(app->store, &j, id, job, problem)
+                    : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    buf_done(&spec);
+    buf_done(&warnings);
+    return good;
+}
+
+/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then; of two nobody says which. */
+static void reply_refused(struct http_call *call, const struct job_request *r,
+                          struct problem *problem) {
+    if (problem->type == PROBLEM_UNKNOWN_DATASET) {
+        problem_done(problem);
+        json_fault(problem, "", "dataset",
+                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
+                   r->spec.dataset_version,
+                   r->spec.validation.dataset ? ", or the one to validate on," : "");
+    }
+    http_reply_problem(call, problem);
+}
+
+static void put_location(struct http_call *call, int64_t id) {
+    const char *link = http_link(call, "/v1/jobs/%" PRId64, id);
+    if (link) {
+        http_reply_header(call, "Location", link);
+    }
+}
+
+/* The body was judged good: answers with the plan, or starts the job. */
+static void accept(struct http_call *call, struct job_request *r, bool dry_run) {
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    struct store_job job = {0};
+    int64_t id = 0;
+    if (dry_run) {
+        struct buf body = {0};
+        job_features_foresee(r);
+        job_request_write(r, &body);
+        api_reply_json(call, 200, &body);
+        return;
+    }
+    if (!insert(app, r, &id, &job, &problem)) {
+        reply_refused(call, r, &problem);
+        return;
+    }
+    jobs_poke(app->jobs);
+    log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id),
+             log_str("model", r->spec.model), log_str("dataset", r->spec.dataset),
+             log_int("version", r->spec.dataset_version),
+             log_str("algorithm", r->spec.algorithm->id));
+    put_location(call, id);
+    api_job_reply(call, 202, &job);
+}
+
+void api_jobs_create(struct http_call *call) {
+    static const char *const known[] = {"dry_run", NULL};
+    struct problem problem = {0};
+    struct job_request r;
+    bool dry_run = false;
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, known) || !api_query_bool(call, "dry_run", &dry_run)) {
+        return;
+    }
+    json_t *root = api_body_object(call);
+    if (!root) {
+        return;
+    }
+    if (job_request_read(root, api_app_of(call), http_arena(call), &r, &problem)) {
+        accept(call, &r, dry_run);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+    job_request_done(&r);
+    json_decref(root);
+}
+
+/* ---- GET /v1/jobs ---- */
+
+static bool add_job(void *arg, const struct store_job *j) {
+    struct api_list *list = arg;
+    if (!api_list_item_number(list, j->id)) {
+        return false;
+    }
+    api_job_write(j, list->base_path, true, &list->json);
+    return true;
+}
+
+void api_jobs_list(struct http_call *call) {
+    static const char *const known[] = {"limit", "after", "state", "model", NULL};
+    struct store_job_filter filter = {.state = -1, .model = http_query(call, "model")};
+    const char *state = http_query(call, "state");
+    enum store_job_state parsed;
+    struct problem problem = {0};
+    struct api_page page;
+    struct api_list list;
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before)) {
+        return;
+    }
+    if (state && !store_job_state_parse(state, &parsed)) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"state\" must be queued, running, succeeded, failed or "
+                  "cancelled, got \"%.100s\"",
+                  state);
+        return;
+    }
+    if (state) {
+        filter.state = (int)parsed;
+    }
+    filter.limit = page.limit + 1;
+    api_list_begin(&list, page.limit);
+    list.base_path = api_app_of(call)->base_path;
+    store_job_list(api_app_of(call)->store, &filter, add_job, &list, &problem);
+    api_list_reply(call, &list, &problem);
+}
+
+/* ---- one job ---- */
+
+static bool job_id(struct http_call *call, int64_t *out) {
+    const char *text = http_path_param(call, "id");
+    http_cache_control(call, "no-store"); /* every call on a job begins here */
+    if (api_number_parse(text, out)) {
+        return true;
+    }
+    http_fail(call, PROBLEM_UNKNOWN_JOB,
+              "there is no job \"%s\": an id is an integer from 1 to %" PRId64, text,
+              API_NUMBER_MAX);
+    return false;
+}
+
+bool api_job_find(struct http_call *call, struct store_job *out) {
+    struct problem problem = {0};
+    int64_t id;
+    if (!job_id(call, &id)) {
+        return false;
+    }
+    if (store_job_get(api_app_of(call)->store, id, out, &problem)) {
+        return true;
+    }
+    http_reply_problem(call, &problem);
+    return false;
+}
+
+static void reply_job(struct http_call *call) {
+    struct store_job j;
+    if (api_job_find(call, &j)) {
+        api_job_reply(call, 200, &j);
+    }
+}
+
+/* A call that waits for the end of a job. */
+struct wait {
+    int64_t job;
+    int64_t seen; /* changes up to this one were looked at; -1: none */
+};
+
+/* Answers once the job has ended, or it is the last time that we are asked. Asked whenever anything was committed, beside a thousand others perhaps: the row is read at the end. */
+static bool check_ended(struct http_call *call, bool last) {
+    struct wait *wait = http_state(call);
+    struct store *store = api_app_of(call)->store;
+    struct problem problem = {0};
+    enum store_job_state state = STORE_JOB_QUEUED;
+    if (!last &&
+        (!store_changes_of_job(store, wait->job, &wait->seen) ||
+         (store_job_get_state(store, wait->job, &state, &problem) && !store_job_ended(state)))) {
+        return false;
+    }
+    if (problem.type) {
+        http_reply_problem(call, &problem);
+    } else {
+        reply_job(call);
+    }
+    return true;
+}
+
+static void wait_for_end(struct http_call *call, double seconds) {
+    struct wait *wait = malloc(sizeof *wait);
+    int64_t id;
+    if (!wait) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory to wait for a job");
+        return;
+    }
+    if (!job_id(call, &id)) {
+        free(wait);
+        return;
+    }
+    *wait = (struct wait){.job = id, .seen = -1};
+    http_set_state(call, wait);
+    http_on_done(call, free);
+    http_watch(call, seconds, check_ended);
+}
+
+void api_job_get(struct http_call *call) {
+    static const char *const known[] = {"wait", NULL};
+    double wait = 0;
+    if (!api_query_known(call, known) ||
+        !api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
+        return;
+    }
+    if (wait > 0) {
+        wait_for_end(call, wait);
+    } else {
+        reply_job(call);
+    }
+}
+
+void api_job_cancel(struct http_call *call) {
+    static const char *const known[] = {NULL};
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    struct store_job j;
+    int64_t id;
+    if (!api_query_known(call, known) || !job_id(call, &id)) {
+        return;
+    }
+    if (!store_job_cancel(app->store, id, &j, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    log_info("job.cancel", log_str("request", http_request_id(call)), log_int("job", id));
+    put_location(call, id);
+    api_job_reply(call, 202, &j);
+}
+
+void api_job_delete(struct http_call *call) {
+    static const char *const known[] = {NULL};
+    struct problem problem = {0};
+    int64_t id;
+    if (!api_query_known(call, known) || !job_id(call, &id)) {
+        return;
+    }
+    if (store_job_delete(api_app_of(call)->store, id, &problem)) {
+        http_reply_empty(call, 204);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+}

@@ -1,0 +1,225 @@
+/* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
+#include "api/describe.h"
+#include "api/handlers.h"
+#include "api/models/model_bases.h"
+#include "api/predictions/outputs.h"
+#include "api/support.h"
+#include "jobs/documents.h"
+
+#include <math.h>
+
+static double norm(const double *w, size_t n) {
+    double scale = 0, sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        scale = fmax(scale, fabs(w[j]));
+    }
+    if (!(scale > 0) || !isfinite(scale)) {
+        return scale;
+    }
+    for (size_t j = 0; j < n; j++) { /* scaled: squares of large weights would overflow */
+        sum += (w[j] / scale) * (w[j] / scale);
+    }
+    return scale * sqrt(sum);
+}
+
+static void put_class(struct json_writer *w, const char *key, const dn_classes *classes, size_t k) {
+    if (key) {
+        json_put_key(w, key);
+    }
+    jobs_class_write(classes, k, w);
+}
+
+/* Which classes score k of a machine is about: of two the second, `positive`; of a pair the positive one too; otherwise the class it speaks for. */
+static void put_about(struct json_writer *w, const dn_model *model, size_t machine, size_t k) {
+    const dn_classes *classes = dn_model_classes(model);
+    size_t negative, positive;
+    dn_decision_machine(dn_model_decision(model), classes->n, machine, &negative, &positive);
+    if (classes->n == 2) { /* of inliers and outliers f > 0 is the inliers' */
+        put_class(w, "positive", classes, dn_model_decision(model) != DN_DECISION_OUTLIER);
+    } else if (positive == SIZE_MAX) {
+        put_class(w, "class", classes, k);
+    } else if (negative == SIZE_MAX) {
+        put_class(w, "class", classes, positive);
+    } else {
+        json_put_key(w, "classes");
+        json_begin_array(w);
+        put_class(w, NULL, classes, negative);
+        put_class(w, NULL, classes, positive);
+        json_end_array(w);
+        put_class(w, "positive", classes, positive);
+    }
+}
+
+static void put_discriminants(struct json_writer *w, const dn_model *model,
+                              const dn_linear *linear) {
+    const double *row = linear->w, *w0 = linear->w0;
+    json_put_key(w, "discriminants");
+    json_begin_array(w);
+    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
+        for (size_t k = 0; k < dn_machine_n_scores(dn_model_machine(model, i));
+             k++, row += linear->n_features, w0++) {
+            const double length = norm(row, linear->n_features);
+            json_begin_object(w);
+            put_about(w, model, i, k);
+            json_kv_double(w, "norm", length);
+            json_kv_double(w, "distance_from_origin", length > 0 ? -*w0 / length : (double)NAN);
+            json_end_object(w);
+        }
+    }
+    json_end_array(w);
+}
+
+static void put_linear(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
+    json_put_key(w, "w");
+    json_begin_array(w);
+    for (size_t k = 0; k < linear->n_scores; k++) {
+        api_put_vector(w, NULL, linear->w + k * linear->n_features, linear->n_features);
+    }
+    json_end_array(w);
+    api_put_vector(w, "w0", linear->w0, linear->n_scores);
+    put_discriminants(w, model, linear);
+}
+
+/* Writes the parameters of machine i beside its linear weights. */
+static void put_machine(struct json_writer *w, const dn_model *model, size_t i, bool matrices) {
+    const dn_visitor visitor = api_json_visitor(w, matrices);
+    if (dn_model_describe_machine(model, i, &visitor, NULL) != DN_OK) {
+        w->out->failed = true;
+    }
+}
+
+/* Writes the parameters of the machines: of a single one as members of the answer, of several in a
+ * list. */
+static void put_machines(struct json_writer *w, const dn_model *model, bool matrices) {
+    const dn_visitor visitor = api_json_visitor(w, matrices);
+    if (dn_model_describe(model, &visitor, NULL) != DN_OK) {
+        w->out->failed = true;
+    }
+    if (dn_model_n_machines(model) == 1) {
+        put_machine(w, model, 0, matrices);
+        return;
+    }
+    if (!dn_model_describes_machines(model)) {
+        return;
+    }
+    json_put_key(w, "machines");
+    json_begin_array(w);
+    for (size_t i = 0; i < dn_model_n_machines(model) && !w->out->failed; i++) {
+        json_begin_object(w);
+        put_about(w, model, i, 0);
+        put_machine(w, model, i, matrices);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+/* What makes probabilities of the scores, where they are no log-odds. */
+static void put_calibration(struct json_writer *w, const dn_model *model, bool matrices) {
+    const dn_calibration *c = dn_model_calibration(model);
+    json_put_key(w, "calibration");
+    json_begin_object(w);
+    json_kv_string(w, "method", dn_calibration_name(c->method));
+    json_kv_int(w, "folds", (int64_t)c->folds);
+    json_put_key(w, "scores");
+    json_begin_array(w);
+    for (size_t s = 0; s < c->n_scores && !w->out->failed; s++) {
+        json_begin_object(w);
+        if (dn_model_n_machines(model) > 1) {
+            put_about(w, model, s, 0);
+        } else {
+            put_about(w, model, 0, s);
+        }
+        if (c->method == DN_CALIBRATION_PLATT) {
+            json_kv_double(w, "slope", c->scores[s].slope);
+            json_kv_double(w, "intercept", c->scores[s].intercept);
+        } else if (matrices) {
+            api_put_vector(w, "score", c->scores[s].score, c->scores[s].n);
+            api_put_vector(w, "probability", c->scores[s].probability, c->scores[s].n);
+        }
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
+static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
+    const dn_classes *classes = dn_model_classes(m->model);
+    const dn_decision decision = dn_model_decision(m->model);
+    struct buf names = {0};
+    dn_linear linear;
+    json_begin_object(w);
+    json_kv_string(w, "model", m->name);
+    json_kv_int(w, "version", m->version);
+    json_kv_string(w, "kind", dn_model_kind(m->model));
+    json_kv_string(w, "decision", jobs_decision_name(decision));
+    json_put_key(w, "classes");
+    json_begin_array(w);
+    for (size_t k = 0; k < classes->n; k++) {
+        put_class(w, NULL, classes, k);
+    }
+    json_end_array(w);
+    if (decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT && classes->n > 2) {
+        put_class(w, "unclaimed", classes, classes->n - 1);
+    }
+    if (decision == DN_DECISION_OUTLIER) {
+        json_kv_double(w, "threshold", dn_model_threshold(m->model));
+    }
+    wire_feature_names_write(dn_model_encoder(m->model), &names);
+    json_kv_raw(w, "features", buf_cstr(&names));
+    buf_done(&names);
+    api_bases_write(dn_model_encoder(m->model), matrices, w);
+    if (dn_model_linear(m->model, &linear)) {
+        put_linear(w, m->model, &linear);
+    }
+    put_machines(w, m->model, matrices);
+    if (dn_model_calibration(m->model)) {
+        put_calibration(w, m->model, matrices);
+    }
+    json_end_object(w);
+}
+
+/* Whether covariances, layers and support vectors fit into one answer. */
+static bool matrices_fit(struct http_call *call, const dn_model *model) {
+    const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
+    const char *what;
+    double numbers = dn_model_matrix_numbers(model, &what);
+    const dn_calibration *calibration = dn_model_calibration(model);
+    for (size_t s = 0; calibration && s < calibration->n_scores; s++) {
+        numbers += 2 * (double)calibration->scores[s].n;
+    }
+    if (numbers + bases <= OUTPUTS_MAX_NUMBERS) {
+        return true;
+    }
+    http_fail(call, PROBLEM_ANSWER_TOO_LONG,
+              "the %s of %zu features have %.0f numbers, more than the %d that one answer may "
+              "hold: ?matrices=false leaves them out",
+              bases == 0     ? what
+              : numbers == 0 ? "bases"
+                             : "matrices",
+              dn_encoder_n_features(dn_model_encoder(model)), numbers + bases, OUTPUTS_MAX_NUMBERS);
+    return false;
+}
+
+void api_model_weights(struct http_call *call) {
+    static const char *const known[] = {"matrices", NULL};
+    struct api_app *app = api_app_of(call);
+    struct buf body = {0};
+    struct json_writer w;
+    bool matrices = true;
+    if (!api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices)) {
+        return;
+    }
+    const struct serving_model *m = api_model_take(call);
+    if (!m) {
+        return;
+    }
+    bool fits = !matrices || matrices_fit(call, m->model);
+    json_writer_init(&w, &body);
+    if (fits) {
+        put_weights(&w, m, matrices);
+    }
+    serving_release(app->serving, m);
+    if (fits) {
+        api_reply_unchanging(call, &body);
+    }
+}

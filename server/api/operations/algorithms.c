@@ -1,0 +1,215 @@
+/* The catalogue of algorithms: written from the descriptors of the library, so that one added there appears here. */
+#include "api/handlers.h"
+#include "api/support.h"
+#include "jobs/request/params.h"
+
+#include <discern/algorithm.h>
+#include <math.h>
+
+static const char *const no_query[] = {NULL};
+
+static const char *type_name(dn_param_type type) {
+    switch (type) {
+    case DN_PARAM_NUMBER:
+        return "number";
+    case DN_PARAM_INTEGER:
+        return "integer";
+    case DN_PARAM_BOOLEAN:
+        return "boolean";
+    case DN_PARAM_LIST:
+        return "list";
+    case DN_PARAM_CHOICE:
+        break;
+    }
+    return "choice";
+}
+
+static void put_default(struct json_writer *w, const dn_param *p) {
+    json_put_key(w, "default");
+    if (p->default_choice) {
+        json_put_string(w, p->default_choice);
+    } else if (p->type == DN_PARAM_BOOLEAN) {
+        json_put_bool(w, p->default_number != 0);
+    } else {
+        json_put_double(w, p->default_number);
+    }
+}
+
+static void put_choices(struct json_writer *w, const dn_param *p) {
+    json_put_key(w, "choices");
+    json_begin_array(w);
+    for (size_t i = 0; p->choices[i]; i++) {
+        json_put_string(w, p->choices[i]);
+    }
+    json_end_array(w);
+    if (!p->choice_meanings) {
+        return;
+    }
+    json_put_key(w, "choice_meanings");
+    json_begin_object(w);
+    for (size_t i = 0; p->choices[i]; i++) {
+        json_kv_string(w, p->choices[i], p->choice_meanings[i]);
+    }
+    json_end_object(w);
+}
+
+/* Infinite bounds are null: there is none. */
+static void put_range(struct json_writer *w, const dn_param *p) {
+    json_kv_double(w, "minimum", p->minimum);
+    json_kv_double(w, "maximum", p->maximum);
+    json_kv_bool(w, "exclusive_minimum", p->open_minimum && isfinite(p->minimum));
+    json_kv_bool(w, "exclusive_maximum", p->open_maximum && isfinite(p->maximum));
+    if (p->type == DN_PARAM_LIST) {
+        return;
+    }
+    json_kv_string(w, "word", p->word);
+    if (p->null_word) {
+        json_kv_string(w, "null_means", p->null_word);
+    }
+}
+
+/* What every parameter has, but its name and type. */
+static void put_rest(struct json_writer *w, const dn_param *p) {
+    put_default(w, p);
+    if (p->choices) {
+        put_choices(w, p);
+    }
+    if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN) {
+        put_range(w, p);
+    }
+    if (p->type == DN_PARAM_LIST) {
+        json_kv_bool(w, "distribution", p->distribution);
+        json_kv_bool(w, "matrix", p->matrix);
+        json_kv_bool(w, "integers", p->integers);
+    }
+    json_kv_string(w, "meaning", p->meaning);
+}
+
+/* For which types of the object the member at place i matters. */
+static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner,
+                      size_t i) {
+    const uint64_t choices = jobs_param_choices(a, i);
+    json_put_key(w, "applies_to");
+    json_begin_array(w);
+    for (size_t k = 0; k < 64 && choices >> k; k++) {
+        if (choices >> k & 1) {
+            json_put_string(w, owner->choices[k]);
+        }
+    }
+    json_end_array(w);
+}
+
+static void put_members(struct json_writer *w, const dn_algorithm *a, const dn_param *owner) {
+    json_put_key(w, "members");
+    json_begin_array(w);
+    for (size_t i = 0; i < a->n_params; i++) {
+        const dn_param *p = &a->params[i];
+        if (!jobs_param_belongs(p, owner->name)) {
+            continue;
+        }
+        json_begin_object(w);
+        json_kv_string(w, "name", jobs_param_member(p));
+        json_kv_string(w, "type", type_name(p->type));
+        put_types(w, a, owner, i);
+        put_rest(w, p);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_param(struct json_writer *w, const dn_algorithm *a, const dn_param *p) {
+    const bool object = jobs_param_is_object(a, p->name);
+    json_begin_object(w);
+    json_kv_string(w, "name", p->name);
+    json_kv_string(w, "type", object ? "object" : type_name(p->type));
+    put_rest(w, p);
+    if (object) {
+        put_members(w, a, p);
+    }
+    json_end_object(w);
+}
+
+/* What ?output= can ask of its models; what a parameter forbids is null there. */
+static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
+    const struct {
+        const char *name;
+        bool offered;
+    } outputs[] = {
+        {"label", true},
+        {"probabilities",
+         (a->flags & DN_ALGORITHM_PROBABILITIES) || dn_algorithm_param(a, "calibrate") != NULL},
+        {"scores", true},
+        {"distance", !(a->flags & DN_ALGORITHM_NONLINEAR)},
+        {"contributions", !(a->flags & DN_ALGORITHM_NOT_ADDITIVE)},
+        {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
+        {"log_density", a->flags & DN_ALGORITHM_DENSITY},
+    };
+    json_put_key(w, "outputs");
+    json_begin_array(w);
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i].offered) {
+            json_put_string(w, outputs[i].name);
+        }
+    }
+    json_end_array(w);
+}
+
+static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
+    json_begin_object(w);
+    json_kv_string(w, "id", a->id);
+    json_kv_string(w, "title", a->title);
+    json_kv_string(w, "summary", a->summary);
+    json_kv_string(w, "source", a->source);
+    json_kv_string(w, "stopping_rule", a->stopping_rule);
+    json_kv_bool(w, "needs_target", (a->flags & DN_ALGORITHM_TARGET) != 0);
+    json_kv_bool(w, "probabilities", (a->flags & DN_ALGORITHM_PROBABILITIES) != 0);
+    json_kv_bool(w, "standardizes", (a->flags & DN_ALGORITHM_STANDARDIZE) != 0);
+    json_kv_bool(w, "streams", (a->flags & DN_ALGORITHM_STREAMS) != 0);
+    json_kv_bool(w, "transform", (a->flags & DN_ALGORITHM_TRANSFORM) != 0);
+    put_outputs(w, a);
+    json_put_key(w, "parameters");
+    json_begin_array(w);
+    for (size_t i = 0; i < a->n_params; i++) {
+        if (!jobs_param_member(&a->params[i])) {
+            put_param(w, a, &a->params[i]);
+        }
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
+void api_algorithms_list(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    if (!api_query_known(call, no_query)) {
+        return;
+    }
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_put_key(&w, "items");
+    json_begin_array(&w);
+    for (size_t i = 0; i < dn_algorithm_count(); i++) {
+        put_algorithm(&w, dn_algorithm_at(i));
+    }
+    json_end_array(&w);
+    json_kv_null(&w, "next");
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}
+
+void api_algorithm_get(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    const char *id = http_path_param(call, "id");
+    const dn_algorithm *a = dn_algorithm_find(id);
+    if (!api_query_known(call, no_query)) {
+        return;
+    }
+    if (!a) {
+        http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
+        return;
+    }
+    json_writer_init(&w, &body);
+    put_algorithm(&w, a);
+    api_reply_json(call, 200, &body);
+}

@@ -1,0 +1,303 @@
+/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on a pool thread. */
+#include "api/handlers.h"
+#include "api/jobs/job_spec.h"
+#include "api/predictions/instances.h"
+#include "api/support.h"
+#include "base/json_read.h"
+#include "formats/formats.h"
+#include "jobs/budget.h"
+#include "jobs/documents.h"
+#include "jobs/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Read by nobody, or by one who asked while the daemon was going down. */
+#define NOBODY_WAITS                                                                               \
+    "the evaluation was given up: the client has closed its side, or the daemon is shutting down"
+
+enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
+
+static void reply_metrics(struct http_call *call, const struct serving_model *m,
+                          const dn_metrics *metrics) {
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_kv_string(&w, "model", m->name);
+    json_kv_int(&w, "version", m->version);
+    json_kv_double(&w, "rows", metrics->rows);
+    json_put_key(&w, "metrics");
+    jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}
+
+/* ---- the run of an evaluation: within the memory of a job, and over when nobody waits for it ---- */
+
+struct evaluation {
+    struct http_call *call;
+    const dn_model *model;
+    const char
+        *target; /* the column with the truth; NULL until it is known, or when nobody says which */
+    bool target_in_body; /* the body names it */
+    bool curves;         /* wanted */
+    struct budget budget;
+    dn_run run;
+    dn_metrics *metrics; /* what came of it; NULL: a problem */
+    struct problem *problem;
+};
+
+static dn_status stop_when_gone(const dn_run *run) {
+    return http_gone(run->ctx) ? DN_ERR_STOPPED : DN_OK;
+}
+
+static void evaluation_init(struct evaluation *e, struct http_call *call, const dn_model *model,
+                            bool curves, struct problem *problem) {
+    *e = (struct evaluation){.call = call, .model = model, .curves = curves, .problem = problem};
+    budget_init(&e->budget, jobs_memory_limit(api_app_of(call)->jobs));
+    e->run = dn_run_default();
+    e->run.allocator = &e->budget.allocator;
+    e->run.stop = stop_when_gone;
+    e->run.ctx = call;
+}
+
+/* What the core refused: the data of `dataset`, or (false) of the body. */
+static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
+    if (err->code == DN_ERR_STOPPED) {
+        return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    }
+    if (err->code == DN_ERR_DATA && dataset) {
+        return json_fault(e->problem, "",
+                          e->target_in_body && strcmp(err->field, e->target) == 0 ? "target"
+                                                                                  : "dataset",
+                          "%s", err->message);
+    }
+    jobs_problem_from_core(err, NULL, e->problem);
+    return false;
+}
+
+/* ---- rows in the body ---- */
+
+/* Of n_given rows, those without a label left out. */
+static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in, size_t n_given) {
+    const dn_labelled_rows rows = {.raw = wire_instances_rows(in, 0, in->n), .truth = in->label};
+    struct buf place = {0};
+    dn_error err;
+    dn_error_clear(&err);
+    if (dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK) {
+        return true;
+    }
+    if (err.code != DN_ERR_DATA || err.row < 0) {
+        return refuse(e, false, &err);
+    }
+    const char *pointer = in->n == n_given && wire_instances_place(in, (size_t)err.row, &place)
+                              ? buf_cstr(&place)
+                              : NULL;
+    problem_add(e->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s", err.message);
+    buf_done(&place);
+    return false;
+}
+
+/* The rows are all needed at once, and a short body can stand for many wide ones. */
+static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
+    struct http_call *call = arg;
+    if (http_hold(call, bytes)) {
+        return true;
+    }
+    if (http_may_ever_hold(call, bytes)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE,
+                           "the bodies and answers in flight leave no room for the %zu MiB of the "
+                           "instances in what --body-memory allows; "
+                           "try again",
+                           bytes >> 20);
+    }
+    return problem_add(problem, PROBLEM_INVALID_INSTANCES, "",
+                       "the instances need %zu MiB of memory, more than --body-memory allows: send "
+                       "fewer at a time",
+                       bytes >> 20);
+}
+
+static bool evaluate_body(struct evaluation *e, struct wire_instances_options *options) {
+    struct wire_instances in = {0};
+    options->target = e->target;
+    options->hold = hold_rows;
+    options->arg = e->call;
+    bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
+    const size_t n_given = in.n;
+    if (good) {
+        wire_instances_keep_labelled(&in);
+    }
+    if (good && in.n == 0) {
+        good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "",
+                           "no row has a value of the target \"%s\"", e->target);
+    }
+    good = good && evaluate_rows(e, &in, n_given);
+    wire_instances_done(&in);
+    return good;
+}
+
+/* ---- a stored dataset ---- */
+
+/* {"dataset":"iris-test","target":"class"} → its text, and that of the target where it is given. NULL: the body is something else (or a fault is noted). */
+static const char *read_reference(struct http_call *call, struct evaluation *e,
+                                  struct problem *problem) {
+    static const char *const known[] = {"dataset", "target", NULL};
+    struct problem ignored = {0};
+    const char *text = NULL, *target = NULL, *copy = NULL;
+    size_t size;
+    const char *body = http_body_bytes(call, &size), *type = http_content_type(call);
+    if (size > REFERENCE_BYTES || (type[0] != '\0' && strcmp(type, API_JSON) != 0) ||
+        body[strspn(body, " \t\r\n")] != '{') {
+        return NULL;
+    }
+    json_t *root = json_parse(body, size, &ignored);
+    problem_done(&ignored); /* the reader of instances will say it, and with more care */
+    if (json_object_get(root, "dataset")) {
+        json_refuse_unknown(root, known, "", problem);
+        if (json_read_string(root, "dataset", true, "", &text, problem)) {
+            copy = arena_strdup(http_arena(call), text);
+            e->target_in_body = json_read_string(root, "target", false, "", &target, problem);
+            if (e->target_in_body) {
+                e->target = arena_strdup(http_arena(call), target);
+            }
+            if (!copy || (target && !e->target)) {
+                problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+            }
+        }
+    }
+    json_decref(root);
+    return problem->type ? NULL : copy;
+}
+
+/* The columns of the dataset that the model asks for, target first; those that are not there the core will name. */
+static size_t choose_columns(const struct wire_schema *schema, const dn_model *model,
+                             const char *target, struct jobs_column *out) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    size_t n = 0;
+    for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
+        const char *name = i == 0 ? target : dn_encoder_input(encoder, i - 1)->name;
+        ptrdiff_t at = wire_schema_find(schema, name);
+        if (at < 0) {
+            continue;
+        }
+        out[n] = job_column(&schema->columns[at], (size_t)at);
+        if (i > 0 && dn_encoder_input(encoder, i - 1)->type == DN_TEXT &&
+            out[n].type != DN_SPARSE) {
+            out[n].type = DN_TEXT; /* every column of cells can be read as text */
+        }
+        n++;
+    }
+    return n;
+}
+
+static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
+    const dn_evaluate_options options = {.curves = e->curves, .target = e->target};
+    dn_error err;
+    dn_error_clear(&err);
+    return dn_model_evaluate(e->model, jobs_source_table(source), &options, &e->run, &e->metrics,
+                             &err) == DN_OK ||
+           refuse(e, true, &err);
+}
+
+static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d,
+                             const struct wire_schema *schema) {
+    struct jobs_column *columns =
+        calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + 1, sizeof *columns);
+    struct jobs_source *source = NULL;
+    if (!columns) {
+        return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+    }
+    size_t n = choose_columns(schema, e->model, e->target, columns);
+    bool good = jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES,
+                                 &source, e->problem) &&
+                evaluate_source(e, source);
+    jobs_source_close(source);
+    free(columns);
+    return good;
+}
+
+static bool evaluate_dataset(struct evaluation *e, const char *reference) {
+    char name[IDS_NAME_SIZE];
+    int64_t version;
+    struct store_dataset d;
+    struct wire_schema schema = {0};
+    struct problem why = {0};
+    if (!api_reference_parse(reference, name, &version)) {
+        return json_fault(
+            e->problem, "", "dataset",
+            "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
+            reference);
+    }
+    if (!store_dataset_get(api_app_of(e->call)->store, name, version, &d, &why)) {
+        if (why.type == PROBLEM_UNKNOWN_DATASET) {
+            json_fault(e->problem, "", "dataset", "%s",
+                       why.detail ? why.detail : "there is no such dataset");
+        } else {
+            problem_move(e->problem, &why);
+        }
+        problem_done(&why);
+        return false;
+    }
+    bool good =
+        wire_schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);
+    wire_schema_done(&schema);
+    store_dataset_done(&d);
+    return good;
+}
+
+/* The column with the truth: as the body or the query says, else the model's target. false: noted. */
+static bool choose_target(struct evaluation *e) {
+    const dn_encoder *encoder = dn_model_encoder(e->model);
+    const char *const given = e->target ? e->target : http_query(e->call, "target");
+    e->target = given ? given : dn_model_target(e->model);
+    if (!e->target) {
+        return json_fault(e->problem, "", "target",
+                          "the model was trained without a target: name the column that has the "
+                          "truth, inlier or outlier, as ?target= or "
+                          "beside \"dataset\"");
+    }
+    for (size_t i = 0; given && i < dn_encoder_n_inputs(encoder); i++) {
+        if (strcmp(dn_encoder_input(encoder, i)->name, given) == 0) {
+            return json_fault(e->problem, "", "target",
+                              "column \"%s\" is an input of the model and cannot tell the truth",
+                              given);
+        }
+    }
+    return true;
+}
+
+void api_model_evaluate(struct http_call *call) {
+    static const char *const known[] = {"curves", "target", "zero_based", NULL};
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    struct wire_instances_options options;
+    struct evaluation e;
+    bool curves = false;
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, known) || !api_query_bool(call, "curves", &curves)) {
+        return;
+    }
+    const struct serving_model *m = api_model_take(call);
+    if (!m) {
+        return;
+    }
+    evaluation_init(&e, call, m->model, curves, &problem);
+    const char *reference = read_reference(call, &e, &problem);
+    const bool good = !problem.type && choose_target(&e);
+    if (good && reference) {
+        (void)evaluate_dataset(&e, reference);
+    } else if (good && !api_instances_options(call, true, &options)) {
+        goto cleanup; /* answered */
+    } else if (good) {
+        (void)evaluate_body(&e, &options);
+    }
+    if (e.metrics) {
+        reply_metrics(call, m, e.metrics);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+cleanup:
+    dn_metrics_free(e.metrics);
+    serving_release(app->serving, m);
+}

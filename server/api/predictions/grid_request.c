@@ -1,0 +1,374 @@
+/* Reading the body of POST …/evaluate_grid. What the client leaves out is looked up in the summary of the dataset that the model was trained on; when that is gone, in the model itself. */
+#include "api/predictions/grid_request.h"
+#include "api/predictions/outputs.h"
+#include "api/support.h"
+#include "base/json_read.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
+#define MARGIN 0.05 /* of a column's range, that a grid goes beyond it on either side */
+#define GRID_OUTPUTS                                                                               \
+    (unsigned)(WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE | WIRE_LOG_DENSITY)
+
+struct reading {
+    struct http_call *call;
+    const struct serving_model *m;
+    const dn_encoder *encoder;
+    struct problem *problem;
+    json_t *summary; /* columns of the dataset; NULL: it is gone */
+    struct grid_request out;
+};
+
+static size_t find_input(const dn_encoder *encoder, const char *name) {
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
+        if (strcmp(dn_encoder_input(encoder, i)->name, name) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool is_axis(const struct grid_request *r, size_t input) {
+    for (size_t a = 0; a < r->n_axes; a++) {
+        if (r->axes[a].input == input) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what the training's dataset was like ---- */
+
+/* {"name":"iris","version":1} of the model's description. */
+static bool find_dataset(const struct reading *r, struct store_dataset *out) {
+    struct store *store = api_app_of(r->call)->store;
+    struct store_model m;
+    struct problem ignored = {0};
+    bool found = false;
+    if (!store_model_get(store, r->m->name, r->m->version, &m, &ignored)) {
+        problem_done(&ignored);
+        return false;
+    }
+    json_t *info = m.info ? json_parse(m.info, strlen(m.info), &ignored) : NULL;
+    const json_t *dataset = json_object_get(info, "dataset");
+    const char *name = json_string_value(json_object_get(dataset, "name"));
+    const double version = json_number_value(json_object_get(dataset, "version"));
+    if (name && version >= 1) {
+        found = store_dataset_get(store, name, (int64_t)version, out, &ignored);
+    }
+    problem_done(&ignored);
+    json_decref(info);
+    store_model_done(&m);
+    return found;
+}
+
+static void read_summary(struct reading *r) {
+    struct store_dataset d;
+    struct problem ignored = {0};
+    if (!find_dataset(r, &d)) {
+        return;
+    }
+    r->summary = json_parse(d.columns, strlen(d.columns), &ignored);
+    problem_done(&ignored);
+    store_dataset_done(&d);
+}
+
+/* What it says of a column; NULL: nothing. */
+static const json_t *summary_of(const struct reading *r, const char *name) {
+    size_t i;
+    json_t *column;
+    json_array_foreach(r->summary, i, column) {
+        const char *own = json_string_value(json_object_get(column, "name"));
+        if (own && strcmp(own, name) == 0) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+/* The column's range and a little more; of a model whose dataset is gone three deviations about the mean, if it knows them. */
+static bool usual_range(const struct reading *r, size_t input, double *from, double *to) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
+                 *most = json_object_get(column, "max");
+    const double *mean = dn_encoder_mean(r->encoder), *scale = dn_encoder_scale(r->encoder);
+    if (json_is_number(least) && json_is_number(most)) {
+        const double a = json_number_value(least), b = json_number_value(most),
+                     margin = a < b ? MARGIN * (b - a) : 1;
+        *from = a - margin;
+        *to = b + margin;
+    } else if (mean && !in->in_basis_only) {
+        *from = mean[in->first_feature] - 3 * scale[in->first_feature];
+        *to = mean[in->first_feature] + 3 * scale[in->first_feature];
+    } else {
+        return false;
+    }
+    return isfinite(*from) && isfinite(*to) && *from < *to;
+}
+
+/* The level that most rows have; where nobody knows, the one that the encoder takes for what is missing or was never seen, or the first. */
+static double usual_level(const struct reading *r, size_t input) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    const json_t *top =
+        json_array_get(json_array_get(json_object_get(summary_of(r, in->name), "top"), 0), 0);
+    if (json_is_string(top)) {
+        const double level =
+            dn_encoder_level(r->encoder, input, json_string_value(top), json_string_length(top));
+        if (level != DN_UNSEEN) {
+            return level;
+        }
+    }
+    return (double)(in->missing_as < in->levels.n  ? in->missing_as
+                    : in->unseen_as < in->levels.n ? in->unseen_as
+                                                   : 0);
+}
+
+static double usual_value(const struct reading *r, size_t input) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    if (in->type == DN_CATEGORICAL) {
+        return usual_level(r, input);
+    }
+    return in->type == DN_BOOLEAN ? in->fill > 0.5 : in->fill;
+}
+
+/* ---- the body ---- */
+
+/* A fault at a member of a member. */
+static void refuse_kind(struct reading *r, const char *parent, const char *key, const char *wanted,
+                        const json_t *value) {
+    struct buf got = {0};
+    json_describe(&got, value);
+    json_fault(r->problem, parent, key, "must be %s, got %s", wanted,
+               buf_cstr(&got) ? buf_cstr(&got) : "something else");
+    buf_done(&got);
+}
+
+/* A point of a plot is asked for by hand: a category that training never saw is a mistake, not a case. */
+static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    struct buf known = {0};
+    for (size_t k = 0; k < in->levels.n && k < SHOWN_LEVELS; k++) {
+        const uint32_t start = in->levels.start[k], length = in->levels.start[k + 1] - start;
+        buf_puts(&known, k > 0 ? ", " : "");
+        utf8_append(&known, in->levels.bytes + start,
+                    utf8_cut(in->levels.bytes + start, length, SHOWN_BYTES));
+    }
+    if (in->levels.n > SHOWN_LEVELS) {
+        buf_printf(&known, ", … (%zu in all)", in->levels.n);
+    }
+    const char *list = buf_cstr(&known);
+    json_fault(r->problem, "/at", in->name,
+               "must be a category that training saw, got \"%.*s\"; it saw %s",
+               (int)utf8_cut(text, n, SHOWN_BYTES), text, list ? list : "others");
+    buf_done(&known);
+}
+
+static double read_level(struct reading *r, size_t input, const json_t *value) {
+    const char *name = dn_encoder_input(r->encoder, input)->name, *text = json_string_value(value);
+    char number[DN_NUMBER_SIZE];
+    size_t n = text ? json_string_length(value) : 0;
+    if (json_is_number(value)) {
+        n = dn_number_format(json_number_value(value), number);
+        text = number;
+    } else if (json_is_boolean(value)) {
+        text = json_is_true(value) ? "true" : "false";
+        n = strlen(text);
+    }
+    if (!text) {
+        refuse_kind(r, "/at", name, "a category, as a string", value);
+        return 0;
+    }
+    const double level = dn_encoder_level(r->encoder, input, text, n);
+    if (level == DN_UNSEEN) {
+        refuse_level(r, input, text, n);
+    }
+    return level;
+}
+
+/* A value as an instance may have it; null: it is missing. */
+static double read_value(struct reading *r, size_t input, const json_t *value) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    if (json_is_null(value)) {
+        return (double)NAN;
+    }
+    if (in->type == DN_CATEGORICAL) {
+        return read_level(r, input, value);
+    }
+    const double number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
+    if (in->type == DN_BOOLEAN
+            ? !json_is_boolean(value) && !(json_is_number(value) && (number == 0 || number == 1))
+            : !json_is_number(value)) {
+        refuse_kind(r, "/at", in->name,
+                    in->type == DN_BOOLEAN ? "true or false" : "a finite number", value);
+    }
+    return number;
+}
+
+static void read_at(struct reading *r, const json_t *root) {
+    const size_t n = dn_encoder_n_inputs(r->encoder);
+    const json_t *at = NULL;
+    r->out.row = arena_alloc(http_arena(r->call), (n + 1) * sizeof *r->out.row);
+    if (!r->out.row) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for a row of %zu inputs", n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        r->out.row[i] = is_axis(&r->out, i) ? 0 : usual_value(r, i);
+    }
+    if (!json_read_object(root, "at", false, "", &at, r->problem)) {
+        return;
+    }
+    for (void *m = json_object_iter((json_t *)(uintptr_t)at); m;
+         m = json_object_iter_next((json_t *)(uintptr_t)at, m)) {
+        const char *name = json_object_iter_key(m);
+        const size_t input = find_input(r->encoder, name);
+        if (input == SIZE_MAX) {
+            json_fault(r->problem, "/at", name, "is no input of the model");
+        } else if (is_axis(&r->out, input)) {
+            json_fault(r->problem, "/at", name, "varies already, as %s",
+                       r->out.axes[0].input == input ? "x" : "y");
+        } else {
+            r->out.row[input] = read_value(r, input, json_object_iter_value(m));
+        }
+    }
+}
+
+/* Where the axis begins and ends. */
+static void read_range(struct reading *r, const json_t *object, const char *place,
+                       struct grid_axis *axis) {
+    double from = 0, to = 0;
+    const size_t before = r->problem->n_errors;
+    const char *name = dn_encoder_input(r->encoder, axis->input)->name;
+    const bool known = usual_range(r, axis->input, &axis->from, &axis->to);
+    const bool begins = json_read_number(object, "from", false, place, &from, r->problem);
+    const bool ends = json_read_number(object, "to", false, place, &to, r->problem);
+    if (r->problem->n_errors > before) {
+        return;
+    }
+    if (!known && !begins) {
+        json_fault(r->problem, place, "from",
+                   "is missing: the dataset that would tell the range of \"%s\" is gone", name);
+    }
+    if (!known && !ends) {
+        json_fault(r->problem, place, "to",
+                   "is missing: the dataset that would tell the range of \"%s\" is gone", name);
+    }
+    axis->from = begins ? from : axis->from;
+    axis->to = ends ? to : axis->to;
+    if (r->problem->n_errors == before && !(axis->from < axis->to)) {
+        json_fault(r->problem, place, ends || !begins ? "to" : "from",
+                   "must leave a range: from %g to %g is none", axis->from, axis->to);
+    }
+}
+
+/* Member "x" or "y". */
+static void read_axis(struct reading *r, const json_t *root, const char *key) {
+    static const char *const known[] = {"column", "from", "to", "steps", NULL};
+    const json_t *object = NULL;
+    const char *name = NULL, *place = key[0] == 'x' ? "/x" : "/y";
+    struct grid_axis axis = {.steps = USUAL_STEPS};
+    int64_t steps = USUAL_STEPS;
+    if (!json_read_object(root, key, key[0] == 'x', "", &object, r->problem)) {
+        return;
+    }
+    json_refuse_unknown(object, known, place, r->problem);
+    if (json_read_int(object, "steps", false, place, 2, GRID_MAX_STEPS, &steps, r->problem)) {
+        axis.steps = (size_t)steps;
+    }
+    if (!json_read_string(object, "column", true, place, &name, r->problem)) {
+        return;
+    }
+    axis.input = find_input(r->encoder, name);
+    if (axis.input == SIZE_MAX) {
+        json_fault(r->problem, place, "column", "the model has no input \"%s\"", name);
+    } else if (dn_encoder_input(r->encoder, axis.input)->type != DN_NUMERIC) {
+        json_fault(r->problem, place, "column", "\"%s\" is %s: an axis is a numeric column", name,
+                   dn_column_type_name(dn_encoder_input(r->encoder, axis.input)->type));
+    } else if (is_axis(&r->out, axis.input)) {
+        json_fault(r->problem, place, "column", "\"%s\" is x already", name);
+    } else {
+        read_range(r, object, place, &axis);
+        r->out.axes[r->out.n_axes++] = axis;
+    }
+}
+
+static void read_outputs(struct reading *r, const json_t *root) {
+    const char *text = NULL;
+    unsigned bits = WIRE_LABEL | WIRE_PROBABILITIES;
+    if (json_read_string(root, "output", false, "", &text, r->problem) &&
+        (!api_outputs_parse(text, &bits) || (bits & ~GRID_OUTPUTS) != 0)) {
+        json_fault(
+            r->problem, "", "output",
+            "must be a list of label, probabilities, scores, distance, log_density, got \"%.100s\"",
+            text);
+    }
+    r->out.outputs = bits;
+}
+
+/* A point of a plane says nothing of a model that wants more than numbers and categories. */
+static bool can_vary(struct reading *r) {
+    if (dn_model_is_precomputed(r->m->model)) {
+        return json_fault(r->problem, "", NULL,
+                          "the model has a precomputed kernel: its inputs are what the kernel says "
+                          "of training rows, which cannot vary by "
+                          "themselves");
+    }
+    for (size_t i = 0; i < dn_encoder_n_inputs(r->encoder); i++) {
+        const dn_input *in = dn_encoder_input(r->encoder, i);
+        if (in->type == DN_TEXT || in->type == DN_SPARSE) {
+            return json_fault(
+                r->problem, "", NULL,
+                "a grid is of models of numbers, booleans and categories: input \"%s\" is %s",
+                in->name, dn_column_type_name(in->type));
+        }
+    }
+    return true;
+}
+
+static void read_body(struct reading *r, const json_t *root) {
+    static const char *const known[] = {"x", "y", "at", "output", NULL};
+    json_refuse_unknown(root, known, "", r->problem);
+    if (!can_vary(r)) {
+        return;
+    }
+    read_summary(r);
+    read_axis(r, root, "x");
+    read_axis(r, root, "y");
+    read_at(r, root);
+    read_outputs(r, root);
+}
+
+bool grid_request_read(struct http_call *call, const struct serving_model *m,
+                       struct grid_request *out) {
+    struct problem problem = {0};
+    struct reading r = {.call = call,
+                        .m = m,
+                        .encoder = dn_model_encoder(m->model),
+                        .problem = &problem};
+    json_t *root = api_body_object(call);
+    if (!root) {
+        return false;
+    }
+    read_body(&r, root);
+    json_decref(r.summary);
+    json_decref(root);
+    if (problem.type) {
+        http_reply_problem(call, &problem);
+        return false;
+    }
+    *out = r.out;
+    return true;
+}
+
+double grid_axis_at(const struct grid_axis *axis, size_t i) {
+    const double last = (double)(axis->steps - 1), way = (axis->to - axis->from) * (double)i;
+    if (i == 0 || i + 1 == axis->steps) {
+        return i == 0 ? axis->from : axis->to;
+    }
+    return isfinite(way) ? axis->from + way / last
+                         : (1 - (double)i / last) * axis->from + (double)i / last * axis->to;
+}

@@ -1,0 +1,416 @@
+/* NDJSON in, an answer for each line out.
+ *
+ * A pool thread reads the lines as they come, scores them and appends the answer to a spool, which is memory at first and then a file without a name; so a slow client holds a buffer and no thread, and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP clients do
+ * not read while they send. A line that is refused is answered by what is wrong with it, and the rest goes on. One version of the model answers all lines. */
+#include "api/predictions/lines.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/spool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEPT_BYTES = 512 * 1024,     /* more memory than that for the begin of a line is given back */
+    READ_BYTES = 128 * 1024,     /* of the file at a time */
+    BLOCK_NUMBERS = 32 * 1024,   /* of the rows that are scored together */
+    BLOCK_ROWS = 1024,           /* … and of them */
+    MAX_LINE = 16 * 1024 * 1024, /* bytes */
+    USUAL_BYTES = 512 * 1024,    /* what a call holds, before it is known */
+};
+
+#define NOBODY_WAITS                                                                               \
+    "the answer was given up: the client has closed its side, or the daemon is shutting down"
+
+/* One call. */
+struct lines {
+    struct serving *serving;
+    const char *base_path;         /* of links */
+    const struct serving_model *m; /* NULL: not yet, or no longer */
+    enum api_answer_kind kind;
+    enum wire_answer format;
+    unsigned outputs;
+    struct wire_lines *reader; /* NULL: nothing was read yet */
+    struct api_answer answer;
+    struct buf in; /* of a line whose end has not come */
+    size_t
+        work_at; /* bytes of it from which the line is looked at again: twice what it was, so that a long one is not read for every piece of it */
+    struct buf out; /* answered and not in the file */
+    struct spool spool;
+    int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
+    int64_t line;              /* that was answered last */
+    int64_t sent;              /* bytes of the file */
+};
+
+/* All that is needed no more once the answer is complete. */
+static void let_go(struct lines *l) {
+    wire_lines_free(l->reader);
+    l->reader = NULL;
+    api_answer_done(&l->answer);
+    l->answer = (struct api_answer){0};
+    buf_done(&l->in);
+}
+
+static void lines_free(void *state) {
+    struct lines *l = state;
+    let_go(l);
+    buf_done(&l->out);
+    spool_done(&l->spool);
+    serving_release(l->serving, l->m);
+    free(l);
+}
+
+/* ---- lines to answers. Pool thread ---- */
+
+/* What the first lines need. */
+static bool prepare(struct lines *l, struct problem *problem) {
+    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
+    const struct api_answer_options options = {.kind = l->kind,
+                                               .outputs = l->outputs,
+                                               .format = l->format,
+                                               .refusal_base = l->base_path};
+    size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
+    n = n < 1 ? 1 : n > BLOCK_ROWS ? BLOCK_ROWS : n;
+    if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
+        return false;
+    }
+    l->reader = wire_lines_new(l->m->model, n, MAX_LINE, problem);
+    return l->reader != NULL;
+}
+
+static void refuse_line(struct lines *l, int64_t line, struct problem *why) {
+    api_answer_refusal(&l->answer, line, why);
+    problem_done(why);
+    l->line = line;
+    l->n_rows++;
+    l->n_refused++;
+}
+
+static bool to_file(struct lines *l, struct problem *problem) {
+    if (spool_write(&l->spool, &l->out, problem)) {
+        return true;
+    }
+    if (problem->type == PROBLEM_ANSWER_TOO_LONG) {
+        problem->type = PROBLEM_NONE;
+        problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
+                    "the answer has grown beyond the %" PRId64
+                    " bytes that --max-spool allows at line %" PRId64
+                    ": send the lines in parts, or ask for less of each",
+                    l->spool.limit, l->line);
+    }
+    return false;
+}
+
+/* The answer so far, between two of its rows: what is too long for the memory goes to the file. */
+static bool spill(struct lines *l, struct http_call *call, struct problem *problem) {
+    if (l->out.size >= API_ANSWER_BYTES && !to_file(l, problem)) {
+        return false;
+    }
+    return !http_gone(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+}
+
+/* Writes what is said of the n rows that were scored, from row `first` of the block on. A short line may be answered by a long one, so the file takes them a few at a time. */
+static bool answer_scored(struct lines *l, struct http_call *call, size_t first, size_t n,
+                          struct problem *problem) {
+    for (size_t i = 0; i < n;) {
+        const size_t written = api_answer_write(&l->answer, i, n);
+        l->n_rows += (int64_t)written;
+        i += written;
+        l->line = wire_lines_line_of(l->reader, first + i - 1);
+        if (!spill(l, call, problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Scores and answers the rows that were read. */
+static bool answer_block(struct lines *l, struct http_call *call, struct problem *problem) {
+    const struct wire_instances *block = wire_lines_block(l->reader);
+    for (size_t i = 0; i < block->n;) {
+        bool beyond = false;
+        const size_t scored = api_answer_score(&l->answer, block, i, block->n - i, &beyond);
+        if (!answer_scored(l, call, i, scored, problem)) {
+            return false;
+        }
+        i += scored;
+        if (beyond) {
+            struct problem why = {0};
+            char text[DN_MESSAGE_SIZE];
+            api_answer_why_beyond(&l->answer, block, i, text);
+            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance %s", text);
+            refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
+        }
+    }
+    wire_lines_clear(l->reader);
+    return true;
+}
+
+/* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them. false: problem. */
+static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n,
+                       bool last, size_t *used, struct problem *problem) {
+    enum wire_lines_state state = WIRE_LINES_FULL;
+    size_t at = 0;
+    if (!l->reader && !prepare(l, problem)) {
+        return false;
+    }
+    while (state != WIRE_LINES_MORE) {
+        struct problem why = {0};
+        size_t read = 0;
+        state = wire_lines_read(l->reader, bytes + at, n - at, last, &read, &why);
+        at += read;
+        if (state == WIRE_LINES_FAILED) {
+            problem_move(problem, &why);
+            return false;
+        }
+        const bool answered = answer_block(l, call, problem);
+        if (answered && state == WIRE_LINES_FAULT) {
+            refuse_line(l, wire_lines_at(l->reader), &why);
+        }
+        problem_done(&why);
+        if (!answered || !spill(l, call, problem)) {
+            return false;
+        }
+    }
+    *used = at;
+    return true;
+}
+
+/* Keeps what is left of bytes[n], the begin of a line, which may lie in l->in. */
+static void keep(struct lines *l, const char *bytes, size_t n) {
+    struct buf fresh = {0};
+    l->work_at = 2 * n;
+    if (l->in.capacity > KEPT_BYTES && l->in.capacity > 4 * n) { /* it was a long line */
+        buf_append(&fresh, bytes, n);
+        buf_done(&l->in);
+        l->in = fresh;
+        return;
+    }
+    if (l->in.size > 0) {
+        memmove(l->in.data, bytes, n);
+    } else {
+        buf_append(&l->in, bytes, n);
+    }
+    l->in.size = n;
+}
+
+/* Reads and answers what n bytes more make whole. */
+static bool turn(struct lines *l, struct http_call *call, const char *bytes, size_t n, bool last,
+                 struct problem *problem) {
+    size_t used = 0;
+    if (l->in.size > 0) {
+        buf_append(&l->in, bytes, n);
+        bytes = l->in.data;
+        n = l->in.size;
+    }
+    if (!l->in.failed && n < l->work_at && !last) {
+        return true;
+    }
+    if (!l->in.failed && !take_lines(l, call, bytes, n, last, &used, problem)) {
+        return false;
+    }
+    if (!l->in.failed) {
+        keep(l, bytes + used, n - used);
+    }
+    if (l->in.failed) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left for the lines");
+    }
+    /* Between two turns a call that has a file keeps its answer there alone. */
+    return l->spool.fd < 0 || l->out.size == 0 || to_file(l, problem);
+}
+
+/* ---- the answer ---- */
+
+static enum http_stream_state next_piece(struct http_call *call, struct buf *out, bool idle,
+                                         bool draining) {
+    struct lines *l = http_state(call);
+    const int64_t left = l->spool.size - l->sent, n = left < READ_BYTES ? left : READ_BYTES;
+    (void)idle;
+    (void)draining; /* a request in flight has the drain's time-out to end in */
+    if (!spool_read(&l->spool, l->sent, (size_t)n, out)) {
+        return HTTP_STREAM_ABORT;
+    }
+    l->sent += n;
+    return l->sent < l->spool.size ? HTTP_STREAM_MORE : HTTP_STREAM_END;
+}
+
+static void reply_count(struct http_call *call, const char *name, int64_t n) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRId64, n);
+    http_reply_header(call, name, text);
+}
+
+/* The body is complete and read. */
+static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
+    if (l->n_rows == 0) {
+        return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL,
+                           "there are no instances: at least one is needed");
+    }
+    api_answer_end(&l->answer);
+    if (l->format == WIRE_ANSWER_JSON) {
+        buf_putc(&l->out, '\n');
+    }
+    if (l->spool.fd >= 0 && l->out.size > 0 && !to_file(l, problem)) {
+        return false;
+    }
+    if ((int64_t)l->out.size > l->spool.limit &&
+        !to_file(l, problem)) { /* short, but the limit is shorter */
+        return false;
+    }
+    let_go(l);
+    reply_count(call, "Discern-Rows", l->n_rows);
+    reply_count(call, "Discern-Refused", l->n_refused);
+    if (l->spool.fd < 0) {
+        http_reply(call, 200, api_answer_type(l->format), &l->out);
+    } else {
+        http_stream_sized(call, 200, api_answer_type(l->format), (uint64_t)l->spool.size,
+                          next_piece);
+    }
+    return true;
+}
+
+/* ---- the sink ---- */
+
+static bool lines_want(const struct http_call *call) {
+    enum wire_instances_format format;
+    return wire_instances_format(http_content_type(call), &format) &&
+           format == WIRE_INSTANCES_NDJSON;
+}
+
+static int64_t body_limit(void *app) {
+    return ((const struct api_app *)app)->max_upload;
+}
+
+/* Query and Accept. NULL: answered. */
+static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
+    static const char *const known[] = {"output", "zero_based", NULL};
+    const struct api_app *app = api_app_of(call);
+    enum wire_answer format;
+    unsigned outputs = 0;
+    bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, kind == API_PREDICTIONS ? known : known + 1) ||
+        !api_query_bool(call, "zero_based", &zero_based) ||
+        (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs)) ||
+        !api_answer_accept(call, WIRE_ANSWER_NDJSON, &format)) {
+        return NULL;
+    }
+    struct lines *l = calloc(1, sizeof *l);
+    if (!l) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the lines");
+        return NULL;
+    }
+    l->serving = app->serving;
+    l->base_path = app->base_path;
+    l->kind = kind;
+    l->format = format;
+    l->outputs = outputs;
+    spool_init(&l->spool, app->spool_dir, app->max_spool);
+    http_set_state(call, l);
+    http_on_done(call, lines_free);
+    return l;
+}
+
+/* A model without directions is told before the body is sent. false: answered. */
+static bool judge_model(struct http_call *call, struct lines *l) {
+    struct problem problem = {0};
+    if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model) > 0 ||
+        prepare(l, &problem)) {
+        return true;
+    }
+    http_reply_problem(call, &problem);
+    return false;
+}
+
+/* On a pool thread, before the body. */
+static void load(struct http_call *call) {
+    struct lines *l = http_state(call);
+    l->m = api_model_take(call);
+    if (l->m) {
+        (void)judge_model(call, l);
+    }
+}
+
+static bool begin(struct http_call *call, enum api_answer_kind kind) {
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    struct lines *l = name ? lines_new(call, kind) : NULL;
+    if (!l) {
+        return false;
+    }
+    l->m = serving_try(l->serving, name, version);
+    if (!l->m) {
+        http_defer(call, load);
+    }
+    return !l->m || judge_model(call, l);
+}
+
+static bool begin_predictions(struct http_call *call) {
+    return begin(call, API_PREDICTIONS);
+}
+
+static bool begin_coordinates(struct http_call *call) {
+    return begin(call, API_COORDINATES);
+}
+
+static enum http_sink_state lines_data(struct http_call *call, const char *bytes, size_t n) {
+    struct lines *l = http_state(call);
+    struct problem problem = {0};
+    if (turn(l, call, bytes, n, false, &problem)) {
+        return HTTP_SINK_MORE;
+    }
+    let_go(l);
+    spool_done(&l->spool);
+    http_reply_problem(call, &problem);
+    return HTTP_SINK_REFUSED;
+}
+
+static void lines_end(struct http_call *call) {
+    struct lines *l = http_state(call);
+    struct problem problem = {0};
+    if (!turn(l, call, "", 0, true, &problem) || !finish(l, call, &problem)) {
+        http_reply_problem(call, &problem);
+    }
+}
+
+static void lines_abort(struct http_call *call) {
+    struct lines *l = http_state(call);
+    let_go(l);
+    spool_done(&l->spool);
+}
+
+static int64_t lines_held(const struct http_call *call) {
+    const struct lines *l = http_state(call);
+    return (int64_t)(l->in.capacity + l->out.capacity + api_answer_memory(&l->answer) +
+                     (l->reader ? wire_lines_memory(l->reader) : 0));
+}
+
+#define LINES_SINK(begin_)                                                                         \
+    {                                                                                              \
+        .wants = lines_want, .body_limit = body_limit, .limit_option = "--max-upload",             \
+        .begin = begin_, .data = lines_data, .end = lines_end, .abort = lines_abort,               \
+        .holds = USUAL_BYTES, .held = lines_held                                                   \
+    }
+const struct http_sink api_predict_lines = LINES_SINK(begin_predictions);
+const struct http_sink api_transform_lines = LINES_SINK(begin_coordinates);
+
+/* ---- a body in memory ---- */
+
+void api_lines_answer(struct http_call *call, const struct serving_model *m,
+                      enum api_answer_kind kind) {
+    struct problem problem = {0};
+    size_t size, used;
+    const char *body = http_body_bytes(call, &size);
+    struct lines *l = lines_new(call, kind);
+    if (!l) {
+        return;
+    }
+    l->m = m;
+    if (!take_lines(l, call, body, size, true, &used, &problem) || !finish(l, call, &problem)) {
+        http_reply_problem(call, &problem);
+    }
+    let_go(l);
+    l->m = NULL; /* the caller's */
+}

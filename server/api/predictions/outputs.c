@@ -1,0 +1,190 @@
+/* What a prediction call wants to know of each row, what that costs, and the room where it is computed. */
+#include "api/predictions/outputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* At a time: rows, and numbers of them. What a row brings and what it answers with stay in a cache. */
+enum { ROWS = 1024, NUMBERS = 32 * 1024 };
+/* … and multiplications. */
+#define AT_ONCE 5e8
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} known[] = {{"label", WIRE_LABEL},
+             {"probabilities", WIRE_PROBABILITIES},
+             {"scores", WIRE_SCORES},
+             {"distance", WIRE_DISTANCE},
+             {"contributions", WIRE_CONTRIBUTIONS},
+             {"ambiguous", WIRE_AMBIGUOUS},
+             {"log_density", WIRE_LOG_DENSITY}};
+enum { N_KNOWN = sizeof known / sizeof known[0] };
+
+/* The bit of the name at the beginning of a list; 0: none of ours. */
+static unsigned find(const char *at, size_t n) {
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        if (strlen(known[i].name) == n && memcmp(known[i].name, at, n) == 0) {
+            return known[i].bit;
+        }
+    }
+    return 0;
+}
+
+bool api_outputs_parse(const char *text, unsigned *out) {
+    unsigned bits = 0;
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ",");
+        unsigned bit = find(at, n);
+        if (!bit) {
+            return false;
+        }
+        bits |= bit;
+        at += n;
+        if (!*at) {
+            break;
+        }
+    }
+    *out = bits;
+    return true;
+}
+
+bool api_outputs_read(struct http_call *call, unsigned *out) {
+    const char *text = http_query(call, "output");
+    *out = WIRE_LABEL | WIRE_PROBABILITIES;
+    if (!text || api_outputs_parse(text, out)) {
+        return true;
+    }
+    http_fail(call, PROBLEM_BAD_REQUEST,
+              "query parameter \"output\" must be a list of label, probabilities, scores, "
+              "distance, contributions, ambiguous, "
+              "log_density, got \"%.100s\"",
+              text);
+    return false;
+}
+
+unsigned api_outputs_of(const dn_model *model, unsigned asked) {
+    if ((asked & WIRE_PROBABILITIES) && !dn_model_has_probabilities(model)) {
+        return (asked & ~(unsigned)WIRE_PROBABILITIES) | WIRE_SCORES;
+    }
+    return asked;
+}
+
+/* ---- cost ---- */
+/* A feature that is a function of inputs takes about one multiplication for each of them. */
+static double expansion_cost(const dn_encoder *encoder) {
+    size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder),
+           n_features = dn_encoder_n_features(encoder);
+    for (size_t i = 0; i < n_inputs; i++) {
+        own += dn_encoder_input(encoder, i)->n_features;
+    }
+    return n_features > own ? (double)(n_features - own) * (double)n_inputs : 0;
+}
+
+double api_outputs_cost(const dn_model *model, unsigned outputs) {
+    const dn_decision decision = dn_model_decision(model);
+    double K = (double)dn_model_classes(model)->n,
+           d = (double)dn_encoder_n_features(dn_model_encoder(model));
+    const double S = (double)dn_model_n_scores(model), machines = dn_model_cost(model);
+    double cost = expansion_cost(dn_model_encoder(model)) + machines;
+    if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
+        cost += 2 * machines + S * d;
+    }
+    if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model)) {
+        cost += 2 * K * d * d;
+    }
+    if (outputs & WIRE_DISTANCE) {
+        cost += K * d;
+    }
+    if ((outputs & WIRE_PROBABILITIES) &&
+        (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
+        cost += 64 * K * K; /* rounds of coupling */
+    }
+    return cost;
+}
+
+/* ---- room ---- */
+/* Whether a row of the model can be left without a class. */
+static bool can_be_ambiguous(const dn_model *model) {
+    const dn_decision decision = dn_model_decision(model);
+    return dn_model_classes(model)->n > 2 && (decision == DN_DECISION_ONE_VS_REST_STRICT ||
+                                              decision == DN_DECISION_ONE_VS_ONE_STRICT ||
+                                              decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
+}
+
+/* What a row of the answer is made of. */
+struct widths {
+    size_t probabilities, scores, distance, contributions, log_density; /* numbers */
+    bool label, candidates, support;
+};
+
+static struct widths widths_of(const dn_model *model, unsigned outputs) {
+    const size_t n_scores = dn_model_n_scores(model),
+                 n_features = dn_encoder_n_features(dn_model_encoder(model));
+    return (struct widths){
+        .probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
+        .scores = outputs & WIRE_SCORES ? n_scores : 0,
+        .distance = (outputs & WIRE_DISTANCE) != 0,
+        .contributions = (outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)
+                             ? n_scores * n_features
+                             : 0,
+        .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
+        .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
+        .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
+        .support = dn_model_can_be_impossible(model)};
+}
+
+/* The next n_rows × width numbers, NULL for none. */
+static double *take(double **at, size_t n_rows, size_t width) {
+    double *taken = width > 0 ? *at : NULL;
+    *at += n_rows * width;
+    return taken;
+}
+
+bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
+                       size_t n_rows, struct problem *problem) {
+    const struct widths w = widths_of(model, outputs);
+    const size_t n_classes = dn_model_classes(model)->n, n_workspace = dn_model_workspace(model);
+    const size_t numbers =
+        w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
+    const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;
+    if (each > OUTPUTS_MAX_NUMBERS) {
+        return problem_set(
+            problem, PROBLEM_ANSWER_TOO_LONG,
+            "the %zu numbers of an instance are more than the %d that one answer may hold%s", each,
+            OUTPUTS_MAX_NUMBERS, w.contributions > 0 ? ": ask for less than contributions" : "");
+    }
+    size_t n = NUMBERS / each;
+    n = n < 1 ? 1 : n > ROWS ? ROWS : n;
+    n = n < n_rows || n_rows == 0 ? n : n_rows;
+    const double cost = n > 1 ? api_outputs_cost(model, outputs)
+                              : 0; /* between two looks at whether somebody still waits */
+    n = cost * (double)n <= AT_ONCE ? n : cost >= AT_ONCE ? 1 : (size_t)(AT_ONCE / cost);
+    /* numbers first, then what needs less alignment */
+    const size_t size =
+        n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
+    void *memory = calloc(n_workspace * sizeof(double) + size, 1);
+    if (!memory) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
+    }
+    double *at = memory;
+    *room = (struct outputs_room){
+        .n = n, .each = each, .memory = memory, .size = size, .workspace = at};
+    at += n_workspace;
+    room->rows.probabilities = take(&at, n, w.probabilities);
+    room->rows.scores = take(&at, n, w.scores);
+    room->rows.distance = take(&at, n, w.distance);
+    room->rows.contributions = take(&at, n, w.contributions);
+    room->rows.log_density = take(&at, n, w.log_density);
+    size_t *label = (size_t *)at;
+    bool *flags = (bool *)(label + n);
+    room->rows.label = w.label ? label : NULL;
+    room->rows.out_of_support = w.support ? flags : NULL;
+    room->rows.candidates = w.candidates ? flags + n : NULL;
+    return true;
+}
+
+void outputs_room_done(struct outputs_room *room) {
+    free(room->memory);
+    *room = (struct outputs_room){0};
+}

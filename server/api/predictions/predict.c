@@ -1,0 +1,122 @@
+/* POST and GET …/predict: rows in; labels, probabilities, scores and what explains them out. Small calls on a model in memory are answered on the I/O thread;
+ * large ones, and those that must wait for the model, on a pool thread. NDJSON is taken by lines.c. */
+#include "api/handlers.h"
+#include "api/predictions/answer.h"
+#include "api/predictions/instances.h"
+#include "api/predictions/lines.h"
+#include "api/predictions/score.h"
+#include "api/support.h"
+
+#include <string.h>
+
+/* A larger body would hold an I/O thread for too long. */
+enum { ON_IO_BYTES = 256 * 1024 };
+
+static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
+    struct wire_instances_options options;
+    struct api_answer_options how = {.kind = API_PREDICTIONS};
+    if (!api_instances_options(call, false, &options)) {
+        return true;
+    }
+    if (options.format == WIRE_INSTANCES_NDJSON) {
+        if (pool) {
+            api_lines_answer(call, m, API_PREDICTIONS);
+        }
+        return pool;
+    }
+    if (!api_outputs_read(call, &how.outputs) ||
+        !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+        return true;
+    }
+    return api_score_body(call, m, &options, &how, pool);
+}
+
+static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    size_t n = http_query_count(call), n_pairs = 0;
+    const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
+    const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
+    struct api_answer_options how = {.kind = API_PREDICTIONS};
+    bool done = true;
+    if (!names || !values) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
+        return true;
+    }
+    if (!api_outputs_read(call, &how.outputs) ||
+        !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
+        n_pairs += strcmp(names[n_pairs], "output") != 0;
+    }
+    if (n - n_pairs > 1) {
+        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" is given more than once");
+        return true;
+    }
+    if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem)) {
+        done = api_score_rows(call, m, &in, &how, pool);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+    wire_instances_done(&in);
+    return done;
+}
+
+/* False: it needs a pool thread. */
+typedef bool predict_fn(struct http_call *call, const struct serving_model *m, bool pool);
+
+static void on_pool(struct http_call *call, predict_fn *predict) {
+    const struct serving_model *m = api_model_take(call);
+    if (!m) {
+        return;
+    }
+    (void)predict(call, m, true);
+    serving_release(api_app_of(call)->serving, m);
+}
+
+/* False: the model is not in memory, or there is too much to do. */
+static bool on_io(struct http_call *call, predict_fn *predict) {
+    struct api_app *app = api_app_of(call);
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name) {
+        return true;
+    }
+    const struct serving_model *m = serving_try(app->serving, name, version);
+    if (!m) {
+        return false;
+    }
+    bool done = !dn_encoder_texts_are_costly(dn_model_encoder(m->model)) && predict(call, m, false);
+    serving_release(app->serving, m);
+    return done;
+}
+
+static void body_on_pool(struct http_call *call) {
+    on_pool(call, predict_body);
+}
+
+static void pairs_on_pool(struct http_call *call) {
+    on_pool(call, predict_pairs);
+}
+
+void api_model_predict(struct http_call *call) {
+    static const char *const known[] = {"output", "zero_based", NULL};
+    size_t size;
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, known)) {
+        return;
+    }
+    http_body_bytes(call, &size);
+    if (size > ON_IO_BYTES || !on_io(call, predict_body)) {
+        http_defer(call, body_on_pool);
+    }
+}
+
+void api_model_predict_query(struct http_call *call) {
+    http_cache_control(call, "no-store");
+    if (!on_io(call, predict_pairs)) {
+        http_defer(call, pairs_on_pool);
+    }
+}

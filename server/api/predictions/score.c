@@ -1,0 +1,142 @@
+/* The rows of a call, scored while they are read. */
+#include "api/predictions/score.h"
+#include "api/predictions/instances.h"
+#include "api/support.h"
+
+/* More multiplications (a short body can stand for many wide rows) would hold an I/O thread for too long. */
+enum { ON_IO_PRODUCTS = 4000000 };
+
+#define NOBODY_WAITS                                                                               \
+    "the answer was given up: the client has closed its side, or the daemon is shutting down"
+
+/* One call. */
+struct scoring {
+    struct http_call *call;
+    const struct serving_model *m;
+    const struct api_answer_options *how;
+    bool pool;
+    double cost; /* multiplications of a row, about */
+    bool begun;  /* the answer is */
+    bool later;  /* a pool thread is needed */
+    struct api_answer answer;
+    struct buf body;
+    size_t held; /* bytes of it that are counted */
+};
+
+static struct scoring scoring_of(struct http_call *call, const struct serving_model *m,
+                                 const struct api_answer_options *how, bool pool) {
+    const unsigned outputs =
+        how->kind == API_PREDICTIONS ? api_outputs_of(m->model, how->outputs) : WIRE_SCORES;
+    return (struct scoring){.call = call,
+                            .m = m,
+                            .how = how,
+                            .pool = pool,
+                            .cost = api_outputs_cost(m->model, outputs)};
+}
+
+/* The answer is counted while it grows. */
+static bool count_body(struct scoring *s, struct problem *problem) {
+    if (s->body.capacity == s->held) {
+        return true;
+    }
+    s->held = s->body.capacity;
+    return http_hold(s->call, s->held) ||
+           problem_set(problem, PROBLEM_UNAVAILABLE,
+                       "the bodies and answers in flight leave no room for an answer of more than "
+                       "%zu bytes in what --body-memory allows; "
+                       "try again, or send fewer instances at a time",
+                       s->body.size);
+}
+
+static bool begin(struct scoring *s, size_t n_rows, struct problem *problem) {
+    struct api_answer_options how = *s->how;
+    how.n_rows = n_rows;
+    s->begun = true;
+    return api_answer_begin(&s->answer, s->m, &how, &s->body, problem);
+}
+
+/* Row `at` of those at hand, number `row` of the body. */
+static void refuse_row(const struct scoring *s, const struct wire_instances *rows, size_t at,
+                       size_t row, struct problem *problem) {
+    char why[DN_MESSAGE_SIZE];
+    struct buf place = {0};
+    api_answer_why_beyond(&s->answer, rows, at, why);
+    const char *pointer = wire_instances_place(rows, row, &place) ? buf_cstr(&place) : NULL;
+    (void)problem_add(problem, PROBLEM_INVALID_INSTANCES, pointer, "instance %zu %s", row, why);
+    buf_done(&place);
+}
+
+/* Scores and writes a block. What cannot be computed of a row is a fault of the row. */
+static bool score(struct scoring *s, const struct wire_instances *rows, size_t first,
+                  struct problem *problem) {
+    bool beyond = false;
+    for (size_t i = 0; i < rows->n && !beyond;) {
+        const size_t scored = api_answer_score(&s->answer, rows, i, rows->n - i, &beyond);
+        for (size_t written = 0; written < scored;) {
+            written += api_answer_write(&s->answer, written, scored);
+            if (!count_body(s, problem)) {
+                return false;
+            }
+        }
+        i += scored;
+        if (beyond) {
+            refuse_row(s, rows, i, first + i, problem);
+        }
+        if (s->pool && http_gone(s->call)) {
+            return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+        }
+    }
+    return true;
+}
+
+static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
+                     struct problem *problem) {
+    struct scoring *s = arg;
+    const size_t n_rows = first + rows->n;
+    s->later = !s->pool && (double)n_rows * s->cost > ON_IO_PRODUCTS;
+    if (s->later) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "a pool thread is needed");
+    }
+    return (s->begun || begin(s, rows->n, problem)) &&
+           api_answer_fits(&s->answer, n_rows, problem) && score(s, rows, first, problem);
+}
+
+/* Answers, unless a pool thread is to do it all. */
+static bool end(struct scoring *s, bool good, struct problem *problem) {
+    const enum wire_answer format = s->how->format;
+    if (s->later) {
+        problem_done(problem);
+        (void)http_hold(s->call, 0);
+    } else if (good) {
+        api_answer_end(&s->answer);
+        if (format == WIRE_ANSWER_JSON) {
+            buf_putc(&s->body, '\n'); /* a terminal's prompt stands on its own line */
+        }
+        http_reply(s->call, 200, api_answer_type(format), &s->body);
+    } else {
+        http_reply_problem(s->call, problem);
+    }
+    api_answer_done(&s->answer);
+    buf_done(&s->body);
+    return !s->later;
+}
+
+bool api_score_body(struct http_call *call, const struct serving_model *m,
+                    const struct wire_instances_options *options,
+                    const struct api_answer_options *how, bool pool) {
+    struct scoring s = scoring_of(call, m, how, pool);
+    struct wire_instances_options in_blocks = *options;
+    struct wire_instances none = {0};
+    struct problem problem = {0};
+    in_blocks.block = on_block;
+    in_blocks.arg = &s;
+    return end(&s, api_instances_read(call, &in_blocks, m->model, &none, &problem), &problem);
+}
+
+bool api_score_rows(struct http_call *call, const struct serving_model *m,
+                    const struct wire_instances *rows, const struct api_answer_options *how,
+                    bool pool) {
+    struct scoring s = scoring_of(call, m, how, pool);
+    struct problem problem = {0};
+    return end(&s, on_block(&s, rows, 0, &problem) && problem.type == PROBLEM_NONE, &problem);
+}

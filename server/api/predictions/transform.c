@@ -1,0 +1,34 @@
+/* POST …/transform: rows in, their coordinates along the model's directions out (Fisher's projection). Runs on a pool thread; NDJSON is taken by lines.c. */
+#include "api/handlers.h"
+#include "api/predictions/answer.h"
+#include "api/predictions/instances.h"
+#include "api/predictions/lines.h"
+#include "api/predictions/score.h"
+#include "api/support.h"
+
+static void transform(struct http_call *call, const struct serving_model *m,
+                      const struct wire_instances_options *options) {
+    struct api_answer_options how = {.kind = API_COORDINATES};
+    if (api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+        (void)api_score_body(call, m, options, &how, true);
+    }
+}
+
+void api_model_transform(struct http_call *call) {
+    static const char *const known[] = {"zero_based", NULL};
+    struct api_app *app = api_app_of(call);
+    struct wire_instances_options options;
+    http_cache_control(call, "no-store");
+    const struct serving_model *m = api_query_known(call, known) ? api_model_take(call) : NULL;
+    if (!m) {
+        return;
+    }
+    if (api_instances_options(call, false, &options)) {
+        if (options.format == WIRE_INSTANCES_NDJSON) {
+            api_lines_answer(call, m, API_COORDINATES);
+        } else {
+            transform(call, m, &options);
+        }
+    }
+    serving_release(app->serving, m);
+}

@@ -1,0 +1,201 @@
+/* Where the reader of separated text stands, and how it goes on: from the mode it is in to the next, up to what is decided. */
+#include "formats/csv/csv_reader.h"
+#include "formats/text/scan.h"
+
+#include <string.h>
+
+/* Offset of the next delimiter or line end in data[from … limit - 1], or limit. */
+static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
+    const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
+                   cr = scan_repeat('\r');
+    for (size_t at = from; at < limit; at += 8) { /* may look into the slack */
+        const uint64_t w = scan_load(c->data + at);
+        const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
+        if (marks != 0) {
+            const size_t found = at + scan_first(marks);
+            return found < limit ? found : limit;
+        }
+    }
+    return limit;
+}
+
+/* Offset of the next quote, in tab-separated text also of the next line end; or limit. */
+static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
+    if (c->delimiter != '\t') {
+        const char *quote = memchr(c->data + from, '"', limit - from);
+        return quote != NULL ? (size_t)(quote - c->data) : limit;
+    }
+    size_t at = from;
+    while (at < limit && c->data[at] != '"' && c->data[at] != '\n' && c->data[at] != '\r') {
+        at++;
+    }
+    return at;
+}
+
+/* A cell of tab-separated text that begins with a quote and turns out not to be quoted: read it again as plain text. */
+static void as_plain(struct csv *c) {
+    c->mode = MODE_PLAIN;
+    c->scan = c->cell;
+}
+
+static void step_cell(struct csv *c, size_t limit) {
+    c->doubled = false;
+    if (c->cell == c->row && csv_is_comment(c)) {
+        c->comments++;
+        c->mode = MODE_COMMENT;
+        return;
+    }
+    if (c->data[c->cell] == '"') {
+        c->mode = MODE_QUOTED;
+        c->scan = c->cell + 1;
+        return;
+    }
+    csv_plain_cells(c, limit);
+    const bool comment = c->cell == c->row && csv_is_comment(c);
+    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' &&
+        !comment) {
+        c->mode = MODE_PLAIN; /* a quote within it */
+    }
+}
+
+static void step_plain(struct csv *c, size_t limit) {
+    c->scan = plain_scan(c, c->scan, limit);
+    if (c->scan - c->cell > c->max_cell) {
+        csv_cell_too_long(c);
+    }
+    if (c->scan < limit && !c->stopped) {
+        csv_plain_push(c, c->scan);
+        csv_cell_end(c, c->scan);
+    }
+}
+
+static void step_quoted(struct csv *c, size_t limit) {
+    c->scan = quoted_scan(c, c->scan, limit);
+    if (c->scan - c->cell > c->max_cell + 1) {
+        csv_cell_too_long(c);
+    }
+    if (c->scan < limit && !c->stopped) {
+        if (c->data[c->scan] != '"') {
+            as_plain(c);
+            return;
+        }
+        c->scan++;
+        c->mode = MODE_CLOSED;
+    }
+}
+
+static void step_closed(struct csv *c) {
+    const char t = c->data[c->scan];
+    if (t == '"') {
+        c->doubled = true;
+        c->scan++;
+        c->mode = MODE_QUOTED;
+    } else if (t == c->delimiter || t == '\n' || t == '\r') {
+        csv_quoted_push(c, c->scan - 1);
+        csv_cell_end(c, c->scan);
+    } else if (c->delimiter == '\t') {
+        as_plain(c);
+    } else {
+        csv_fault(c, c->scan, false,
+                  "text after a closing quote: quotes within a quoted cell are doubled");
+        c->mode = MODE_STRAY;
+    }
+}
+
+static void step_stray(struct csv *c, size_t limit) {
+    c->scan = plain_scan(c, c->scan, limit);
+    if (c->scan - c->cell > c->max_cell) {
+        csv_cell_too_long(c);
+    }
+    if (c->scan < limit && !c->stopped) {
+        c->quotes = true;
+        csv_plain_push(c, c->scan);
+        csv_cell_end(c, c->scan);
+    }
+}
+
+static void step_lf(struct csv *c) {
+    if (c->data[c->scan] == '\n') {
+        c->scan++;
+    }
+    c->row = c->cell = c->scan;
+    c->mode = MODE_CELL;
+}
+
+/* Nothing of the line is kept, however long it is. */
+static void step_comment(struct csv *c, size_t limit) {
+    size_t at = c->scan;
+    while (at < limit && c->data[at] != '\n' && c->data[at] != '\r') {
+        at++;
+    }
+    if (at < limit) {
+        c->mode = c->data[at] == '\r' ? MODE_LF : MODE_CELL;
+        c->line++;
+        at++;
+    }
+    c->row = c->cell = c->scan = at;
+}
+
+void csv_parse(struct csv *c, size_t limit) {
+    while (!c->stopped && c->scan < limit) {
+        switch ((enum csv_mode)c->mode) {
+        case MODE_CELL:
+            step_cell(c, limit);
+            break;
+        case MODE_PLAIN:
+            step_plain(c, limit);
+            break;
+        case MODE_QUOTED:
+            step_quoted(c, limit);
+            break;
+        case MODE_CLOSED:
+            step_closed(c);
+            break;
+        case MODE_STRAY:
+            step_stray(c, limit);
+            break;
+        case MODE_LF:
+            step_lf(c);
+            break;
+        case MODE_COMMENT:
+            step_comment(c, limit);
+            break;
+        }
+    }
+}
+
+/* The last cell, which no delimiter or line end follows. */
+static void last_cell(struct csv *c) {
+    switch ((enum csv_mode)c->mode) {
+    case MODE_LF:
+    case MODE_COMMENT:
+        return;
+    case MODE_QUOTED:
+        csv_fault(c, c->cell, true, "quote is never closed");
+        return;
+    case MODE_CELL:
+        if (c->n_cells == 0) {
+            return;
+        }
+        csv_plain_push(c, c->size); /* the line ends with a delimiter: an empty cell */
+        break;
+    case MODE_PLAIN:
+    case MODE_STRAY:
+        csv_plain_push(c, c->size);
+        break;
+    case MODE_CLOSED:
+        csv_quoted_push(c, c->size - 1);
+        break;
+    }
+    csv_row_end(c, c->size, c->size);
+}
+
+void csv_parse_end(struct csv *c) {
+    while (!c->stopped && c->mode == MODE_QUOTED && c->delimiter == '\t') {
+        as_plain(c);
+        csv_parse(c, c->size);
+    }
+    if (!c->stopped) {
+        last_cell(c);
+    }
+}

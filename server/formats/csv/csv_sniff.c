@@ -1,0 +1,293 @@
+/* Delimiter and header of separated text: the sample is read with the reader itself, once for each delimiter. */
+#include "formats/csv/csv_sniff.h"
+#include "formats/csv/csv.h"
+#include "formats/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More cells than a table may have columns are counted, so that a table too wide is told by its own delimiter. */
+enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS, SHARP_BEFORE = 256 };
+
+/* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
+static bool read_sample(const struct csv_sample *sample, char delimiter,
+                        const struct csv_handler *handler, size_t *unfinished) {
+    struct csv csv;
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
+    csv.comment = sample->comment;
+    if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
+        csv_end(&csv);
+    }
+    const bool well = !csv.no_memory;
+    *unfinished = csv.n_cells + 1;
+    csv_done(&csv);
+    return well;
+}
+
+/* ---- delimiter ---- */
+struct count {
+    char delimiter;
+    char comment;
+    size_t rows;                 /* seen that count */
+    size_t cells;                /* of the first row */
+    size_t agree;                /* rows with that many cells */
+    size_t sharp;                /* rows that begin with # before the first one that does not */
+    size_t first_sharp;          /* cells of the first of them */
+    size_t agree_sharp;          /* how many of them have as many */
+    uint32_t seen[SHARP_BEFORE]; /* cells of the first ones */
+    bool no_memory;
+};
+
+/* Rows that begin with # wait for the first one that does not. */
+static void count_sharp(struct count *count, const struct csv_row *row) {
+    if (count->sharp < SHARP_BEFORE) {
+        count->seen[count->sharp] = (uint32_t)row->n_cells;
+    }
+    count->first_sharp = count->sharp == 0 ? row->n_cells : count->first_sharp;
+    count->agree_sharp += row->n_cells == count->first_sharp;
+    count->sharp++;
+}
+
+static bool count_row(void *arg, const struct csv_row *row) {
+    struct count *count = arg;
+    const bool sharp = count->comment == '\0' && row->bytes[0] == '#';
+    if (sharp && count->rows == 0) {
+        count_sharp(count, row);
+        return true;
+    }
+    if (count->rows == 0) {
+        count->cells = row->n_cells;
+        for (size_t i = 0; i < count->sharp && i < SHARP_BEFORE; i++) {
+            count->agree += count->seen[i] == row->n_cells;
+        }
+        count->rows = count->agree;
+    }
+    if (sharp && row->n_cells != count->cells) {
+        return true;
+    }
+    count->agree += row->n_cells == count->cells;
+    return ++count->rows < CSV_SNIFF_ROWS;
+}
+
+/* Returns complete rows that do not only begin with #. */
+static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
+    *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
+    size_t unfinished = 0;
+    count->no_memory =
+        !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count},
+                     &unfinished);
+    const size_t rows = count->rows;
+    if (rows == 0 && count->sharp > 0) { /* nothing but such rows */
+        count->rows = count->sharp < CSV_SNIFF_ROWS ? count->sharp : CSV_SNIFF_ROWS;
+        count->agree = count->agree_sharp < count->rows ? count->agree_sharp : count->rows;
+        count->cells = count->first_sharp;
+    } else if (rows == 0) { /* better than nothing */
+        count->rows = count->agree = 1;
+        count->cells = unfinished;
+    }
+    return rows;
+}
+
+static bool better(const struct count *a, const struct count *b) {
+    if ((a->cells >= 2) != (b->cells >= 2)) {
+        return a->cells >= 2;
+    }
+    const size_t share_a = a->agree * b->rows,
+                 share_b = b->agree * a->rows; /* products of at most 1,000 each */
+    if (share_a != share_b) {
+        return share_a > share_b;
+    }
+    return b->delimiter != '\t' && a->cells > b->cells;
+}
+
+char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape) {
+    static const char candidates[] = {'\t', ',', ';', '|'};
+    struct count best = {0};
+    size_t complete = 0;
+    bool no_memory = false;
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        struct count count;
+        if (candidates[i] == sample->comment) {
+            continue;
+        }
+        const size_t rows = count_rows(sample, candidates[i], &count);
+        no_memory |= count.no_memory;
+        if (best.delimiter == '\0' || better(&count, &best) ||
+            (best.cells < 2 && candidates[i] == ',')) {
+            best = count;
+            complete = rows;
+        }
+    }
+    if (shape != NULL) {
+        *shape = (struct csv_shape){complete, best.cells, no_memory};
+    }
+    return best.delimiter;
+}
+
+void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape) {
+    struct count count;
+    shape->rows = count_rows(sample, delimiter, &count);
+    shape->cells = count.cells;
+    shape->no_memory = count.no_memory;
+}
+
+/* ---- header ---- */
+struct below {
+    struct text name;    /* the first row's cell, in `text` */
+    enum cell_says says; /* what it reads as */
+    bool numbers;        /* a number was seen below */
+    bool booleans;       /* a boolean */
+    bool others;         /* any other text */
+    bool repeated;       /* the first row's text was seen again */
+};
+
+struct evidence {
+    const struct missing *missing;
+    size_t cells; /* of the table's first row, and its comment character: to know comments */
+    char comment;
+    size_t rows; /* seen, the first one included */
+    int64_t
+        again; /* line of the first that is the same as the first one, in several cells; 0: none is */
+    size_t n;             /* cells of the first row */
+    struct below *column; /* [n] */
+    char *text;           /* the first row's texts */
+    bool no_memory;
+};
+
+static bool first_row(struct evidence *e, const struct csv_row *row) {
+    size_t size = 1;
+    for (size_t i = 0; i < row->n_cells; i++) {
+        size += row->cells[i].length;
+    }
+    e->n = row->n_cells;
+    e->column = calloc(row->n_cells + 1, sizeof *e->column);
+    e->text = malloc(size);
+    if (e->column == NULL || e->text == NULL) {
+        e->no_memory = true;
+        return false;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < row->n_cells; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        memcpy(e->text + used, t.bytes, t.n);
+        e->column[i].name = (struct text){e->text + used, t.n};
+        e->column[i].says = cell_says(e->missing, t.bytes, t.n);
+        used += t.n;
+    }
+    return true;
+}
+
+static bool is_first_again(const struct evidence *e, const struct csv_row *row) {
+    bool same = row->n_cells == e->n && e->n > 1;
+    for (size_t i = 0; i < e->n && same; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        same = t.n == e->column[i].name.n && memcmp(t.bytes, e->column[i].name.bytes, t.n) == 0;
+    }
+    return same;
+}
+
+static bool header_row(void *arg, const struct csv_row *row) {
+    struct evidence *e = arg;
+    if (csv_is_comment(row, e->cells, e->comment)) {
+        return true;
+    }
+    if (e->rows++ == 0) {
+        return first_row(e, row);
+    }
+    if (is_first_again(e, row)) {
+        e->again = e->again > 0 ? e->again : row->line;
+        return e->rows < CSV_SNIFF_ROWS;
+    }
+    for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
+        struct below *column = &e->column[i];
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const enum cell_says says = cell_says(e->missing, t.bytes, t.n);
+        column->numbers |= says == CELL_NUMBER;
+        column->booleans |= says == CELL_BOOLEAN;
+        column->others |= says == CELL_OTHER;
+        column->repeated |=
+            t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
+    }
+    return e->rows < CSV_SNIFF_ROWS;
+}
+
+static int by_text(const void *a, const void *b) {
+    const struct text *x = &((const struct below *)a)->name, *y = &((const struct below *)b)->name;
+    const int order = memcmp(x->bytes, y->bytes, x->n < y->n ? x->n : y->n);
+    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* 2020, 0, 17: a number that may be a name. */
+static bool is_plain(struct text t) {
+    size_t n = 0;
+    while (n < t.n && t.bytes[n] >= '0' && t.bytes[n] <= '9') {
+        n++;
+    }
+    return n == t.n && n > 0 && n <= 9;
+}
+
+/* What the first row and the rows below it say, all columns together. */
+struct verdict {
+    bool word;     /* a cell of the first row is neither empty nor a value */
+    bool unnamed;  /* one is empty */
+    bool token;    /* one is a token for missing, in letters */
+    bool value;    /* one is a number or a boolean */
+    bool odd;      /* one is a number that is no plain one, or a boolean */
+    bool repeated; /* one occurs again in its column, or two are equal */
+    bool typed;    /* one that is no value stands over only numbers or only booleans */
+};
+
+/* Sorts the columns. */
+static struct verdict judge(struct evidence *e) {
+    struct verdict v = {0};
+    for (size_t i = 0; i < e->n; i++) {
+        const struct below *column = &e->column[i];
+        const bool number = column->says == CELL_NUMBER, boolean = column->says == CELL_BOOLEAN;
+        v.word |= column->says == CELL_OTHER;
+        v.unnamed |= column->name.n == 0;
+        v.token |= column->says == CELL_MISSING && column->name.n > 0;
+        v.value |= number || boolean;
+        v.odd |= boolean || (number && !is_plain(column->name));
+        v.repeated |= column->repeated;
+        v.typed |= (column->says == CELL_OTHER || column->name.n == 0) &&
+                   column->numbers != column->booleans && !column->others;
+    }
+    qsort(e->column, e->n, sizeof *e->column, by_text);
+    for (size_t i = 1; i < e->n; i++) {
+        v.repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0 && e->column[i].name.n > 0;
+    }
+    v.repeated |= e->again > 0 && !v.typed;
+    return v;
+}
+
+/* The rule of csv_sniff.h. */
+static void decide(struct evidence *e, struct csv_header *out) {
+    *out = (struct csv_header){0};
+    if (e->n == 0) {
+        return;
+    }
+    const struct verdict v = judge(e);
+    if (!v.value && !v.token) {
+        out->header = v.typed || (!v.unnamed && !v.repeated);
+    } else {
+        out->doubtful = v.word && !v.odd && !v.repeated;
+        out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
+    }
+    out->again = out->header ? e->again : 0;
+}
+
+bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
+                      const struct missing *missing, struct csv_header *out) {
+    struct evidence e = {.missing = missing, .cells = cells, .comment = sample->comment};
+    size_t unfinished = 0;
+    const bool well =
+        read_sample(sample, delimiter, &(struct csv_handler){.row = header_row, .arg = &e},
+                    &unfinished) &&
+        !e.no_memory;
+    if (well) {
+        decide(&e, out);
+    }
+    free(e.column);
+    free(e.text);
+    return well;
+}

@@ -1,0 +1,200 @@
+/* Instances as separated text. Lines that begin with # are comments where they would be in a table. The first line is a header if every cell of it names a column of the model, or if one does and none is a number; its order is free.
+ * Without a header cells are in input order (labelled: the target last). The delimiter is found out. */
+#include "formats/csv/csv.h"
+#include "formats/csv/csv_sniff.h"
+#include "formats/instances/instances.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK = 256 * 1024 };
+
+/* The reading of one body. */
+struct reading {
+    struct instances *in;
+    bool begun;          /* the first line was read */
+    struct slot *column; /* header: [n] where each cell belongs; NULL without header */
+    size_t n; /* cells expected in a line; before the first: in the line that seems to be it */
+    int64_t stray_line; /* a fault of the row that comes yet, which may be a comment; 0: none */
+    int64_t stray_column;
+    const char *stray_text;
+    struct buf why;
+};
+
+static void fault_at(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
+                     const char *text) {
+    int64_t line = 0, column = 0;
+    char shown[SLOT_SHOWN];
+    csv_cell_place(row, i, &line, &column);
+    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s",
+                    (size_t)r->in->n_begun - 1, instances_show(r->in, slot, shown), text);
+}
+
+/* ---- header ---- */
+static bool is_header(struct instances *in, const struct csv_row *row) {
+    size_t names = 0, numbers = 0;
+    for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        double number = 0;
+        names += instances_find(in, t.bytes, t.n, i).input != SIZE_MAX;
+        numbers += dn_number_parse(t.bytes, t.n, &number);
+    }
+    return names == row->n_cells || (names > 0 && numbers == 0);
+}
+
+/* Two cells that are the same place of a sparse input; row->n_cells: there are none. */
+static size_t find_twice(struct reading *r, const struct csv_row *row) {
+    struct names seen = {0};
+    size_t i = 0;
+    for (; i < row->n_cells; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        if (names_find(&seen, t.bytes, t.n) >= 0) {
+            break;
+        }
+        if (!names_add(&seen, t.bytes, t.n)) {
+            instances_no_memory(r->in);
+            break;
+        }
+    }
+    names_done(&seen);
+    return i;
+}
+
+static bool read_header(struct reading *r, const struct csv_row *row) {
+    struct instances *in = r->in;
+    const size_t twice = in->sparse ? find_twice(r, row) : row->n_cells;
+    r->column = malloc(row->n_cells * sizeof *r->column);
+    if (r->column == NULL) {
+        instances_no_memory(in);
+        return false;
+    }
+    for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct slot slot = instances_find(in, t.bytes, t.n, i);
+        const bool known = slot.input != SIZE_MAX,
+                   sparse = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
+        r->column[i] = slot;
+        if (known && i != twice && (sparse || in->named[slot.input] == 0)) {
+            in->named[slot.input] = 1;
+            continue;
+        }
+        int64_t line = 0, column = 0;
+        char shown[TEXT_SHOWN];
+        r->column[i].input = SIZE_MAX;
+        csv_cell_place(row, i, &line, &column);
+        instances_fault(in, NULL, line, column, "%s column %s%s",
+                        known ? "the" : "the model has no", text_show(t.bytes, t.n, shown),
+                        known ? " comes twice" : "");
+    }
+    r->n = row->n_cells;
+    return !in->stopped;
+}
+
+/* ---- rows ---- */
+static void put_cell(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
+                     double *out) {
+    struct instances *in = r->in;
+    const struct csv_cell *cell = &row->cells[i];
+    const bool number = cell->kind != CSV_TEXT && slot.input < in->n_inputs;
+    if (number && in->type[slot.input] == DN_NUMERIC) {
+        out[slot.input] = cell->number;
+        return;
+    }
+    if (number && in->type[slot.input] == DN_SPARSE) {
+        if (cell->number != 0) {
+            instances_put_entry(in, slot.input, slot.place, cell->number);
+        }
+        return;
+    }
+    const struct value value = {.kind = VALUE_TEXT,
+                                .text = {csv_cell_text(row, cell), cell->length}};
+    buf_clear(&r->why);
+    if (!instances_put(in, slot, &value, &r->why)) {
+        const char *why = buf_cstr(&r->why);
+        fault_at(r, row, i, slot, why != NULL ? why : "");
+    }
+}
+
+static bool on_row(void *arg, const struct csv_row *row) {
+    struct reading *r = arg;
+    struct instances *in = r->in;
+    const int64_t stray_line = r->stray_line;
+    r->stray_line = 0;
+    if (csv_is_comment(row, r->n, '\0')) {
+        return true;
+    }
+    if (stray_line > 0) {
+        instances_fault(in, NULL, stray_line, r->stray_column, "%s", r->stray_text);
+    }
+    if (!r->begun) {
+        r->begun = true;
+        r->n = in->n_cells + in->labelled;
+        if (is_header(in, row)) {
+            return read_header(r, row);
+        }
+        in->all_named = true;
+    }
+    double *out = instances_row(in);
+    if (out == NULL) {
+        return false;
+    }
+    if (row->n_cells != r->n) {
+        int64_t line = 0, column = 0;
+        csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
+        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s",
+                        (size_t)in->n_begun - 1, row->n_cells, row->n_cells == 1 ? "" : "s", r->n,
+                        in->labelled && r->column == NULL ? " (the target last)" : "");
+        (void)instances_row_end(in);
+        return !in->stopped;
+    }
+    for (size_t i = 0; i < r->n && !in->stopped; i++) {
+        const struct slot slot = r->column != NULL ? r->column[i] : instances_cell(in, i);
+        if (slot.input != SIZE_MAX) {
+            put_cell(r, row, i, slot, out);
+        }
+    }
+    (void)instances_row_end(in); /* nothing comes twice: the header was judged */
+    return !in->stopped;
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
+    struct reading *r = arg;
+    if (fatal) {
+        instances_fault(r->in, NULL, line, column, "%s", text);
+        r->in->stopped = true;
+    } else if (r->stray_line == 0) {
+        r->stray_line = line;
+        r->stray_column = column;
+        r->stray_text = text;
+    }
+}
+
+bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter,
+                        struct wire_instances *out) {
+    struct reading r = {.in = in};
+    struct csv csv;
+    const struct csv_sample sample = {.bytes = body,
+                                      .n = size < LOOK ? size : LOOK,
+                                      .whole = size <= LOOK};
+    struct csv_shape shape;
+    if (delimiter == '\0') {
+        delimiter = csv_sniff_delimiter(&sample, &shape);
+    } else {
+        csv_sniff_shape(&sample, delimiter, &shape);
+    }
+    r.n = shape.cells;
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
+    if (csv_feed(&csv, body, size)) {
+        csv_end(&csv);
+    }
+    if (csv.no_memory || shape.no_memory) {
+        instances_no_memory(in);
+    }
+    const bool well = instances_finish(in, NULL, out);
+    csv_done(&csv);
+    free(r.column);
+    buf_done(&r.why);
+    return well;
+}

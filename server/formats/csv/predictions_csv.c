@@ -1,0 +1,240 @@
+/* Predictions as CSV or TSV: a header, and a line a row. */
+#include "formats/csv/predictions_csv.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the header ---- */
+static void put_column(struct wire_predictions *p, const char *name, size_t n) {
+    if (p->n_columns++ > 0) {
+        buf_putc(p->out, p->delimiter);
+    }
+    wire_csv_text(name, n, p->delimiter, p->out);
+}
+
+static void put_word(struct wire_predictions *p, const char *name) {
+    put_column(p, name, strlen(name));
+}
+
+static void put_class_text(const dn_classes *classes, size_t k, struct buf *out) {
+    const uint32_t from = classes->names.start[k], n = classes->names.start[k + 1] - from;
+    if (n > 0) {
+        buf_append(out, classes->names.bytes + from, n);
+    }
+}
+
+/* What score s is about: nothing when it is the only one, a class, or "a vs b". */
+static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
+    const dn_classes *classes = dn_model_classes(model);
+    const dn_decision decision = dn_model_decision(model);
+    size_t negative = SIZE_MAX, positive = SIZE_MAX;
+    if (decision == DN_DECISION_NATIVE) {
+        put_class_text(classes, s, out); /* a score for each class */
+        return;
+    }
+    dn_decision_machine(decision, classes->n, s, &negative, &positive);
+    put_class_text(classes, positive, out);
+    if (negative != SIZE_MAX) {
+        buf_puts(out, " vs ");
+        put_class_text(classes, negative, out);
+    }
+}
+
+/* "p(setosa)", "score(setosa)", "contribution(setosa: petal_length)". */
+static void put_made(struct wire_predictions *p, struct buf *name) {
+    buf_putc(name, ')');
+    if (name->failed) {
+        p->out->failed = true;
+        return;
+    }
+    put_column(p, name->data, name->size);
+}
+
+static void put_scores(struct wire_predictions *p, struct buf *name) {
+    const size_t n = dn_model_n_scores(p->model);
+    if (n == 1) {
+        put_word(p, "score");
+        return;
+    }
+    for (size_t s = 0; s < n && !p->out->failed; s++) {
+        buf_clear(name);
+        buf_puts(name, "score(");
+        put_score_text(p->model, s, name);
+        put_made(p, name);
+    }
+}
+
+static void put_contributions(struct wire_predictions *p, struct buf *name) {
+    if (!dn_model_has_contributions(p->model)) { /* one cell, empty */
+        put_word(p, "contributions");
+        return;
+    }
+    const dn_encoder *encoder = dn_model_encoder(p->model);
+    const size_t n_scores = dn_model_n_scores(p->model),
+                 n_features = dn_encoder_n_features(encoder);
+    struct buf feature = {0};
+    for (size_t s = 0; s < n_scores && !p->out->failed; s++) {
+        for (size_t j = 0; j < n_features && !p->out->failed; j++) {
+            buf_clear(name);
+            buf_puts(name, "contribution(");
+            if (n_scores > 1) {
+                put_score_text(p->model, s, name);
+                buf_puts(name, ": ");
+            }
+            if (wire_feature_name(encoder, j, &feature) == NULL) {
+                p->out->failed = true;
+                break;
+            }
+            buf_append(name, feature.data, feature.size);
+            put_made(p, name);
+        }
+    }
+    buf_done(&feature);
+}
+
+static void put_probabilities(struct wire_predictions *p, struct buf *name) {
+    const dn_classes *classes = dn_model_classes(p->model);
+    for (size_t k = 0; k < classes->n && !p->out->failed; k++) {
+        buf_clear(name);
+        buf_puts(name, "p(");
+        put_class_text(classes, k, name);
+        put_made(p, name);
+    }
+}
+
+void predictions_csv_header(struct wire_predictions *p, const dn_prediction *will) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } single[] = {{WIRE_DISTANCE, "distance"},
+                  {WIRE_AMBIGUOUS, "ambiguous"},
+                  {WIRE_LOG_DENSITY, "log_density"}};
+    struct buf name = {0};
+    if (p->outputs & WIRE_LABEL) {
+        put_word(p, "label");
+    }
+    if (p->outputs & WIRE_PROBABILITIES) {
+        put_probabilities(p, &name);
+    }
+    if (p->outputs & WIRE_SCORES) {
+        put_scores(p, &name);
+    }
+    if (p->outputs & WIRE_CONTRIBUTIONS) {
+        put_contributions(p, &name);
+    }
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
+        if (p->outputs & single[i].bit) {
+            put_word(p, single[i].name);
+        }
+    }
+    if (will->candidates != NULL) {
+        put_word(p, "candidates");
+    }
+    if (will->out_of_support != NULL) {
+        put_word(p, "out_of_support");
+    }
+    if (p->refusal_base != NULL) {
+        put_word(p, "error");
+    }
+    buf_putc(p->out, '\n');
+    buf_done(&name);
+}
+
+/* ---- rows ---- */
+static void put_number(double x, struct buf *out) {
+    if (isfinite(x) && buf_reserve(out, DN_NUMBER_SIZE)) {
+        out->size += dn_number_format(x, out->data + out->size);
+    }
+}
+
+/* Cells are separated by a delimiter before each; the first one's is taken away at the end. */
+static void put_numbers(struct wire_predictions *p, const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        buf_putc(p->out, p->delimiter);
+        put_number(x[i], p->out);
+    }
+}
+
+static void put_candidates(const struct wire_predictions *p, const bool *candidates) {
+    const dn_classes *classes = dn_model_classes(p->model);
+    struct buf text = {0};
+    buf_putc(&text, '[');
+    for (size_t k = 0; k < classes->n; k++) {
+        if (candidates[k]) {
+            if (text.size > 1) {
+                buf_putc(&text, ',');
+            }
+            wire_class_write(classes, k, &text);
+        }
+    }
+    buf_putc(&text, ']');
+    wire_csv_text(text.data, text.failed ? 0 : text.size, p->delimiter, p->out);
+    p->out->failed |= text.failed;
+    buf_done(&text);
+}
+
+static void put_label(struct wire_predictions *p, size_t label) {
+    buf_putc(p->out, p->delimiter);
+    if (label != DN_AMBIGUOUS) {
+        predictions_put_class(p, label);
+    }
+}
+
+static void put_flag(struct wire_predictions *p, bool flag) {
+    buf_putc(p->out, p->delimiter);
+    buf_puts(p->out, flag ? "true" : "false");
+}
+
+void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+    const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
+    const size_t n_features = dn_encoder_n_features(dn_model_encoder(p->model)),
+                 begin = p->out->size;
+    const bool ambiguous =
+        (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
+    struct buf *out = p->out;
+    if (p->outputs & WIRE_LABEL) {
+        put_label(p, rows->label[i]);
+    }
+    if (p->outputs & WIRE_PROBABILITIES) {
+        put_numbers(p, rows->probabilities + i * n_classes, n_classes);
+    }
+    if (p->outputs & WIRE_SCORES) {
+        put_numbers(p, rows->scores + i * n_scores, n_scores);
+    }
+    if (p->outputs & WIRE_CONTRIBUTIONS) {
+        if (rows->contributions != NULL) {
+            put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
+        } else {
+            buf_putc(out, p->delimiter);
+        }
+    }
+    if (p->outputs & WIRE_DISTANCE) {
+        put_numbers(p, rows->distance + i, 1);
+    }
+    if (p->outputs & WIRE_AMBIGUOUS) {
+        put_flag(p, ambiguous);
+    }
+    if (p->outputs & WIRE_LOG_DENSITY) {
+        buf_putc(out, p->delimiter);
+        put_number(rows->log_density == NULL ? (double)NAN : rows->log_density[i], out);
+    }
+    if (rows->candidates != NULL) {
+        buf_putc(out, p->delimiter);
+        if (ambiguous) {
+            put_candidates(p, rows->candidates + i * n_classes);
+        }
+    }
+    if (rows->out_of_support != NULL) {
+        put_flag(p, rows->out_of_support[i]);
+    }
+    if (p->refusal_base != NULL) {
+        buf_putc(out, p->delimiter);
+    }
+    if (out->size > begin && !out->failed) { /* the delimiter before the first cell */
+        memmove(out->data + begin, out->data + begin + 1, out->size - begin - 1);
+        out->size--;
+    }
+    if (out->size == begin) {
+        buf_puts(out, "\"\""); /* the one cell is empty: an empty line would be none */
+    }
+}

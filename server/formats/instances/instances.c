@@ -1,0 +1,355 @@
+/* Instances: the matrix and its entries. Which input a name or a cell belongs to is in instances_inputs.c, what a value may be in instances_value.c; the formats are in
+ * instances_json.c, instances_lines.c, instances_csv.c, instances_svmlight.c and instances_pairs.c. */
+#include "formats/instances/instances.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wire_instances_done(struct wire_instances *in) {
+    free(in->raw);
+    free(in->row_start);
+    free(in->feature);
+    free(in->entry);
+    free(in->label);
+    *in = (struct wire_instances){0};
+}
+
+bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out) {
+    if (in->place != NULL) {
+        buf_printf(out, "%s/%zu", in->place, i);
+    }
+    return in->place != NULL;
+}
+
+dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n) {
+    const dn_raw_rows all = {.n = in->n,
+                             .value = in->raw,
+                             .row_start = in->row_start,
+                             .feature = in->feature,
+                             .entry = in->entry};
+    return dn_raw_part(all, in->n_inputs, first, n);
+}
+
+void wire_instances_keep_labelled(struct wire_instances *in) {
+    size_t n = 0, n_entries = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        const size_t from = in->row_start != NULL ? in->row_start[i] : 0,
+                     end = in->row_start != NULL ? in->row_start[i + 1] : 0;
+        if (in->label[i] == SIZE_MAX) {
+            continue;
+        }
+        memmove(in->raw + n * in->n_inputs, in->raw + i * in->n_inputs,
+                in->n_inputs * sizeof *in->raw);
+        in->label[n] = in->label[i];
+        if (end > from) {
+            memmove(in->feature + n_entries, in->feature + from,
+                    (end - from) * sizeof *in->feature);
+            memmove(in->entry + n_entries, in->entry + from, (end - from) * sizeof *in->entry);
+        }
+        n_entries += end - from;
+        n++;
+        if (in->row_start != NULL) {
+            in->row_start[n] =
+                n_entries; /* n <= i + 1: what is read next lies behind it, or was read */
+        }
+    }
+    in->n = n;
+}
+
+/* ---- begin and end ---- */
+bool instances_init(struct instances *in, const dn_model *model, bool labelled,
+                    struct problem *problem) {
+    *in = (struct instances){.model = model,
+                             .encoder = dn_model_encoder(model),
+                             .classes = dn_model_classes(model),
+                             .labelled = labelled,
+                             .target = dn_model_target(model),
+                             .problem = problem,
+                             .max_bytes = INSTANCES_MAX_BYTES};
+    in->n_inputs = dn_encoder_n_inputs(in->encoder);
+    in->rows.n_inputs = in->n_inputs;
+    in->type = malloc(in->n_inputs + 1);
+    in->run = calloc(in->n_inputs + 1, sizeof *in->run);
+    in->named = calloc(in->n_inputs + 1, sizeof *in->named);
+    if (in->type == NULL || in->run == NULL || in->named == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    for (size_t i = in->n_inputs; i-- > 0;) {
+        const dn_column_type type = dn_encoder_input(in->encoder, i)->type;
+        in->type[i] = (uint8_t)type;
+        in->run[i] = type == DN_NUMERIC ? in->run[i + 1] + 1 : 0;
+        in->n_cells += type == DN_SPARSE ? dn_encoder_input(in->encoder, i)->n_features : 1;
+        in->sparse |= type == DN_SPARSE;
+        in->entries |= type == DN_SPARSE || type == DN_TEXT;
+    }
+    in->block_rows = INSTANCES_BLOCK_NUMBERS / (in->n_inputs > 0 ? in->n_inputs : 1);
+    in->block_rows = in->block_rows < 1                 ? 1
+                     : in->block_rows > WIRE_BLOCK_ROWS ? WIRE_BLOCK_ROWS
+                                                        : in->block_rows;
+    return missing_init(&in->missing, NULL, problem);
+}
+
+void instances_done(struct instances *in) {
+    wire_instances_done(&in->rows);
+    free(in->type);
+    free(in->run);
+    free(in->named);
+    names_done(&in->names);
+    dn_text_work_free(in->words);
+}
+
+/* ---- faults ---- */
+void instances_no_memory(struct instances *in) {
+    problem_done(in->problem);
+    problem_set(in->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    in->stopped = true;
+}
+
+void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column,
+                     const char *format, ...) {
+    struct buf text = {0};
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    const char *detail = buf_cstr(&text);
+    if (line > 0) {
+        problem_add_line(in->problem, PROBLEM_INVALID_INSTANCES, line, column, "%s",
+                         detail != NULL ? detail : "");
+    } else {
+        problem_add(in->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s",
+                    detail != NULL ? detail : "");
+    }
+    buf_done(&text);
+    in->stopped |= in->problem->n_errors + in->problem->n_dropped >= INSTANCES_MAX_FAULTS;
+}
+
+/* ---- the matrix ---- */
+static bool refuse_size(struct instances *in) {
+    instances_fault(in, NULL, 0, 0,
+                    "the instances need more than %zu MiB of memory: send fewer at a time",
+                    in->max_bytes >> 20);
+    in->stopped = true;
+    return false;
+}
+
+/* What a row takes beside its entries. */
+static size_t row_bytes(const struct instances *in) {
+    return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
+}
+
+/* May matrix and entries grow to so many rows and entries? */
+static bool may_hold(struct instances *in, size_t n_rows, size_t n_entries) {
+    const size_t entry = sizeof *in->rows.entry + sizeof *in->rows.feature;
+    struct problem why = {0};
+    if (in->options == NULL || in->options->hold == NULL ||
+        in->options->hold(in->options->arg, n_rows * row_bytes(in) + n_entries * entry, &why)) {
+        return true;
+    }
+    problem_done(in->problem);
+    problem_move(in->problem, &why);
+    in->stopped = true;
+    return false;
+}
+
+/* *array with room for n elements of a size; what it holds stays. */
+static bool resize(void *array, size_t n, size_t size) {
+    void *memory = realloc(*(void **)array, n * size);
+    if (memory != NULL) {
+        *(void **)array = memory;
+    }
+    return memory != NULL;
+}
+
+static bool rows_grow(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    const size_t width = in->n_inputs > 0 ? in->n_inputs : 1, most = in->max_bytes / row_bytes(in);
+    if (rows->capacity >= most) {
+        return refuse_size(in);
+    }
+    size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 1;
+    capacity = capacity > most ? most : capacity;
+    if (!may_hold(in, capacity, rows->entry_capacity)) {
+        return false;
+    }
+    bool grown = resize(&rows->raw, capacity * width, sizeof *rows->raw);
+    grown = grown && (!in->labelled || resize(&rows->label, capacity, sizeof *rows->label));
+    const bool first = rows->row_start == NULL;
+    grown =
+        grown && (!in->entries || resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    if (!grown) {
+        instances_no_memory(in);
+        return false;
+    }
+    if (in->entries && first) {
+        rows->row_start[0] = 0;
+    }
+    rows->capacity = capacity;
+    return true;
+}
+
+/* The rows at hand go to who wants them in blocks. With a fault no row is of any use. */
+static bool give_block(struct instances *in) {
+    const size_t first = (size_t)in->n_begun - in->rows.n;
+    if (in->problem->type == PROBLEM_NONE &&
+        !in->options->block(in->options->arg, &in->rows, first, in->problem)) {
+        in->stopped = true;
+    }
+    in->rows.n = 0;
+    in->n_entries = 0;
+    return !in->stopped;
+}
+
+static bool in_blocks(const struct instances *in) {
+    return in->options != NULL && in->options->block != NULL;
+}
+
+double *instances_row(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    const bool full = rows->n >= in->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
+    if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
+        return NULL;
+    }
+    if (in->stopped || (rows->n == rows->capacity && !rows_grow(in))) {
+        return NULL;
+    }
+    double *row = rows->raw + rows->n * in->n_inputs;
+    const bool wanted =
+        !in_blocks(in) ||
+        in->problem->type == PROBLEM_NONE; /* otherwise it goes nowhere, and may be wide */
+    for (size_t i = 0; wanted && i < in->n_inputs; i++) {
+        row[i] = (double)NAN;
+    }
+    if (in->labelled) {
+        rows->label[rows->n] = SIZE_MAX;
+    }
+    rows->n++;
+    in->n_begun++;
+    return row;
+}
+
+/* ---- entries ---- */
+static bool entries_grow(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    const size_t each = sizeof *rows->entry + sizeof *rows->feature, most = in->max_bytes / each;
+    if (rows->entry_capacity >= most) {
+        return refuse_size(in);
+    }
+    size_t capacity = rows->entry_capacity > 0 ? 2 * rows->entry_capacity : 256;
+    capacity = capacity > most ? most : capacity;
+    if (!may_hold(in, rows->capacity, capacity)) {
+        return false;
+    }
+    if (!resize(&rows->feature, capacity, sizeof *rows->feature) ||
+        !resize(&rows->entry, capacity, sizeof *rows->entry)) {
+        instances_no_memory(in);
+        return false;
+    }
+    rows->entry_capacity = capacity;
+    return true;
+}
+
+void instances_put_feature(struct instances *in, size_t feature, double value) {
+    if (in->stopped || (in->n_entries == in->rows.entry_capacity && !entries_grow(in))) {
+        return;
+    }
+    in->rows.feature[in->n_entries] = (uint32_t)feature;
+    in->rows.entry[in->n_entries++] = value;
+}
+
+void instances_put_entry(struct instances *in, size_t i, size_t place, double number) {
+    const size_t feature =
+        place <= UINT32_MAX ? dn_encoder_sparse_feature(in->encoder, i, (uint32_t)place) : SIZE_MAX;
+    if (feature != SIZE_MAX) {
+        instances_put_feature(in, feature, number);
+    }
+}
+
+/* Sorts n entries by feature, by a heap: no worst case, no memory. */
+static void sift(uint32_t *feature, double *entry, size_t at, size_t n) {
+    const uint32_t f = feature[at];
+    const double x = entry[at];
+    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && feature[child + 1] > feature[child];
+        if (feature[child] <= f) {
+            break;
+        }
+        feature[at] = feature[child];
+        entry[at] = entry[child];
+        at = child;
+    }
+    feature[at] = f;
+    entry[at] = x;
+}
+
+static void sort_entries(uint32_t *feature, double *entry, size_t n) {
+    for (size_t i = n / 2; i-- > 0;) {
+        sift(feature, entry, i, n);
+    }
+    for (size_t end = n; end-- > 1;) {
+        const uint32_t f = feature[0];
+        const double x = entry[0];
+        feature[0] = feature[end];
+        entry[0] = entry[end];
+        feature[end] = f;
+        entry[end] = x;
+        sift(feature, entry, 0, end);
+    }
+}
+
+size_t instances_row_end(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    if (!in->entries || in->stopped) {
+        return SIZE_MAX;
+    }
+    const size_t from = rows->row_start[rows->n - 1], n = in->n_entries - from;
+    uint32_t *feature = n > 0 ? rows->feature + from : NULL;
+    double *entry = n > 0 ? rows->entry + from : NULL;
+    size_t kept = 0, twice = SIZE_MAX, sorted = 1;
+    while (sorted < n && feature[sorted] > feature[sorted - 1]) {
+        sorted++;
+    }
+    if (sorted < n) {
+        sort_entries(feature, entry, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        twice = i > 0 && feature[i] == feature[i - 1] ? feature[i] : twice;
+        feature[kept] = feature[i];
+        entry[kept] = entry[i];
+        kept += entry[i] != 0; /* zeros were kept to find what comes twice */
+    }
+    in->n_entries = from + kept;
+    rows->row_start[rows->n] = in->n_entries;
+    return twice;
+}
+
+void instances_row_drop(struct instances *in) {
+    in->rows.n--;
+    in->n_entries = in->entries ? in->rows.row_start[in->rows.n] : 0;
+}
+
+/* ---- the end ---- */
+bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out) {
+    if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
+        instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
+    }
+    for (size_t i = 0;
+         in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled;
+         i++) {
+        if (in->named[i] == 0 && !instances_is_sparse(in, i)) {
+            instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"",
+                            instances_name(in, i));
+        }
+    }
+    if (in->problem->type != PROBLEM_NONE) {
+        return false;
+    }
+    if (in_blocks(in)) {
+        return give_block(in) && in->problem->type == PROBLEM_NONE;
+    }
+    *out = in->rows;
+    in->rows = (struct wire_instances){0};
+    return true;
+}

@@ -1,0 +1,188 @@
+/* What a value may be, by its input's type, and where it goes. */
+#include "formats/instances/instances.h"
+#include "formats/text/cell_hint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- values ---- */
+/* What came, for a message. */
+static void put_shown(const struct value *value, struct buf *why) {
+    char shown[TEXT_SHOWN];
+    text_show(value->text.bytes, value->text.n, shown);
+    switch (value->kind) {
+    case VALUE_STRING:
+    case VALUE_TEXT:
+        buf_puts(why, shown);
+        return;
+    case VALUE_NESTED:
+        buf_puts(why, "an array or an object");
+        return;
+    case VALUE_MISSING:
+    case VALUE_NUMBER:
+    case VALUE_NOT_FINITE:
+    case VALUE_TRUE:
+    case VALUE_FALSE:
+        buf_printf(why, "%.*s", (int)(value->text.n < 40 ? value->text.n : 40), value->text.bytes);
+        return;
+    }
+}
+
+static bool refuse(const struct value *value, const char *rule, struct buf *why) {
+    buf_puts(why, rule);
+    buf_puts(why, " (got ");
+    put_shown(value, why);
+    buf_putc(why, ')');
+    return false;
+}
+
+static bool is_text(const struct value *value) {
+    return value->kind == VALUE_STRING || value->kind == VALUE_TEXT;
+}
+
+/* Null, or a token for missing; NaN is one only where no number is expected. */
+static bool is_missing(const struct instances *in, const struct value *value, bool numeric) {
+    if (value->kind == VALUE_MISSING) {
+        return true;
+    }
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    return is_text(value) && missing_has(&in->missing, t) &&
+           !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
+}
+
+/* What was perhaps meant. */
+static void put_hint(const struct value *value, struct buf *why) {
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    const char *hint = NULL;
+    if (is_text(value)) {
+        hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
+                   ? "a missing value is null, or empty in text"
+                   : cell_hint(t.bytes, t.n);
+    }
+    if (hint != NULL) {
+        buf_puts(why, ": ");
+        buf_puts(why, hint);
+    }
+}
+
+static bool as_number(const struct value *value, double *out, struct buf *why) {
+    if (value->kind == VALUE_NUMBER) {
+        *out = value->number;
+        return true;
+    }
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    if (value->kind == VALUE_TEXT && dn_number_parse(t.bytes, t.n, out)) {
+        return true;
+    }
+    (void)refuse(value, "must be a finite number", why);
+    put_hint(value, why);
+    return false;
+}
+
+static bool as_boolean(const struct value *value, double *out, struct buf *why) {
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    bool truth = value->kind == VALUE_TRUE;
+    if (value->kind == VALUE_NUMBER && (value->number == 0 || value->number == 1)) {
+        truth = value->number == 1;
+    } else if (is_text(value) && (text_is(t, "0") || text_is(t, "1"))) {
+        truth = text_is(t, "1");
+    } else if (value->kind != VALUE_TRUE && value->kind != VALUE_FALSE &&
+               !(is_text(value) && text_boolean(t, &truth))) {
+        return refuse(value, "must be true or false", why);
+    }
+    *out = truth ? 1 : 0;
+    return true;
+}
+
+static bool put_label(struct instances *in, const struct value *value, struct buf *why) {
+    size_t *label = &in->rows.label[in->rows.n - 1];
+    const dn_column_type type = in->classes->type;
+    double number = 0;
+    size_t k = SIZE_MAX;
+    if (is_missing(in, value, false)) {
+        return true;
+    }
+    if (type == DN_NUMERIC || type == DN_BOOLEAN) {
+        if (!(type == DN_NUMERIC ? as_number(value, &number, why)
+                                 : as_boolean(value, &number, why))) {
+            return false;
+        }
+        k = dn_model_class_of_number(in->model, number);
+    } else if (value->kind != VALUE_NESTED && value->kind != VALUE_NOT_FINITE) {
+        k = dn_model_class_of_text(in->model, value->text.bytes, value->text.n);
+    }
+    if (k == SIZE_MAX) {
+        return refuse(value, "must be one of the model's classes", why);
+    }
+    *label = k;
+    return true;
+}
+
+/* The entries of a text. */
+static bool put_words(struct instances *in, size_t i, struct text text, struct buf *why) {
+    const uint32_t *feature = NULL;
+    const double *entry = NULL;
+    size_t n = 0;
+    dn_error err;
+    dn_error_clear(&err);
+    dn_status status = in->words == NULL ? dn_text_work_new(&in->words, &err) : DN_OK;
+    if (status == DN_OK) {
+        status = dn_encoder_text(in->encoder, i, text.bytes, text.n, in->words, &feature, &entry,
+                                 &n, &err);
+    }
+    if (status == DN_ERR_DATA) {
+        buf_puts(why, err.message);
+        return false;
+    }
+    if (status != DN_OK) {
+        instances_no_memory(in);
+        return true;
+    }
+    for (size_t k = 0; k < n; k++) {
+        instances_put_feature(in, feature[k], entry[k]);
+    }
+    return true;
+}
+
+static bool put_place(struct instances *in, struct slot slot, const struct value *value,
+                      struct buf *why) {
+    double number = 0;
+    if (!as_number(value, &number, why)) {
+        return false;
+    }
+    instances_put_entry(in, slot.input, slot.place, number);
+    return true;
+}
+
+bool instances_put(struct instances *in, struct slot slot, const struct value *value,
+                   struct buf *why) {
+    const size_t i = slot.input;
+    if (i == in->n_inputs) {
+        return !in->labelled || put_label(in, value, why);
+    }
+    double *out = &in->rows.raw[(in->rows.n - 1) * in->n_inputs + i];
+    const dn_column_type type = (dn_column_type)in->type[i];
+    if (is_missing(in, value, type == DN_NUMERIC || type == DN_SPARSE)) {
+        return true;
+    }
+    if (type == DN_SPARSE) {
+        return put_place(in, slot, value, why);
+    }
+    if (type == DN_NUMERIC) {
+        return as_number(value, out, why);
+    }
+    if (type == DN_BOOLEAN) {
+        return as_boolean(value, out, why);
+    }
+    if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
+        return refuse(value, "must be a string", why);
+    }
+    if (type == DN_TEXT) {
+        return put_words(in, i, value->text, why);
+    }
+    *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
+    if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {
+        return refuse(value, "must be a category that training saw", why);
+    }
+    return true;
+}

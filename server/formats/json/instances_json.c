@@ -1,0 +1,239 @@
+/* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows": [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
+#include "formats/json/instances_json.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void rows(struct json_reading *r) {
+    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+        json_row(r);
+    }
+}
+
+/* ---- columns ---- */
+static void column_fault(struct json_reading *r, size_t i, const char *before, struct text name,
+                         const char *after) {
+    struct buf pointer = {0};
+    char shown[TEXT_SHOWN];
+    buf_printf(&pointer, "/columns/%zu", i);
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
+                    name.bytes != NULL ? text_show(name.bytes, name.n, shown) : "", after);
+    buf_done(&pointer);
+}
+
+static bool columns_grow(struct json_reading *r) {
+    const size_t capacity = r->columns_capacity > 0 ? 2 * r->columns_capacity : 16;
+    struct slot *grown = realloc(r->column, capacity * sizeof *grown);
+    if (grown == NULL) {
+        instances_no_memory(r->in);
+        return false;
+    }
+    r->column = grown;
+    r->columns_capacity = capacity;
+    return true;
+}
+
+static void add_column(struct json_reading *r, const char *name, size_t n) {
+    struct instances *in = r->in;
+    const struct text trimmed = text_trim(name, n);
+    const struct slot slot = instances_find(in, trimmed.bytes, trimmed.n, r->n_columns);
+    const bool known = slot.input != SIZE_MAX,
+               place = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
+    if (in->stopped || (r->n_columns == r->columns_capacity && !columns_grow(r))) {
+        return;
+    }
+    if (!known) {
+        column_fault(r, r->n_columns, "the model has no column ", trimmed, "");
+    } else if (!place &&
+               in->named[slot.input] != 0) { /* a place that comes twice is found in the rows */
+        column_fault(r, r->n_columns, "the column ", trimmed, " comes twice");
+    } else {
+        in->named[slot.input] = 1;
+    }
+    r->column[r->n_columns++] = slot;
+}
+
+/* The "name" of a column object; what else it has is not read, so that a description can be sent back. */
+static bool read_name(struct json_reading *r, struct buf *name) {
+    bool named = false;
+    while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+        const bool wanted = text_is((struct text){r->token.text, r->token.length}, "name");
+        json_next(r);
+        if (wanted) {
+            named = r->token.kind == WIRE_JSON_STRING;
+            buf_clear(name);
+            buf_append(name, named ? r->token.text : "", named ? r->token.length : 0);
+        }
+        json_skip(r);
+    }
+    return named && !json_over(r);
+}
+
+static void columns(struct json_reading *r) {
+    struct buf name = {0};
+    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+        if (r->token.kind == WIRE_JSON_STRING) {
+            add_column(r, r->token.text, r->token.length);
+        } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT && read_name(r, &name) && !name.failed) {
+            add_column(r, name.size > 0 ? name.data : "", name.size);
+        } else if (name.failed) {
+            instances_no_memory(r->in);
+        } else if (!json_over(r)) {
+            column_fault(r, r->n_columns, "a column must be a name, or an object with a name",
+                         (struct text){NULL, 0}, "");
+            r->in->stopped = true; /* the rest cannot be counted */
+        }
+    }
+    buf_done(&name);
+}
+
+/* ---- the document ---- */
+struct members {
+    bool instances, columns, rows; /* were seen */
+    bool alone;                    /* the body is an instance, not an object that has some */
+};
+
+/* The array that a member must be; what is none is a fault, and passed over. */
+static bool begin_array(struct json_reading *r, const char *pointer) {
+    if (json_next(r) != WIRE_JSON_BEGIN_ARRAY && !json_over(r)) {
+        instances_fault(r->in, pointer, 0, 0, "\"%s\" must be an array", pointer + 1);
+        json_skip(r);
+    }
+    return r->token.kind == WIRE_JSON_BEGIN_ARRAY && !json_over(r);
+}
+
+/* Rows of what "columns" has named. If there is something wrong with that, they are not judged. */
+static void listed_rows(struct json_reading *r, const struct members *m) {
+    r->prefix = r->in->rows.place = "/rows";
+    if (!m->columns) {
+        instances_fault(r->in, "/rows", 0, 0, "\"columns\" must come before \"rows\"");
+    }
+    if (r->in->problem->type != PROBLEM_NONE) {
+        json_next(r);
+        json_skip(r);
+        return;
+    }
+    if (begin_array(r, "/rows")) {
+        while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+            json_listed_row(r);
+        }
+    }
+}
+
+static void fault_member(struct json_reading *r, struct text key, const char *before,
+                         const char *after) {
+    char shown[TEXT_SHOWN];
+    struct buf name = {0}, pointer = {0};
+    buf_append(&name, key.bytes, key.n);
+    const char *text = buf_cstr(&name);
+    if (text != NULL) {
+        json_pointer(&pointer, "", text);
+    }
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
+                    text_show(key.bytes, key.n, shown), after);
+    buf_done(&name);
+    buf_done(&pointer);
+}
+
+/* A member that is none of ours: most often somebody has sent one instance as it is. */
+static void other_member(struct json_reading *r, struct text key, struct members *m) {
+    char shown[TEXT_SHOWN];
+    if (!m->alone && !m->instances && !m->columns &&
+        instances_find(r->in, key.bytes, key.n, SIZE_MAX).input != SIZE_MAX) {
+        m->alone = true;
+        instances_fault(r->in, "", 0, 0,
+                        "the body is an instance itself (%s is a column of the model): send "
+                        "{\"instances\":[{…}]}, or an instance a line as "
+                        "application/x-ndjson",
+                        text_show(key.bytes, key.n, shown));
+    } else if (!m->alone && !r->in->stopped) {
+        fault_member(r, key, "unknown member ",
+                     ": there are only \"instances\", or \"columns\" and \"rows\"");
+    }
+    json_next(r);
+    json_skip(r);
+}
+
+static void member(struct json_reading *r, struct members *m) {
+    const struct text key = {r->token.text, r->token.length};
+    const char *const names[] = {"instances", "columns", "rows"};
+    bool *const seen[] = {&m->instances, &m->columns, &m->rows};
+    size_t which = 0;
+    while (which < 3 && !text_is(key, names[which])) {
+        which++;
+    }
+    if (which == 3 || m->alone) {
+        other_member(r, key, m);
+        return;
+    }
+    if (*seen[which]) {
+        fault_member(r, key, "member ", " comes twice");
+        json_next(r);
+        json_skip(r);
+        return;
+    }
+    *seen[which] = true;
+    if (which == 0 && begin_array(r, "/instances")) {
+        rows(r);
+    } else if (which == 1 && begin_array(r, "/columns")) {
+        columns(r);
+    } else if (which == 2) {
+        listed_rows(r, m);
+    }
+}
+
+/* What the object as a whole must be. */
+static void judge_members(struct json_reading *r, const struct members *m) {
+    if (m->alone) {
+        return;
+    }
+    if (m->instances && (m->columns || m->rows)) {
+        instances_fault(r->in, "", 0, 0,
+                        "there must be either \"instances\", or \"columns\" and \"rows\"");
+    } else if (m->columns && !m->rows) {
+        instances_fault(r->in, "/rows", 0, 0, "\"rows\" is missing");
+    } else if (!m->instances && !m->rows) {
+        instances_fault(r->in, "/instances", 0, 0,
+                        "\"instances\" is missing: the body must be as {\"instances\":[{…}]}");
+    }
+}
+
+static void document(struct json_reading *r) {
+    struct members m = {0};
+    if (json_next(r) == WIRE_JSON_BEGIN_ARRAY) {
+        r->prefix = r->in->rows.place = "";
+        rows(r);
+    } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT) {
+        while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+            member(r, &m);
+        }
+        if (!json_over(r)) {
+            judge_members(r, &m);
+        }
+    } else if (!json_over(r)) {
+        instances_fault(r->in, "", 0, 0,
+                        "the body must be an object with \"instances\", or an array");
+    }
+    if (!json_over(r)) {
+        json_next(r); /* the end, or a fault */
+    }
+}
+
+bool instances_read_json(struct instances *in, const char *body, size_t size,
+                         struct wire_instances *out) {
+    struct json_reading r = {.in = in, .prefix = "/instances"};
+    wire_json_init(&r.json);
+    r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
+    wire_json_feed(&r.json, body, size);
+    wire_json_close(&r.json);
+    in->rows.place = r.prefix;
+    document(&r);
+    if (r.token.kind == WIRE_JSON_FAULT) {
+        wire_json_problem(&r.json, in->problem);
+    }
+    const bool well = instances_finish(in, r.prefix, out);
+    json_reading_done(&r);
+    return well;
+}

@@ -1,0 +1,279 @@
+/* One instance of JSON. Numbers go from the text into the matrix. */
+#include "formats/json/instances_json.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_reading_done(struct json_reading *r) {
+    wire_json_done(&r->json);
+    buf_done(&r->why);
+    buf_done(&r->pointer);
+    free(r->column);
+}
+
+static bool begins(enum wire_json_kind kind) {
+    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
+}
+
+void json_skip(struct json_reading *r) {
+    size_t depth = begins(r->token.kind);
+    while (depth > 0 && !json_over(r)) {
+        const enum wire_json_kind kind = json_next(r);
+        depth += begins(kind);
+        depth -= kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT;
+    }
+}
+
+/* ---- faults ---- */
+/* Of a document, the pointer of the row at hand, or of a value in it: by key, or by position (SIZE_MAX: neither). */
+static const char *pointer_of(struct json_reading *r, const struct text *key, size_t position) {
+    if (r->line > 0) {
+        return NULL;
+    }
+    buf_clear(&r->pointer);
+    buf_printf(&r->pointer, "%s/%zu", r->prefix, (size_t)r->in->n_begun - 1);
+    if (key == NULL && position != SIZE_MAX) {
+        buf_printf(&r->pointer, "/%zu", position);
+    }
+    if (key != NULL) {
+        buf_putc(&r->pointer, '/');
+    }
+    for (size_t i = 0; key != NULL && i < key->n; i++) { /* RFC 6901 */
+        if (key->bytes[i] == '~' || key->bytes[i] == '/') {
+            buf_puts(&r->pointer, key->bytes[i] == '~' ? "~0" : "~1");
+        } else {
+            buf_putc(&r->pointer, key->bytes[i]);
+        }
+    }
+    return buf_cstr(&r->pointer);
+}
+
+/* A fault of the last token, or at the pointer. In a document the instance is told, for its number is not easily seen; in lines the line is. */
+static void fault(struct json_reading *r, const char *pointer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void fault(struct json_reading *r, const char *pointer, const char *format, ...) {
+    struct buf text = {0};
+    int64_t line = 0, column = 0;
+    va_list args;
+    if (r->line == 0) {
+        buf_printf(&text, "instance %zu", (size_t)r->in->n_begun - 1);
+    } else {
+        wire_json_place(&r->json, &line, &column);
+        buf_puts(&text, "the instance");
+    }
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    const char *detail = buf_cstr(&text);
+    instances_fault(r->in, pointer, r->line, column, "%s", detail != NULL ? detail : "");
+    buf_done(&text);
+}
+
+/* ---- values ---- */
+static struct value value_of(const struct wire_json_token *token) {
+    struct value value = {.kind = VALUE_NESTED, .text = {"", 0}};
+    switch (token->kind) {
+    case WIRE_JSON_NULL:
+        value.kind = VALUE_MISSING;
+        return value;
+    case WIRE_JSON_TRUE:
+        value.kind = VALUE_TRUE;
+        break;
+    case WIRE_JSON_FALSE:
+        value.kind = VALUE_FALSE;
+        break;
+    case WIRE_JSON_STRING:
+        value.kind = VALUE_STRING;
+        break;
+    case WIRE_JSON_NUMBER:
+        value.kind = token->finite ? VALUE_NUMBER : VALUE_NOT_FINITE;
+        value.number = token->number;
+        break;
+    case WIRE_JSON_NOT_FINITE:
+        value.kind = VALUE_NOT_FINITE;
+        break;
+    default:
+        return value;
+    }
+    value.text = (struct text){token->text, token->length};
+    return value;
+}
+
+/* The value that the last token is (or begins) belongs to a slot; it came under a key, or at a position. */
+static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
+    const struct value value = value_of(&r->token);
+    char shown[SLOT_SHOWN];
+    buf_clear(&r->why);
+    if (!instances_put(r->in, slot, &value, &r->why)) {
+        const char *why = buf_cstr(&r->why);
+        const char *name = instances_show(r->in, slot, shown);
+        const struct text key = {name + 1, strlen(name) - 2}; /* without the quotes */
+        fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name,
+              why != NULL ? why : "");
+    }
+    json_skip(r);
+}
+
+/* ---- arrays ---- */
+enum { AT_ONCE = 256 };
+
+/* Numbers of consecutive features of a sparse input, the first that of a place; returns how many were read. */
+static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
+    double number[AT_ONCE];
+    const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);
+    const size_t feature =
+        dn_encoder_sparse_feature(r->in->encoder, slot.input, (uint32_t)slot.place);
+    const size_t left = input->first_feature + input->n_features - feature;
+    const size_t n = wire_json_numbers(&r->json, number, left < AT_ONCE ? left : AT_ONCE);
+    for (size_t k = 0; k < n; k++) {
+        if (number[k] != 0) {
+            instances_put_feature(r->in, feature + k, number[k]);
+        }
+    }
+    return n;
+}
+
+/* The plain numbers that follow at position i, straight into the matrix; returns how many. */
+static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
+    struct instances *in = r->in;
+    if (i >= in->n_cells) {
+        return 0;
+    }
+    const struct slot slot = instances_cell(in, i);
+    if (in->type[slot.input] == DN_SPARSE) {
+        return sparse_numbers(r, slot);
+    }
+    return in->run[slot.input] > 0
+               ? wire_json_numbers(&r->json, row + slot.input, in->run[slot.input])
+               : 0;
+}
+
+static void array_row(struct json_reading *r, double *row) {
+    struct instances *in = r->in;
+    const size_t expected = in->n_cells + in->labelled;
+    size_t i = 0;
+    in->all_named = true;
+    for (;;) {
+        const size_t read = plain_numbers(r, row, i);
+        i += read;
+        if (read > 0 && i < in->n_cells && in->sparse) {
+            continue;
+        }
+        json_next(r);
+        if (r->token.kind == WIRE_JSON_END_ARRAY || json_over(r)) {
+            break;
+        }
+        if (i < expected) {
+            put(r, instances_cell(in, i), false, i);
+        } else {
+            json_skip(r);
+        }
+        i++;
+    }
+    if (i != expected && !json_over(r)) {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu%s", i,
+              i == 1 ? "" : "s", expected, in->labelled ? " (the target last)" : "");
+    }
+}
+
+/* ---- objects ---- */
+/* The key of the last token: where does its value belong? input SIZE_MAX: its value is not read. */
+static struct slot key_slot(struct json_reading *r, size_t expected) {
+    struct instances *in = r->in;
+    const struct slot nowhere = {SIZE_MAX, 0};
+    const struct text key = {r->token.text, r->token.length};
+    char shown[TEXT_SHOWN];
+    const struct slot slot = instances_find(in, key.bytes, key.n, expected);
+    if (slot.input == SIZE_MAX) {
+        if (!in->stopped) {
+            fault(r, pointer_of(r, &key, 0), ": the model has no column %s",
+                  text_show(key.bytes, key.n, shown));
+        }
+        return nowhere;
+    }
+    r->nameless &= slot.input == in->n_inputs; /* the target says nothing of what is asked */
+    if (slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE) {
+        return slot; /* what comes twice is found when the row is complete */
+    }
+    if (in->named[slot.input] == in->n_begun) {
+        fault(r, pointer_of(r, &key, 0), ": the column %s comes twice",
+              text_show(key.bytes, key.n, shown));
+        return nowhere;
+    }
+    in->named[slot.input] = in->n_begun;
+    return slot;
+}
+
+static void object_row(struct json_reading *r) {
+    size_t expected = 0;
+    while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+        const struct slot slot = key_slot(r, expected);
+        json_next(r);
+        if (slot.input == SIZE_MAX) {
+            json_skip(r);
+            continue;
+        }
+        put(r, slot, true, 0);
+        expected = slot.input + 1;
+    }
+}
+
+static void fault_twice(struct json_reading *r, size_t feature) {
+    char name[SLOT_SHOWN];
+    (void)dn_encoder_feature_name(r->in->encoder, feature, name, sizeof name);
+    const struct text key = {name, strlen(name)};
+    fault(r, pointer_of(r, &key, 0), ": the column \"%s\" comes twice", name);
+}
+
+void json_row(struct json_reading *r) {
+    double *row = instances_row(r->in);
+    r->nameless = r->token.kind == WIRE_JSON_BEGIN_OBJECT;
+    if (row == NULL) {
+        return;
+    }
+    if (r->token.kind == WIRE_JSON_BEGIN_ARRAY) {
+        array_row(r, row);
+    } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT) {
+        object_row(r);
+    } else {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array or an object");
+    }
+    const size_t twice = instances_row_end(r->in);
+    if (twice != SIZE_MAX) {
+        fault_twice(r, twice);
+    }
+}
+
+/* ---- "rows" of "columns" ---- */
+static void listed_values(struct json_reading *r) {
+    size_t i = 0;
+    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+        if (i < r->n_columns) {
+            put(r, r->column[i], false, i);
+        } else {
+            json_skip(r);
+        }
+        i++;
+    }
+    if (i != r->n_columns && !json_over(r)) {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu as \"columns\" has",
+              i, i == 1 ? "" : "s", r->n_columns);
+    }
+}
+
+void json_listed_row(struct json_reading *r) {
+    if (instances_row(r->in) == NULL) {
+        return;
+    }
+    if (r->token.kind == WIRE_JSON_BEGIN_ARRAY) {
+        listed_values(r);
+    } else {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array of the values of \"columns\"");
+        json_skip(r);
+    }
+    const size_t twice = instances_row_end(r->in);
+    if (twice != SIZE_MAX) {
+        fault_twice(r, twice);
+    }
+}

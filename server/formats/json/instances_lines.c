@@ -1,0 +1,236 @@
+/* Instances as NDJSON: an array or an object a line. A block of rows at a time, each line judged by itself; or a whole body as one table. */
+#include "formats/json/instances_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with so many is full */
+
+struct wire_lines {
+    struct instances in;
+    struct json_reading r;
+    struct problem problem; /* of the line at hand */
+    size_t max_rows, max_line;
+    int64_t *line_of; /* [max_rows] */
+    bool begun;       /* what may be a byte order mark is behind us */
+    bool skipping;    /* within a line that is too long already */
+};
+
+/* ---- one line ---- */
+static bool is_blank(const char *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The line is no JSON, or there is no memory for it. */
+static void fault(struct json_reading *r) {
+    int64_t line = 0, column = 0;
+    const char *text = r->json.fault;
+    switch (r->json.fault_code) { /* the reader of JSON calls the line a body */
+    case WIRE_JSON_NO_MEMORY:
+        instances_no_memory(r->in);
+        return;
+    case WIRE_JSON_EMPTY:
+        text = "the line is empty";
+        break;
+    case WIRE_JSON_ENDS_IN_CONTAINER:
+        text = "the line ends within an array or object";
+        break;
+    case WIRE_JSON_ENDS_IN_STRING:
+        text = "the line ends within a string";
+        break;
+    case WIRE_JSON_SYNTAX:
+        break;
+    }
+    wire_json_place(&r->json, &line, &column);
+    instances_fault(r->in, NULL, r->line, column, "%s", text);
+}
+
+/* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be looked at. Its faults go to in's problem. */
+static void read_line(struct json_reading *r, const char *bytes, size_t n, size_t slack) {
+    wire_json_reset(&r->json);
+    r->json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
+    wire_json_feed(&r->json, bytes, n);
+    r->json.slack = slack;
+    wire_json_close(&r->json);
+    json_next(r);
+    if (!json_over(r)) {
+        json_row(r);
+    }
+    if (!json_over(r)) {
+        json_next(r); /* the end, or a fault */
+    }
+    if (r->token.kind == WIRE_JSON_FAULT) {
+        fault(r);
+    }
+}
+
+/* An object that lacks some columns has no value there. One that has none of them was hardly meant for this model, unless nothing is a row of zeros: it has sparse inputs alone. */
+static void judge_names(struct json_reading *r) {
+    const struct instances *in = r->in;
+    size_t dense = 0;
+    while (dense < in->n_inputs && in->type[dense] == DN_SPARSE) {
+        dense++;
+    }
+    if (r->nameless && dense < in->n_inputs && in->problem->type == PROBLEM_NONE) {
+        instances_fault(r->in, NULL, r->line, 1,
+                        "the instance names no column of the model, such as \"%s\"",
+                        instances_name(in, dense));
+    }
+}
+
+/* ---- without an end ---- */
+struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
+                                  struct problem *problem) {
+    struct wire_lines *l = calloc(1, sizeof *l);
+    int64_t *line_of = calloc(max_rows, sizeof *line_of);
+    if (l == NULL || line_of == NULL || !instances_init(&l->in, model, false, &l->problem)) {
+        free(line_of);
+        if (l != NULL) {
+            instances_done(&l->in);
+            problem_done(&l->problem);
+        }
+        free(l);
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return NULL;
+    }
+    l->r.in = &l->in;
+    wire_json_init(&l->r.json);
+    l->max_rows = max_rows;
+    l->max_line = max_line;
+    l->line_of = line_of;
+    return l;
+}
+
+void wire_lines_free(struct wire_lines *l) {
+    if (l == NULL) {
+        return;
+    }
+    json_reading_done(&l->r);
+    instances_done(&l->in);
+    problem_done(&l->problem);
+    free(l->line_of);
+    free(l);
+}
+
+/* The line's faults, if there are any, are told and its row dropped. */
+static enum wire_lines_state judge(struct wire_lines *l, size_t n_before, struct problem *problem) {
+    if (l->problem.type == PROBLEM_NONE) {
+        l->line_of[n_before] = l->r.line;
+        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES ? WIRE_LINES_FULL
+                                                                               : WIRE_LINES_MORE;
+    }
+    while (l->in.rows.n > n_before) {
+        instances_row_drop(&l->in);
+    }
+    const bool failed = l->problem.type == PROBLEM_UNAVAILABLE;
+    problem_move(problem, &l->problem);
+    l->in.stopped = failed;
+    return failed ? WIRE_LINES_FAILED : WIRE_LINES_FAULT;
+}
+
+static enum wire_lines_state refuse_long(struct wire_lines *l, struct problem *problem) {
+    instances_fault(&l->in, NULL, l->r.line, 1, "the line is longer than %zu bytes", l->max_line);
+    return judge(l, l->in.rows.n, problem);
+}
+
+static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, size_t n,
+                                       size_t slack, struct problem *problem) {
+    const bool first = !l->begun;
+    l->begun = true;
+    if (l->skipping) { /* its beginning was refused and counted */
+        l->skipping = false;
+        return WIRE_LINES_MORE;
+    }
+    l->r.line++;
+    if (first && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+        bytes += 3;
+        n -= 3;
+    }
+    if (n > l->max_line) {
+        return refuse_long(l, problem);
+    }
+    if (is_blank(bytes, n)) {
+        return WIRE_LINES_MORE;
+    }
+    const size_t n_before = l->in.rows.n;
+    read_line(&l->r, bytes, n, slack);
+    judge_names(&l->r);
+    return judge(l, n_before, problem);
+}
+
+enum wire_lines_state wire_lines_read(struct wire_lines *l, const char *bytes, size_t n, bool last,
+                                      size_t *used, struct problem *problem) {
+    enum wire_lines_state state = WIRE_LINES_MORE;
+    size_t at = 0;
+    while (state == WIRE_LINES_MORE && at < n) {
+        const char *end = memchr(bytes + at, '\n', n - at);
+        const size_t length = end != NULL ? (size_t)(end - bytes) - at : n - at;
+        if (end != NULL || last) {
+            state = take_line(l, bytes + at, length, n - at - length, problem);
+            at += length + (end != NULL);
+            continue;
+        }
+        if (l->skipping) {
+            at = n;
+        } else if (length > l->max_line + 3) { /* a byte order mark does not count */
+            l->begun = true;
+            l->skipping = true;
+            l->r.line++;
+            at = n;
+            state = refuse_long(l, problem);
+        }
+        break;
+    }
+    *used = at;
+    return state;
+}
+
+const struct wire_instances *wire_lines_block(const struct wire_lines *l) {
+    return &l->in.rows;
+}
+
+void wire_lines_clear(struct wire_lines *l) {
+    l->in.rows.n = 0;
+    l->in.n_entries = 0;
+}
+
+int64_t wire_lines_at(const struct wire_lines *l) {
+    return l->r.line;
+}
+
+int64_t wire_lines_line_of(const struct wire_lines *l, size_t row) {
+    return l->line_of[row];
+}
+
+size_t wire_lines_memory(const struct wire_lines *l) {
+    const struct wire_instances *rows = &l->in.rows;
+    const size_t row = rows->n_inputs * sizeof(double) + sizeof(size_t),
+                 entry = sizeof(double) + sizeof(uint32_t);
+    return sizeof *l + l->max_rows * sizeof(int64_t) + rows->capacity * row +
+           rows->entry_capacity * entry + (rows->n_inputs + l->in.names.capacity) * 64 +
+           l->r.json.scratch.capacity;
+}
+
+/* ---- a whole body ---- */
+bool instances_read_ndjson(struct instances *in, const char *body, size_t size,
+                           struct wire_instances *out) {
+    struct json_reading r = {.in = in};
+    wire_json_init(&r.json);
+    for (size_t at = 0; at < size && !in->stopped;) {
+        const char *end = memchr(body + at, '\n', size - at);
+        const size_t n = end != NULL ? (size_t)(end - body) - at : size - at;
+        r.line++;
+        if (!is_blank(body + at, n)) {
+            read_line(&r, body + at, n, size - at - n);
+        }
+        at += n + (end != NULL);
+    }
+    const bool well = instances_finish(in, NULL, out);
+    json_reading_done(&r);
+    return well;
+}

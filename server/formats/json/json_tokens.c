@@ -1,0 +1,382 @@
+/* The tokens of the incremental JSON reader: a push-down automaton over the pieces. A token that a piece's end cuts is gathered raw in `scratch` and decided when its end has
+ * come, so that cuts never show. Strings are found first (to the closing quote) and decoded then (json_string.c); words (numbers, true, NaN …) are runs of word characters. */
+#include "formats/json/json_reader.h"
+#include "formats/json/json_string.h"
+#include "formats/text/scan.h"
+#include <discern/table.h>
+
+#include <string.h>
+
+static int64_t offset_of(const struct wire_json *r, const char *p) {
+    return r->before + (p - r->piece);
+}
+
+/* ---- after a value ---- */
+static bool in_object(const struct wire_json *r) {
+    return r->depth > 0 && (r->objects >> (r->depth - 1) & 1) != 0;
+}
+
+static enum wire_json_kind deliver(struct wire_json *r, struct wire_json_token *token,
+                                   enum wire_json_kind kind) {
+    if (kind == WIRE_JSON_KEY) {
+        r->expect = EXPECT_COLON;
+    } else {
+        r->expect = r->depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
+    }
+    token->kind = kind;
+    return kind;
+}
+
+static enum wire_json_kind open(struct wire_json *r, struct wire_json_token *token, bool object) {
+    if (r->depth == WIRE_JSON_DEPTH) {
+        return wire_json_fault(r, token, r->token_at, "nested deeper than 64");
+    }
+    const uint64_t bit = UINT64_C(1) << r->depth;
+    r->objects = object ? r->objects | bit : r->objects & ~bit;
+    r->depth++;
+    r->at++;
+    r->expect = object ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    token->kind = object ? WIRE_JSON_BEGIN_OBJECT : WIRE_JSON_BEGIN_ARRAY;
+    return token->kind;
+}
+
+static enum wire_json_kind shut(struct wire_json *r, struct wire_json_token *token, bool object) {
+    r->depth--;
+    r->at++;
+    return deliver(r, token, object ? WIRE_JSON_END_OBJECT : WIRE_JSON_END_ARRAY);
+}
+
+/* ---- words: numbers and literals ---- */
+static bool word_byte(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '+' || c == '.' || c == '_';
+}
+
+static bool is(const char *text, size_t n, const char *word) {
+    return n == strlen(word) && memcmp(text, word, n) == 0;
+}
+
+static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_token *token,
+                                       const char *text, size_t n) {
+    token->text = text;
+    token->length = n;
+    if (text[0] < 'A' &&
+        wire_json_is_number(text, n)) { /* no letter first: mostly the words are true and false */
+        token->finite = dn_number_parse(text, n, &token->number);
+        return deliver(r, token, WIRE_JSON_NUMBER);
+    }
+    if (is(text, n, "true")) {
+        return deliver(r, token, WIRE_JSON_TRUE);
+    }
+    if (is(text, n, "false")) {
+        return deliver(r, token, WIRE_JSON_FALSE);
+    }
+    if (is(text, n, "null")) {
+        return deliver(r, token, WIRE_JSON_NULL);
+    }
+    if (is(text, n, "NaN") || is(text, n, "Infinity") || is(text, n, "-Infinity")) {
+        return r->allow_not_finite
+                   ? deliver(r, token, WIRE_JSON_NOT_FINITE)
+                   : wire_json_fault(
+                         r, token, r->token_at,
+                         "NaN and Infinity are not JSON: write null for a missing value");
+    }
+    const char c = text[0];
+    return wire_json_fault(r, token, r->token_at,
+                           c == '-' || (c >= '0' && c <= '9')
+                               ? "malformed number"
+                               : "unknown word where a value is expected");
+}
+
+/* A word from `at` on, or the rest of a cut one. */
+static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *token) {
+    const char *p = r->at;
+    while (p < r->end && word_byte(*p)) {
+        p++;
+    }
+    const size_t n = (size_t)(p - r->at);
+    const bool cut = p == r->end && !r->closed;
+    if (r->scratch.size + n > WIRE_JSON_TOKEN) {
+        return wire_json_fault(r, token, r->token_at, "number longer than 6 MiB");
+    }
+    if (!cut && r->partial == PARTIAL_NONE) {
+        r->at = p;
+        return word_decide(r, token, p - n, n);
+    }
+    buf_append(&r->scratch, r->at, n);
+    r->at = p;
+    if (r->scratch.failed) {
+        return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+    }
+    if (cut) {
+        r->partial = PARTIAL_WORD;
+        token->kind = WIRE_JSON_MORE;
+        return WIRE_JSON_MORE;
+    }
+    r->partial = PARTIAL_NONE;
+    return word_decide(r, token, r->scratch.data, r->scratch.size);
+}
+
+/* A plain number is decided here and now; everything else is a word. */
+static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *token) {
+    if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
+        unsigned written = 0;
+        const size_t n = scan_number(r->at, &token->number, &written);
+        const char *digits = r->at + (*r->at == '-');
+        const bool zero_led = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
+        if (n > 0 && !zero_led && !word_byte(r->at[n])) {
+            token->text = r->at;
+            token->length = n;
+            token->finite = true;
+            r->at += n;
+            return deliver(r, token, WIRE_JSON_NUMBER);
+        }
+    }
+    return word(r, token);
+}
+
+/* ---- strings ---- */
+/* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the body. */
+static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_token *token,
+                                         const char *raw, size_t n) {
+    const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
+    size_t wrong = 0;
+    const char *text = NULL;
+    token->text = raw;
+    token->length = n;
+    if (r->decode) {
+        if (raw != r->scratch.data) {
+            buf_append(&r->scratch, raw, n); /* empty until now */
+        }
+        if (r->scratch.failed) {
+            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+        }
+        text = wire_json_unescape(r->scratch.data, n, &token->length, &wrong);
+        token->text = r->scratch.data;
+    } else {
+        text = wire_json_check_utf8(raw, n, &wrong);
+    }
+    if (text != NULL) {
+        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)wrong, text);
+    }
+    return deliver(r, token, key ? WIRE_JSON_KEY : WIRE_JSON_STRING);
+}
+
+/* The string whose text goes on at `at`: to its closing quote, or to the end of the piece. */
+static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *token) {
+    const char *from = r->at;
+    const size_t room = WIRE_JSON_TOKEN - r->scratch.size;
+    const char *limit = (size_t)(r->end - from) > room ? from + room : r->end;
+    const char *p = wire_json_string_end(from, limit, &r->escaped, &r->decode);
+    const size_t n = (size_t)(p - from);
+    const size_t seen = r->partial == PARTIAL_STRING ? r->scratch.size : 0;
+    if (p == limit) {
+        if (limit < r->end || n == room) {
+            return wire_json_fault(r, token, r->token_at, "string longer than 6 MiB");
+        }
+        r->partial = PARTIAL_STRING;
+        buf_append(&r->scratch, from, n);
+        r->at = p;
+        if (r->scratch.failed) {
+            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+        }
+        if (r->closed) {
+            return wire_json_fault_of(r, token, WIRE_JSON_ENDS_IN_STRING);
+        }
+        token->kind = WIRE_JSON_MORE;
+        return WIRE_JSON_MORE;
+    }
+    if (*p != '"') {
+        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)(seen + n),
+                               "control character in a string: it must be escaped");
+    }
+    r->at = p + 1;
+    if (r->partial == PARTIAL_NONE) {
+        return string_decide(r, token, from, n);
+    }
+    r->partial = PARTIAL_NONE;
+    buf_append(&r->scratch, from, n);
+    return r->scratch.failed
+               ? wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY)
+               : string_decide(r, token, r->scratch.data != NULL ? r->scratch.data : "",
+                               r->scratch.size);
+}
+
+static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_token *token) {
+    r->at++;
+    r->escaped = false;
+    r->decode = false;
+    return string(r, token);
+}
+
+/* ---- between tokens ---- */
+/* With lines a line end is no space. */
+SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
+    while (p < r->end && (unsigned char)*p <= ' ') {
+        if (*p == '\n') {
+            if (r->lines) {
+                break;
+            }
+            r->line++;
+            r->line_start = offset_of(r, p) + 1;
+        } else if (*p != ' ' && *p != '\t' && *p != '\r') {
+            break;
+        }
+        p++;
+    }
+    return p;
+}
+
+static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *token) {
+    const char c = *r->at;
+    if (c == '"') {
+        return string_begin(r, token);
+    }
+    if (c == '-' || (c >= '0' && c <= '9')) {
+        return number(r, token);
+    }
+    if (c == '[' || c == '{') {
+        return open(r, token, c == '{');
+    }
+    if (c == ']' && r->expect == EXPECT_VALUE_OR_END) {
+        return shut(r, token, false);
+    }
+    return word_byte(c) ? word(r, token) : wire_json_unexpected(r, token);
+}
+
+/* ---- lines: NDJSON ---- */
+/* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it unread). */
+static bool line_end(struct wire_json *r, struct wire_json_token *token) {
+    if (r->depth > 0) {
+        wire_json_fault(r, token, r->token_at, "the line ends within an array or object");
+        return true;
+    }
+    const bool told = r->expect == EXPECT_NOTHING;
+    r->at++;
+    r->line++;
+    r->line_start = offset_of(r, r->at);
+    r->expect = EXPECT_VALUE;
+    token->kind = WIRE_JSON_END_LINE;
+    return told;
+}
+
+/* Passes over the rest of the line; false: the piece ends before it. */
+static bool line_pass(struct wire_json *r) {
+    const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
+    r->at = end != NULL ? end : r->end;
+    r->skipping = end == NULL;
+    return end != NULL;
+}
+
+/* The piece is used up between tokens. */
+static enum wire_json_kind at_end(struct wire_json *r, struct wire_json_token *token) {
+    if (!r->closed) {
+        token->kind = WIRE_JSON_MORE;
+        return WIRE_JSON_MORE;
+    }
+    if (r->expect == EXPECT_NOTHING && r->lines) {
+        r->expect = EXPECT_VALUE;
+        token->kind = WIRE_JSON_END_LINE;
+        return WIRE_JSON_END_LINE;
+    }
+    if (r->expect == EXPECT_NOTHING || (r->lines && r->depth == 0)) {
+        token->kind = WIRE_JSON_END;
+        return WIRE_JSON_END;
+    }
+    return wire_json_fault_of(r, token,
+                              r->depth > 0 ? WIRE_JSON_ENDS_IN_CONTAINER : WIRE_JSON_EMPTY);
+}
+
+enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token) {
+    if (SCAN_UNLIKELY(r->faulty)) {
+        token->kind = WIRE_JSON_FAULT;
+        return WIRE_JSON_FAULT;
+    }
+    if (SCAN_UNLIKELY(r->partial != PARTIAL_NONE)) {
+        if (r->at == r->end && !r->closed) {
+            token->kind = WIRE_JSON_MORE;
+            return WIRE_JSON_MORE;
+        }
+        return r->partial == PARTIAL_STRING ? string(r, token) : word(r, token);
+    }
+    r->scratch.size = 0;
+    if (SCAN_UNLIKELY(r->skipping) && !line_pass(r)) {
+        return at_end(r, token);
+    }
+    for (;;) {
+        r->at = skip_space(r, r->at);
+        r->token_at = offset_of(r, r->at);
+        if (r->at == r->end) {
+            return at_end(r, token);
+        }
+        const char c = *r->at;
+        if (SCAN_UNLIKELY(c == '\n')) { /* with lines only: otherwise it is a space */
+            if (line_end(r, token)) {
+                return token->kind;
+            }
+            continue;
+        }
+        switch ((enum json_expect)r->expect) {
+        case EXPECT_VALUE:
+        case EXPECT_VALUE_OR_END:
+            return value(r, token);
+        case EXPECT_KEY:
+        case EXPECT_KEY_OR_END:
+            if (c == '"') {
+                return string_begin(r, token);
+            }
+            return c == '}' && r->expect == EXPECT_KEY_OR_END ? shut(r, token, true)
+                                                              : wire_json_unexpected(r, token);
+        case EXPECT_COLON:
+            if (c != ':') {
+                return wire_json_unexpected(r, token);
+            }
+            r->expect = EXPECT_VALUE;
+            break;
+        case EXPECT_COMMA_OR_END:
+            if (c == (in_object(r) ? '}' : ']')) {
+                return shut(r, token, c == '}');
+            }
+            if (c != ',') {
+                return wire_json_unexpected(r, token);
+            }
+            r->expect = in_object(r) ? EXPECT_KEY : EXPECT_VALUE;
+            break;
+        case EXPECT_NOTHING:
+            return wire_json_unexpected(r, token);
+        }
+        r->at++; /* a comma or a colon: punctuation is no token */
+    }
+}
+
+size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
+    if (r->faulty || r->partial != PARTIAL_NONE || r->depth == 0 || in_object(r)) {
+        return 0;
+    }
+    size_t n = 0;
+    while (n < max) {
+        r->at = skip_space(r, r->at); /* at once: a line is counted only once */
+        if (r->expect == EXPECT_COMMA_OR_END) {
+            if (r->at == r->end || *r->at != ',') {
+                break;
+            }
+            r->expect = EXPECT_VALUE;
+            r->at = skip_space(r, r->at + 1);
+        }
+        const char *p = r->at;
+        if ((size_t)(r->end - p) + r->slack <= SCAN_NUMBER_READS || p == r->end) {
+            break;
+        }
+        unsigned written = 0;
+        const size_t length = scan_number(p, &out[n], &written);
+        const char *digits = p + (*p == '-');
+        if (length == 0 || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') ||
+            word_byte(p[length])) {
+            break;
+        }
+        r->at = p + length;
+        r->expect = EXPECT_COMMA_OR_END;
+        n++;
+    }
+    return n;
+}

@@ -1,0 +1,344 @@
+/* JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON: a row on each line. A machine over the reader's tokens; what a row is made of is in table_json_rows.c.
+ *
+ * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type` (what else it has is not read, so that a description can be sent back).
+ * NDJSON: the first line that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of its row only: reading goes on with the next line. */
+#include "formats/json/table_json.h"
+#include "base/json_write.h"
+#include "formats/csv/csv_text.h"
+#include "formats/formats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool fault_here(struct wire_table *t, const char *what) {
+    int64_t line = 0, column = 0;
+    wire_json_place(&t->json, &line, &column);
+    return table_fault(t, line, column, "%s", what);
+}
+
+static bool fatal_here(struct wire_table *t, const char *what) {
+    fault_here(t, what);
+    t->refused = true;
+    return false;
+}
+
+void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state) {
+    t->at.state = state;
+    if (table_json_begins(kind)) {
+        t->at.skip_depth = 1;
+        t->at.after_skip = state;
+        t->at.state = AT_SKIP;
+    }
+}
+
+/* ---- columns ---- */
+static bool column_add(struct wire_table *t, const char *name, size_t n) {
+    int64_t line = 0, column = 0;
+    wire_json_place(&t->json, &line, &column);
+    const size_t i = t->builder.n_columns;
+    if (t->append.on) {
+        return table_append_name(t, text_trim(name, n), line, column) &&
+               (!t->at.has_type || table_append_type(t, t->at.type));
+    }
+    if (i == WIRE_MAX_COLUMNS) {
+        return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
+    }
+    if (!table_add_column(t, name, n, i + 1, NULL, NULL)) {
+        return false;
+    }
+    if (t->at.has_type && !t->builder.column[i].forced) {
+        const char *as = t->builder.column[i].name;
+        builder_force(&t->builder, i, t->at.type);
+        json_escape(&t->declared, as, strlen(as));
+        buf_printf(&t->declared, ":%s,", dn_column_type_name(t->at.type));
+    }
+    return true;
+}
+
+static bool on_column(struct wire_table *t, const struct wire_json_token *token) {
+    if (token->kind == WIRE_JSON_END_ARRAY) {
+        t->at.state = AT_MEMBER;
+        t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
+        return !t->refused;
+    }
+    t->at.has_type = t->at.has_name = false;
+    if (token->kind == WIRE_JSON_BEGIN_OBJECT) {
+        t->at.state = AT_COLUMN_KEY;
+        return true;
+    }
+    return token->kind == WIRE_JSON_STRING
+               ? column_add(t, token->text, token->length)
+               : fatal_here(t, "a column must be a name or an object with a name");
+}
+
+static bool on_column_key(struct wire_table *t, const struct wire_json_token *token) {
+    if (token->kind == WIRE_JSON_END_OBJECT) {
+        t->at.state = AT_COLUMNS;
+        if (t->at.name.failed) {
+            problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+            return table_stop(t);
+        }
+        return t->at.has_name
+                   ? column_add(t, t->at.name.size > 0 ? t->at.name.data : "", t->at.name.size)
+                   : fatal_here(t, "a column object must have a name");
+    }
+    const struct text key = {token->text, token->length};
+    t->at.state = text_is(key, "name")   ? AT_COLUMN_NAME
+                  : text_is(key, "type") ? AT_COLUMN_TYPE
+                                         : AT_SKIP;
+    t->at.skip_depth = 0;
+    t->at.after_skip = AT_COLUMN_KEY;
+    return true;
+}
+
+static bool on_column_value(struct wire_table *t, const struct wire_json_token *token) {
+    const bool is_name = t->at.state == AT_COLUMN_NAME;
+    char word[16] = "";
+    t->at.state = AT_COLUMN_KEY;
+    if (token->kind != WIRE_JSON_STRING) {
+        return fatal_here(t, is_name
+                                 ? "a column's name must be a string"
+                                 : "a column's type must be numeric, boolean, categorical or text");
+    }
+    if (is_name) {
+        buf_clear(&t->at.name);
+        buf_append(&t->at.name, token->text, token->length);
+        t->at.has_name = true;
+        return true;
+    }
+    if (token->length < sizeof word) {
+        memcpy(word, token->text, token->length);
+    }
+    t->at.has_type = dn_column_type_parse(word, &t->at.type) && t->at.type != DN_SPARSE;
+    return t->at.has_type ||
+           fatal_here(t, "a column's type must be numeric, boolean, categorical or text");
+}
+
+/* ---- {"columns", "rows"} ---- */
+static bool on_member(struct wire_table *t, const struct wire_json_token *token) {
+    struct table_json *at = &t->at;
+    if (token->kind == WIRE_JSON_END_OBJECT) {
+        at->state = AT_END;
+        return at->rows_seen || fatal_here(t, "the object must have \"columns\" and \"rows\"");
+    }
+    const struct text key = {token->text, token->length};
+    if (text_is(key, "columns") && !at->columns_seen) {
+        at->columns_seen = true;
+        at->state = AT_COLUMNS_BEGIN;
+        return true;
+    }
+    if (text_is(key, "rows") && !at->rows_seen) {
+        at->rows_seen = true;
+        at->state = AT_ROWS_BEGIN;
+        return at->columns_seen || fatal_here(t, "\"columns\" must come before \"rows\"");
+    }
+    if (text_is(key, "items")) {
+        return fatal_here(t, "\"items\" is what an answer with rows has: send the array in it, or "
+                             "fetch the rows as CSV or NDJSON (Accept: "
+                             "text/csv), which can be sent back as they are");
+    }
+    return fatal_here(t, "the object must have the members \"columns\" and \"rows\", each once, "
+                         "and no other; rows that are objects stand in an "
+                         "array, or each on a line (application/x-ndjson)");
+}
+
+/* ---- rows ---- */
+/* In the array of rows. */
+static bool on_row(struct wire_table *t, const struct wire_json_token *token,
+                   enum wire_json_kind wanted) {
+    const bool array = wanted == WIRE_JSON_BEGIN_ARRAY;
+    if (token->kind == WIRE_JSON_END_ARRAY) {
+        t->at.state = array ? AT_MEMBER : AT_END;
+        return true;
+    }
+    if (!table_row_wanted(t)) {
+        return false;
+    }
+    table_json_row_begin(t);
+    if (token->kind == wanted) {
+        t->at.state = array ? AT_CELL : AT_KEY;
+        return true;
+    }
+    table_json_skip(t, token->kind, array ? AT_ROWS : AT_ITEMS);
+    return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s",
+                           t->at.row, array ? "array" : "object");
+}
+
+/* At the beginning of a line. */
+static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
+    struct table_json *at = &t->at;
+    const bool array = kind == WIRE_JSON_BEGIN_ARRAY;
+    if (!table_row_wanted(t)) {
+        return false;
+    }
+    table_json_row_begin(t);
+    if (table_json_begins(kind) && !at->row_kind_known) {
+        at->row_kind_known = true;
+        at->arrays = array;
+        if (array) {
+            table_append_by_position(t);
+        }
+    }
+    if (table_json_begins(kind) && array == at->arrays) {
+        at->state = array ? AT_CELL : AT_KEY;
+        return true;
+    }
+    table_json_skip(t, kind, AT_LINE_END);
+    return table_row_fault(t, at->row_line, at->row_column, "row %" PRId64 " must be an %s%s",
+                           at->row,
+                           !at->row_kind_known ? "object or an array"
+                           : at->arrays        ? "array"
+                                               : "object",
+                           at->row_kind_known ? ", as the first one" : "");
+}
+
+/* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's end. */
+static bool on_row_closed(struct wire_table *t, bool array) {
+    t->at.state = t->format == WIRE_NDJSON ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
+    return t->format == WIRE_NDJSON || table_json_row_end(t, array);
+}
+
+static bool on_line_end(struct wire_table *t) {
+    t->at.state = AT_LINE;
+    return table_json_row_end(t, t->at.arrays);
+}
+
+static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
+    if (table_json_begins(kind)) {
+        t->at.skip_depth++;
+    } else if (kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT) {
+        t->at.skip_depth--;
+    }
+    if (t->at.skip_depth == 0 && kind != WIRE_JSON_KEY) {
+        t->at.state = t->at.after_skip;
+    }
+}
+
+static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
+    t->at.state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
+    return table_json_begins(kind) ||
+           fatal_here(
+               t,
+               "the body must be an array of objects or an object with \"columns\" and \"rows\"");
+}
+
+static bool on_token(struct wire_table *t, const struct wire_json_token *token) {
+    switch ((enum json_state)t->at.state) {
+    case AT_TOP:
+        return on_top(t, token->kind);
+    case AT_ITEMS:
+        return on_row(t, token, WIRE_JSON_BEGIN_OBJECT);
+    case AT_LINE:
+        return on_line(t, token->kind);
+    case AT_LINE_END:
+        return on_line_end(t);
+    case AT_KEY:
+        t->at.state = AT_VALUE;
+        return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false)
+                                                   : table_json_key(t, token);
+    case AT_VALUE:
+        return table_json_keyed_value(t, token, AT_KEY);
+    case AT_MEMBER:
+        return on_member(t, token);
+    case AT_COLUMNS_BEGIN:
+        t->at.state = AT_COLUMNS;
+        table_append_list(t);
+        return token->kind == WIRE_JSON_BEGIN_ARRAY ||
+               fatal_here(t, "\"columns\" must be an array");
+    case AT_COLUMNS:
+        return on_column(t, token);
+    case AT_COLUMN_KEY:
+        return on_column_key(t, token);
+    case AT_COLUMN_NAME:
+    case AT_COLUMN_TYPE:
+        return on_column_value(t, token);
+    case AT_ROWS_BEGIN:
+        t->at.state = AT_ROWS;
+        return token->kind == WIRE_JSON_BEGIN_ARRAY || fatal_here(t, "\"rows\" must be an array");
+    case AT_ROWS:
+        return on_row(t, token, WIRE_JSON_BEGIN_ARRAY);
+    case AT_CELL:
+        return token->kind == WIRE_JSON_END_ARRAY ? on_row_closed(t, true)
+                                                  : table_json_listed_value(t, token, AT_CELL);
+    case AT_SKIP:
+        on_skip(t, token->kind);
+        return true;
+    case AT_END:
+        return true;
+    }
+    return true;
+}
+
+/* ---- what is no JSON ---- */
+/* Refuses the whole body by the reader's fault. */
+static bool refuse(struct wire_table *t) {
+    const char *foreign =
+        t->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
+    t->refused = true;
+    t->n_faults++;
+    if (foreign != NULL) {
+        problem_done(&t->problem);
+        return problem_add_line(&t->problem, PROBLEM_BAD_JSON, 1, 1, "%s", foreign);
+    }
+    return wire_json_problem(&t->json, &t->problem);
+}
+
+/* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it all. */
+static bool bad_line(struct wire_table *t) {
+    int64_t line = 0, column = 0;
+    const char *fault = t->json.fault;
+    if (t->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
+        return refuse(t);
+    }
+    wire_json_place(&t->json, &line, &column);
+    if (t->at.state == AT_LINE) {
+        table_json_row_begin(t);
+    }
+    if (!wire_json_next_line(&t->json)) {
+        return refuse(t);
+    }
+    t->at.state = AT_LINE;
+    return table_row_fault(t, line, column, "row %" PRId64 " is no JSON: %s", t->at.row, fault);
+}
+
+static bool drain(struct wire_table *t) {
+    struct wire_json_token token;
+    for (;;) {
+        switch (wire_json_next(&t->json, &token)) {
+        case WIRE_JSON_MORE:
+            return table_json_piece_end(t);
+        case WIRE_JSON_END:
+            return true;
+        case WIRE_JSON_FAULT:
+            if (t->format != WIRE_NDJSON) {
+                return refuse(t);
+            }
+            if (!bad_line(t)) {
+                t->refused = true;
+                return false;
+            }
+            break;
+        default:
+            if (!on_token(t, &token) || t->refused) {
+                t->refused = true;
+                return false;
+            }
+        }
+    }
+}
+
+void table_json_begin(struct wire_table *t) {
+    wire_json_init(&t->json);
+    t->json.lines = t->format == WIRE_NDJSON;
+    t->at.state = t->format == WIRE_NDJSON ? AT_LINE : AT_TOP;
+}
+
+bool table_json_feed(struct wire_table *t, const char *bytes, size_t n) {
+    wire_json_feed(&t->json, bytes, n);
+    return drain(t);
+}
+
+bool table_json_end(struct wire_table *t) {
+    wire_json_close(&t->json);
+    return drain(t) && table_json_rows_end(t);
+}

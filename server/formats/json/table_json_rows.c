@@ -1,0 +1,453 @@
+/* Rows of JSON tables. A row's cells are gathered and go into the builder when the row is whole and nothing is wrong with it, so that a row can be left out.
+ *
+ * Objects: the columns are the keys in the order in which they first appear; an absent key is a missing cell. A key may be new as long as the first chunk is open (see
+ * table_builder.h: at least the first 64 rows, mostly some ten thousand): chunks that were delivered cannot get a further column. Columns that the option `types` names are
+ * added before the first chunk is closed, so that their keys may come as late as they like.
+ * Arrays: of {"columns", "rows"} as long as the columns; of NDJSON as long as the first one. */
+#include "formats/formats.h"
+#include "formats/json/table_json.h"
+#include "formats/text/cell_hint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory(struct wire_table *t) {
+    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return table_stop(t);
+}
+
+static void row_clear(struct table_json *at) {
+    at->n_cells = 0;
+    at->n_values = 0;
+    at->size = at->bytes.size = 0;
+    names_clear(&at->new_names);
+    for (size_t i = 0; i < at->n_keys; i++) {
+        free(at->keys[i]);
+    }
+    at->n_keys = 0;
+}
+
+void table_json_done(struct wire_table *t) {
+    row_clear(&t->at);
+    names_done(&t->at.new_names);
+    free(t->at.keys);
+    free(t->at.cells);
+    buf_done(&t->at.bytes);
+    buf_done(&t->at.name);
+    wire_json_done(&t->json);
+}
+
+void table_json_row_begin(struct wire_table *t) {
+    row_clear(&t->at);
+    t->at.row++;
+    t->at.expected = 0;
+    wire_json_place(&t->json, &t->at.row_line, &t->at.row_column);
+    table_row_begin(t, t->at.row_line);
+}
+
+/* The name of a column, for messages; of one that is new, too. */
+static const char *name_of(const struct wire_table *t, size_t i, char made[TEXT_SHOWN]) {
+    const struct table_builder *b = &t->builder;
+    if (i < b->n_columns) {
+        return b->column[i].name;
+    }
+    if (i - b->n_columns < t->at.new_names.n) {
+        const struct text name = t->at.new_names.text[i - b->n_columns];
+        snprintf(made, TEXT_SHOWN, "%.*s", (int)(name.n < 40 ? name.n : 40), name.bytes);
+    } else {
+        snprintf(made, TEXT_SHOWN, "c%zu", i + 1);
+    }
+    return made;
+}
+
+/* ---- cells ---- */
+static const char *text_of(const struct table_json *at, const struct json_cell *cell) {
+    return cell->text != NULL       ? cell->text
+           : at->bytes.data != NULL ? at->bytes.data + cell->start
+                                    : "";
+}
+
+static bool fits(const struct wire_table *t, dn_column_type given, const struct json_cell *cell) {
+    const char *text = text_of(&t->at, cell);
+    switch (cell->kind) {
+    case WIRE_JSON_NULL:
+        return true;
+    case WIRE_JSON_TRUE:
+    case WIRE_JSON_FALSE:
+        return builder_boolean_fits(&t->builder, given, cell->kind == WIRE_JSON_TRUE);
+    case WIRE_JSON_NUMBER:
+        return cell->finite
+                   ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
+                   : builder_text_fits(&t->builder, given, text, cell->length);
+    default:
+        return builder_text_fits(&t->builder, given, text, cell->length);
+    }
+}
+
+/* Tells the fault of a cell that a given type cannot hold, if it is one. */
+static bool check(struct wire_table *t, dn_column_type given, const struct json_cell *cell,
+                  int64_t line, int64_t column) {
+    char shown[TEXT_SHOWN], made[TEXT_SHOWN];
+    if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
+        return true;
+    }
+    const char *text = text_of(&t->at, cell), *hint = cell_hint(text, cell->length);
+    return table_row_fault(t, line, column,
+                           "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s",
+                           t->at.row, name_of(t, cell->column, made),
+                           given == DN_BOOLEAN ? "a boolean" : "a number",
+                           text_show(text, cell->length, shown), hint != NULL ? ": " : "",
+                           hint != NULL ? hint : "");
+}
+
+static bool cells_grow(struct wire_table *t) {
+    const size_t capacity = t->at.cells_capacity > 0 ? 2 * t->at.cells_capacity : 64;
+    struct json_cell *grown = realloc(t->at.cells, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return no_memory(t);
+    }
+    t->at.cells = grown;
+    t->at.cells_capacity = capacity;
+    return true;
+}
+
+/* The cell's text is not where it was read for long. */
+static void keep_text(struct table_json *at, struct json_cell *cell, const char *text) {
+    cell->text = NULL;
+    cell->start = at->bytes.size;
+    buf_append(&at->bytes, text, cell->length);
+}
+
+bool table_json_piece_end(struct wire_table *t) {
+    struct table_json *at = &t->at;
+    for (size_t k = 0; k < at->n_cells; k++) {
+        if (at->cells[k].text != NULL) {
+            keep_text(at, &at->cells[k], at->cells[k].text);
+        }
+    }
+    return !at->bytes.failed || no_memory(t);
+}
+
+/* Gathers a scalar for column i. */
+static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *token) {
+    struct table_json *at = &t->at;
+    if (at->n_cells == at->cells_capacity && !cells_grow(t)) {
+        return false;
+    }
+    const bool bare = token->kind == WIRE_JSON_NULL; /* its text says no more */
+    struct json_cell *cell = &at->cells[at->n_cells++];
+    *cell =
+        (struct json_cell){.column = i,
+                           .kind = token->kind,
+                           .finite = token->kind == WIRE_JSON_NUMBER && token->finite,
+                           .number =
+                               token->kind == WIRE_JSON_NUMBER && token->finite ? token->number : 0,
+                           .text = token->text,
+                           .length = bare ? 0 : token->length};
+    if (!wire_json_is_of_piece(&t->json, token)) {
+        keep_text(at, cell, token->text);
+    }
+    at->size += cell->length;
+    if (at->bytes.failed) {
+        return no_memory(t);
+    }
+    return at->size <= WIRE_MAX_ROW ||
+           table_fatal(t, at->row_line, at->row_column, "row %" PRId64 " is longer than %d bytes",
+                       at->row, WIRE_MAX_ROW);
+}
+
+/* A scalar into column i of the row at hand. */
+static bool take(struct wire_table *t, size_t i, dn_column_type given,
+                 const struct wire_json_token *token) {
+    int64_t line = 0, column = 0;
+    char made[TEXT_SHOWN];
+    if (token->kind == WIRE_JSON_STRING || token->kind == WIRE_JSON_NUMBER) {
+        if (token->length > WIRE_MAX_CELL) {
+            wire_json_place(&t->json, &line, &column);
+            return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes",
+                                   name_of(t, i, made), WIRE_MAX_CELL);
+        }
+    }
+    if (!keep(t, i, token)) {
+        return false;
+    }
+    if (given == DN_NUMERIC || given == DN_BOOLEAN) {
+        wire_json_place(&t->json, &line, &column);
+        return check(t, given, &t->at.cells[t->at.n_cells - 1], line, column);
+    }
+    return true;
+}
+
+/* The value is an array or an object. */
+static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
+                   enum json_state state) {
+    int64_t line = 0, column = 0;
+    char made[TEXT_SHOWN];
+    wire_json_place(&t->json, &line, &column);
+    table_json_skip(t, kind, state);
+    return table_row_fault(
+        t, line, column,
+        "row %" PRId64
+        ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
+        t->at.row, i != SIZE_MAX ? name_of(t, i, made) : "",
+        kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
+}
+
+/* ---- rows that are objects ---- */
+/* A further column would have to be filled up for all rows of the open chunk: many keys that come late would be a bomb. */
+static bool may_add(const struct wire_table *t) {
+    const struct table_builder *b = &t->builder;
+    return b->n_chunks == 0 &&
+           (b->rows + 1) * (b->n_columns + t->at.new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
+}
+
+/* A copy of the name among the row's new ones. */
+static bool key_keep(struct table_json *at, struct text name) {
+    if (at->n_keys == at->keys_capacity) {
+        const size_t capacity = at->keys_capacity > 0 ? 2 * at->keys_capacity : 16;
+        char **grown = realloc(at->keys, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        at->keys = grown;
+        at->keys_capacity = capacity;
+    }
+    char *copy = malloc(name.n + 1);
+    if (copy == NULL) {
+        return false;
+    }
+    memcpy(copy, name.bytes, name.n);
+    at->keys[at->n_keys++] = copy;
+    return names_add(&at->new_names, copy, name.n);
+}
+
+static bool new_key(struct wire_table *t, struct text name) {
+    struct table_json *at = &t->at;
+    int64_t line = 0, column = 0;
+    char shown[TEXT_SHOWN];
+    wire_json_place(&t->json, &line, &column);
+    at->column = SIZE_MAX;
+    if (t->append.on) {
+        return table_append_unknown(t, name, line, column);
+    }
+    if (t->builder.broken) { /* it would have been added with a row before, perhaps */
+        return true;
+    }
+    text_show(name.bytes, name.n, shown);
+    if (!may_add(t)) {
+        return table_row_fault(t, line, column,
+                               "row %" PRId64 ": key %s is in no row before, and those are stored "
+                               "already: give the first row every key "
+                               "(null for missing), or name this one in the option \"types\"",
+                               at->row, shown);
+    }
+    if (t->builder.n_columns + at->new_names.n >= WIRE_MAX_COLUMNS) {
+        return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
+    }
+    if (!table_key_check(t, name) || !table_row_is_well(t)) {
+        return !t->refused;
+    }
+    if (!key_keep(at, name)) {
+        return no_memory(t);
+    }
+    at->column = t->builder.n_columns + at->new_names.n - 1;
+    return true;
+}
+
+static bool key_twice(struct wire_table *t, struct text name) {
+    int64_t line = 0, column = 0;
+    char shown[TEXT_SHOWN];
+    wire_json_place(&t->json, &line, &column);
+    t->at.column = SIZE_MAX;
+    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", t->at.row,
+                           text_show(name.bytes, name.n, shown));
+}
+
+bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
+    const struct names *names = &t->builder.names;
+    const size_t guess = t->at.expected;
+    const struct text name = text_trim(token->text, token->length);
+    if (guess < names->n && names->text[guess].n == name.n &&
+        memcmp(names->text[guess].bytes, name.bytes, name.n) == 0) {
+        t->at.column = guess;
+    } else {
+        const ptrdiff_t found = names_find(names, name.bytes, name.n);
+        if (found < 0) {
+            t->at.expected = names->n + 1;
+            return names_find(&t->at.new_names, name.bytes, name.n) >= 0 ? key_twice(t, name)
+                                                                         : new_key(t, name);
+        }
+        t->at.column = (size_t)found;
+    }
+    t->at.expected = t->at.column + 1;
+    struct column *c = &t->builder.column[t->at.column];
+    if (c->seen == t->at.row) {
+        return key_twice(t, name);
+    }
+    c->seen = t->at.row;
+    table_append_note(&t->append, t->at.column);
+    return true;
+}
+
+bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
+                            enum json_state state) {
+    const size_t i = t->at.column;
+    t->at.state = state;
+    if (table_json_begins(token->kind)) {
+        return nested(t, i, token->kind, state);
+    }
+    if (i == SIZE_MAX) {
+        return true;
+    }
+    if (i < t->builder.n_columns) {
+        return take(t, i, builder_given_type(&t->builder, i), token);
+    }
+    const struct text name = t->at.new_names.text[i - t->builder.n_columns];
+    return take(t, i, builder_given_type_of(&t->builder, name.bytes, name.n), token);
+}
+
+/* ---- rows that are arrays ---- */
+/* Values of a row; SIZE_MAX: this one tells. */
+static size_t width(const struct wire_table *t) {
+    return t->builder.n_columns > 0 ? table_append_width(&t->append, &t->builder) : SIZE_MAX;
+}
+
+bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
+                             enum json_state state) {
+    const size_t n = width(t), i = t->at.n_values++;
+    const bool wanted = i < n && i < WIRE_MAX_COLUMNS;
+    const size_t column = n == SIZE_MAX ? i : table_append_column(&t->append, i);
+    if (table_json_begins(token->kind)) {
+        return nested(t, wanted ? column : SIZE_MAX, token->kind, state);
+    }
+    return !wanted ||
+           take(t, column, n == SIZE_MAX ? DN_TEXT : builder_given_type(&t->builder, column),
+                token);
+}
+
+/* The first array of NDJSON is whole: the columns are numbered. */
+static bool columns_numbered(struct wire_table *t) {
+    const size_t n = t->at.n_values;
+    if (n > WIRE_MAX_COLUMNS) {
+        return table_fatal(t, t->at.row_line, t->at.row_column,
+                           "the table has more than %d columns", WIRE_MAX_COLUMNS);
+    }
+    for (size_t i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "c%zu", i + 1);
+        const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
+        if (!table_add_column(t, as, strlen(as), i + 1, NULL, NULL)) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < t->at.n_cells; k++) {
+        const struct json_cell *cell = &t->at.cells[k];
+        if (!check(t, builder_given_type(&t->builder, cell->column), cell, t->at.row_line,
+                   t->at.row_column)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool array_is_whole(struct wire_table *t) {
+    const size_t n = t->at.n_values;
+    if (width(t) == SIZE_MAX && n > 0 && table_row_is_well(t)) {
+        return columns_numbered(t);
+    }
+    const size_t expected = width(t) == SIZE_MAX ? 0 : width(t);
+    return n == expected || !table_row_is_well(t) ||
+           table_row_fault(t, t->at.row_line, t->at.row_column,
+                           "row %" PRId64 " has %zu cell%s, expected %zu", t->at.row, n,
+                           n == 1 ? "" : "s", expected);
+}
+
+/* ---- the row is whole ---- */
+static bool put(struct table_builder *b, const struct table_json *at,
+                const struct json_cell *cell) {
+    const char *text = text_of(at, cell);
+    switch (cell->kind) {
+    case WIRE_JSON_NULL:
+        return builder_missing(b, cell->column) == BUILDER_WELL;
+    case WIRE_JSON_TRUE:
+    case WIRE_JSON_FALSE:
+        return builder_boolean(b, cell->column, cell->kind == WIRE_JSON_TRUE) == BUILDER_WELL;
+    case WIRE_JSON_NUMBER:
+        return (cell->finite ? builder_number(b, cell->column, cell->number, text, cell->length)
+                             : builder_text(b, cell->column, text, cell->length)) == BUILDER_WELL;
+    default:
+        return builder_string(b, cell->column, text, cell->length) == BUILDER_WELL;
+    }
+}
+
+static bool add_new_columns(struct wire_table *t) {
+    for (size_t i = 0; i < t->at.new_names.n; i++) {
+        const struct text name = t->at.new_names.text[i];
+        const size_t column = t->builder.n_columns;
+        if (!table_add_column(t, name.bytes, name.n, column + 1, &t->at.new_names, NULL)) {
+            return false;
+        }
+        t->builder.column[column].seen = t->at.row;
+    }
+    return true;
+}
+
+/* Columns that the option `types` names and no row had yet: the last moment for them is before the first chunk is closed. */
+static bool declare(struct wire_table *t) {
+    const struct type_override *type = NULL;
+    t->at.declared = true;
+    for (size_t i = 0; (type = builder_unused_type(&t->builder, &i)) != NULL &&
+                       t->builder.n_columns < WIRE_MAX_COLUMNS;) {
+        if (!table_add_column(t, type->name, type->length, t->builder.n_columns + 1, NULL, NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool table_json_row_end(struct wire_table *t, bool array) {
+    struct table_builder *b = &t->builder;
+    if (array && !t->at.columns_seen) {
+        table_append_by_position(t);
+    }
+    if (array && !array_is_whole(t)) {
+        return false;
+    }
+    if (b->n_columns + t->at.new_names.n == 0 && table_row_is_well(t) && !b->broken) {
+        return table_row_fault(t, t->at.row_line, t->at.row_column,
+                               "row %" PRId64 " has no cells, and no column is known yet",
+                               t->at.row);
+    }
+    if (!table_row_is_well(t) || b->broken) {
+        return true;
+    }
+    if (!add_new_columns(t)) {
+        return false;
+    }
+    for (size_t k = 0; k < t->at.n_cells; k++) {
+        if (!put(b, &t->at, &t->at.cells[k])) {
+            return table_stop(t);
+        }
+    }
+    if (!array && !t->append.on && !t->at.declared && builder_closes_first(b) && !declare(t)) {
+        return false;
+    }
+    return (builder_fill_row(b) == BUILDER_WELL && builder_row_end(b) == BUILDER_WELL) ||
+           table_stop(t);
+}
+
+bool table_json_rows_end(struct wire_table *t) {
+    const struct table_builder *b = &t->builder;
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; t->at.declared && i < b->n_types; i++) {
+        const ptrdiff_t column = names_find(&b->names, b->types[i].name, b->types[i].length);
+        if (column >= 0 && b->column[column].seen == 0 &&
+            !table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table",
+                         text_show(b->types[i].name, b->types[i].length, shown))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,113 @@
+/* The schema of a stored table: the JSON of its columns read back. */
+#include "base/json.h"
+#include "formats/formats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool damaged(struct problem *problem, const char *what) {
+    return problem_set(problem, PROBLEM_INTERNAL, "the stored columns are damaged: %s", what);
+}
+
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* -1: none, or no count. */
+static int64_t count_of(const json_t *object, const char *key) {
+    const double value = number_of(object, key);
+    return value >= 0 && value < 9e15 ? (int64_t)value : -1;
+}
+
+static bool column_parse(const json_t *object, struct wire_column *out, struct problem *problem) {
+    const char *name = json_string_value(json_object_get(object, "name"));
+    const char *type = json_string_value(json_object_get(object, "type"));
+    const double missing = number_of(object, "missing");
+    if (name == NULL || type == NULL || !dn_column_type_parse(type, &out->type)) {
+        return damaged(problem, "a column without name or type");
+    }
+    if (!(missing >= 0 && missing < 9e15)) {
+        return damaged(problem, "a column without its number of missing values");
+    }
+    out->missing = (int64_t)missing;
+    out->distinct_about = count_of(object, "distinct");
+    out->distinct =
+        json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : out->distinct_about;
+    out->distinct_above = count_of(object, "distinct_above");
+    out->distinct_bytes = count_of(object, "distinct_bytes");
+    out->minimum = number_of(object, "min");
+    out->maximum = number_of(object, "max");
+    out->width = count_of(object, "width") > 0 ? (size_t)count_of(object, "width") : 0;
+    out->first_index = count_of(object, "first") > 0 ? (uint32_t)count_of(object, "first") : 0;
+    out->entries = count_of(object, "entries");
+    out->words = count_of(object, "words");
+    out->distinct_words = count_of(object, "distinct_words");
+    out->longest = count_of(object, "longest");
+    out->text_bytes = count_of(object, "text_bytes");
+    out->name = strdup(name);
+    return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+}
+
+bool wire_schema_parse(const char *columns_json, struct wire_schema *out, struct problem *problem) {
+    struct problem inner = {0};
+    struct wire_schema schema = {0};
+    json_t *array = json_parse(columns_json, strlen(columns_json), &inner);
+    bool well = array != NULL && json_is_array(array);
+    if (!well) {
+        damaged(problem, inner.detail != NULL ? inner.detail : "no array");
+    }
+    problem_done(&inner);
+    if (well) {
+        const size_t n = json_array_size(array);
+        schema.columns = calloc(n > 0 ? n : 1, sizeof *schema.columns);
+        well =
+            schema.columns != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        for (size_t i = 0; well && i < n; i++) {
+            well = column_parse(json_array_get(array, i), &schema.columns[i], problem);
+            schema.n = i + 1;
+        }
+    }
+    json_decref(array);
+    if (!well) {
+        wire_schema_done(&schema);
+        return false;
+    }
+    *out = schema;
+    return true;
+}
+
+void wire_schema_done(struct wire_schema *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->columns[i].name);
+    }
+    free(s->columns);
+    *s = (struct wire_schema){0};
+}
+
+ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name) {
+    for (size_t i = 0; i < s->n; i++) {
+        if (strcmp(s->columns[i].name, name) == 0) {
+            return (ptrdiff_t)i;
+        }
+    }
+    return -1;
+}
+
+bool wire_place_parse(const char *column, const char *name, uint64_t *number) {
+    const size_t prefix = strlen(column);
+    uint64_t read = 0;
+    if (strncmp(name, column, prefix) != 0 || name[prefix] < '0' || name[prefix] > '9' ||
+        (name[prefix] == '0' && name[prefix + 1] != '\0')) {
+        return false;
+    }
+    for (const char *p = name + prefix; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9' || read > UINT32_MAX) {
+            return false;
+        }
+        read = read * 10 + (uint64_t)(*p - '0');
+    }
+    *number = read;
+    return true;
+}

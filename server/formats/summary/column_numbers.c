@@ -1,0 +1,410 @@
+/* Numbers into a column's summary: digest, moments, counts or sketches, in blocks. */
+#include "formats/summary/column_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TAG_SMALL = 240,
+    TAG_I16 = 241,
+    TAG_I32 = 242,
+    TAG_F64 = 243,
+    LANES =
+        4, /* equal numbers that follow each other are counted in different places: none waits for the one before it */
+    STRANDS = 8,
+    LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
+    QUANTILES_BYTES =
+        8
+        << 20 /* of memory for all columns' sketches of ranks; but at least QUANTILE_MIN_K a column */
+};
+
+/* Small integers on their way into the counts. */
+struct lanes {
+    uint32_t count[LANES][LANED];
+    bool used;
+};
+
+/* ---- the digest ---- */
+/* A tag and the lowest n bytes of bits; writes all eight. */
+static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
+    const unsigned char form[9] = {tag,
+                                   (unsigned char)bits,
+                                   (unsigned char)(bits >> 8),
+                                   (unsigned char)(bits >> 16),
+                                   (unsigned char)(bits >> 24),
+                                   (unsigned char)(bits >> 32),
+                                   (unsigned char)(bits >> 40),
+                                   (unsigned char)(bits >> 48),
+                                   (unsigned char)(bits >> 56)};
+    memcpy(out, form, sizeof form);
+    return 1 + n;
+}
+
+/* An integer beyond 0 … 239, |x| < 2^52, in its form. */
+static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
+    const int64_t i = (int64_t)x;
+    if (i >= INT16_MIN && i <= INT16_MAX) {
+        return put_bits(out, TAG_I16, (uint64_t)i, 2);
+    }
+    return i >= INT32_MIN && i <= INT32_MAX ? put_bits(out, TAG_I32, (uint64_t)i, 4)
+                                            : put_bits(out, TAG_F64, bits, 8);
+}
+
+/* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and taking it away rounds to an integer. */
+#define ROUNDING 6755399441055744.0
+#define MINUS_ZERO (UINT64_C(1) << 63)
+
+static inline uint64_t bits_of(double x) {
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Small integers: v[i] = x[i], *any takes in the bits set in any of them. Not 0: some are none of 0 … 1023. */
+static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64_t *any) {
+    uint64_t wrong = 0, bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double y = x[i] + ROUNDING;
+        const uint64_t integer =
+            bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
+        wrong |= integer / NUMBER_SMALL | (bits_of(y - ROUNDING) ^ bits_of(x[i]));
+        bits |= integer;
+        v[i] = (uint16_t)integer;
+    }
+    *any |= bits;
+    return wrong;
+}
+
+/* The usual column of small integers, without a branch on a value; a few at a time, which compilers make vectors of. false: it is none. */
+static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
+    uint64_t wrong = 0, bits = 0;
+    size_t i = 0;
+    for (; i + STRANDS <= n && wrong == 0; i += STRANDS) {
+        wrong = take_small(x + i, STRANDS, v + i, &bits);
+    }
+    if (wrong == 0) {
+        wrong = take_small(x + i, n - i, v + i, &bits);
+    }
+    *any = (unsigned)bits;
+    return wrong == 0;
+}
+
+/* Such numbers in their forms; returns the size. */
+static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char *form) {
+    size_t size = 0;
+    if (any == 0) {
+        memset(form, 0, n);
+        return n;
+    }
+    if (any < 128) {
+        for (size_t i = 0; i < n; i++) {
+            form[i] = (unsigned char)v[i];
+        }
+        return n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const bool large = v[i] >= TAG_SMALL;
+        const uint32_t bits = large ? TAG_I16 | (uint32_t)v[i] << 8 : v[i];
+        const unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8),
+                                        (unsigned char)(bits >> 16), 0};
+        memcpy(form + size, bytes, sizeof bytes);
+        size += large ? 3 : 1;
+    }
+    return size;
+}
+
+/* Any numbers in their forms; returns the size, and how many are missing. Columns are mostly all of a kind, so the branches are on the kind. */
+static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *missing) {
+    size_t size = 0;
+    *missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = bits_of(x[i]);
+        if ((x[i] + ROUNDING) - ROUNDING == x[i] && bits != MINUS_ZERO && fabs(x[i]) < 4e15) {
+            if (x[i] >= 0 && x[i] < TAG_SMALL) {
+                form[size++] = (unsigned char)x[i];
+            } else {
+                size += put_integer(x[i], bits, form + size);
+            }
+        } else if (isnan(x[i])) {
+            form[size++] = COLUMN_TAG_MISSING;
+            ++*missing;
+        } else {
+            size += put_bits(form + size, TAG_F64, bits, 8);
+        }
+    }
+    return size;
+}
+
+/* ---- moments ---- */
+/* Merged by Chan, Golub and LeVeque (1979). */
+static void moments_merge(struct moments *m, const struct moments *other) {
+    if (m->n == 0) {
+        *m = *other;
+        return;
+    }
+    const double before = (double)m->n, count = (double)other->n, total = before + count,
+                 delta = other->mean - m->mean;
+    m->minimum = other->minimum < m->minimum ? other->minimum : m->minimum;
+    m->maximum = other->maximum > m->maximum ? other->maximum : m->maximum;
+    m->mean += delta * (count / total);
+    m->m2 += other->m2 + delta * delta * (before * count / total);
+    m->n += other->n;
+}
+
+/* Sums and extremes of small integers side by side, which compilers make vectors of. */
+struct strands {
+    uint32_t sum[STRANDS];
+    int32_t squares[STRANDS];
+    int16_t least[STRANDS], most[STRANDS];
+};
+
+static inline void strand_add(struct strands *s, size_t j, uint16_t v) {
+    const int16_t x = (int16_t)v;
+    s->sum[j] += v;
+    s->squares[j] += x * x;
+    s->least[j] = x < s->least[j] ? x : s->least[j];
+    s->most[j] = x > s->most[j] ? x : s->most[j];
+}
+
+/* k <= COLUMN_BLOCK small integers, in integers: k·Σv² < 2^39. any: the bits set in any of them. */
+static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsigned any) {
+    if (any == 0) {
+        moments_merge(m, &(struct moments){.n = (int64_t)k});
+        return;
+    }
+    struct strands s = {.least = {0}};
+    size_t i = 0;
+    for (size_t j = 0; j < STRANDS; j++) {
+        s.least[j] = INT16_MAX;
+    }
+    for (; i + STRANDS <= k; i += STRANDS) {
+        for (size_t j = 0; j < STRANDS; j++) {
+            strand_add(&s, j, v[i + j]);
+        }
+    }
+    for (; i < k; i++) {
+        strand_add(&s, 0, v[i]);
+    }
+    uint32_t sum = 0, squares = 0;
+    int16_t least = INT16_MAX, most = 0;
+    for (size_t j = 0; j < STRANDS; j++) {
+        sum += s.sum[j];
+        squares += (uint32_t)s.squares[j];
+        least = s.least[j] < least ? s.least[j] : least;
+        most = s.most[j] > most ? s.most[j] : most;
+    }
+    const uint64_t n = k, spread = n * squares - (uint64_t)sum * sum;
+    moments_merge(m, &(struct moments){(int64_t)k, least, most, sum / (double)k,
+                                       (double)spread / (double)k});
+}
+
+/* Of 0 and -0 the second; fmin and fmax leave it to the compiler. */
+static inline double lesser(double x, double y) {
+    return x < y ? x : y;
+}
+
+static inline double greater(double x, double y) {
+    return x > y ? x : y;
+}
+
+/* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then the squares about it. */
+static void moments_any(struct moments *m, const double *y, size_t k) {
+    double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]},
+           most[4] = {y[0], y[0], y[0], y[0]};
+    size_t i = 0;
+    for (; i + 4 <= k; i += 4) {
+        for (size_t j = 0; j < 4; j++) {
+            sum[j] += y[i + j];
+            least[j] = y[i + j] < least[j] ? y[i + j] : least[j];
+            most[j] = y[i + j] > most[j] ? y[i + j] : most[j];
+        }
+    }
+    for (; i < k; i++) {
+        sum[0] += y[i];
+        least[0] = y[i] < least[0] ? y[i] : least[0];
+        most[0] = y[i] > most[0] ? y[i] : most[0];
+    }
+    const double low = lesser(lesser(least[3], least[2]), lesser(least[1], least[0]));
+    const double high = greater(greater(most[2], most[3]), greater(most[1], most[0]));
+    const double mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / (double)k;
+    for (i = 0; i + 4 <= k; i += 4) {
+        for (size_t j = 0; j < 4; j++) {
+            square[j] += (y[i + j] - mean) * (y[i + j] - mean);
+        }
+    }
+    for (; i < k; i++) {
+        square[0] += (y[i] - mean) * (y[i] - mean);
+    }
+    moments_merge(m, &(struct moments){(int64_t)k, low, high, mean,
+                                       (square[0] + square[1]) + (square[2] + square[3])});
+}
+
+/* ---- counts and sketches ---- */
+static size_t quantile_k(size_t n_columns) {
+    size_t k = QUANTILE_MAX_K;
+    while (k > QUANTILE_MIN_K && n_columns * QUANTILE_MEMORY(k) > QUANTILES_BYTES) {
+        k /= 2;
+    }
+    return k;
+}
+
+bool column_summary_drop_numbers(struct column_summary *s) {
+    struct distinct_sketch distinct = {0};
+    size_t n = 0;
+    struct number_count *list = number_tally_list(&s->numbers, &n);
+    const bool ranked = column_summary_is_ranked(s);
+    struct quantile_sketch *quantiles =
+        list != NULL && ranked ? quantile_sketch_new(quantile_k(s->n_columns)) : NULL;
+    if (list == NULL || (ranked && quantiles == NULL) ||
+        !column_summary_begin_distinct(s, &distinct)) {
+        free(list);
+        quantile_sketch_free(quantiles);
+        return false;
+    }
+    if (ranked) {
+        quantile_sketch_begin(quantiles, list, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        distinct_sketch_add(&distinct, distinct_hash_number(list[i].value));
+    }
+    free(list);
+    number_tally_done(&s->numbers);
+    s->quantiles = quantiles;
+    s->distinct = distinct;
+    s->estimated = true;
+    return true;
+}
+
+/* What the lanes hold goes into the counts. */
+static void lanes_empty(struct lanes *lanes, struct number_tally *t) {
+    if (!lanes->used) {
+        return;
+    }
+    const size_t n = t->n_small < LANED ? t->n_small : LANED;
+    for (size_t j = 0; j < LANES; j++) {
+        for (size_t v = 0; v < n; v++) {
+            t->small[v] += lanes->count[j][v];
+        }
+    }
+    lanes->used = false;
+}
+
+static void sketch(struct column_summary *s, const double *x, size_t k) {
+    if (s->quantiles != NULL) {
+        quantile_sketch_add(s->quantiles, x, k);
+    }
+    for (size_t i = 0; i < k; i++) {
+        distinct_sketch_add(&s->distinct, distinct_hash_number(x[i]));
+    }
+}
+
+/* Small integers that are counted exactly. many_rows: the lanes pay. */
+static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any,
+                        bool many_rows, struct lanes *lanes) {
+    struct number_tally *t = &s->numbers;
+    if (!number_tally_reach(t, any)) {
+        return false;
+    }
+    if (any == 0) {
+        t->small[0] += (uint32_t)n;
+        return true;
+    }
+    if (any >= LANED || !many_rows) {
+        for (size_t i = 0; i < n; i++) {
+            t->small[v[i]]++;
+        }
+        return true;
+    }
+    if (!lanes->used) {
+        memset(lanes->count, 0, sizeof lanes->count);
+        lanes->used = true;
+    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (size_t j = 0; j < LANES; j++) {
+            lanes->count[j][v[i + j]]++;
+        }
+    }
+    for (; i < n; i++) {
+        lanes->count[0][v[i]]++;
+    }
+    return true;
+}
+
+/* Numbers that are not missing. */
+static bool count_any(struct column_summary *s, const double *x, size_t k, struct lanes *lanes) {
+    size_t i = 0;
+    for (; i < k && !s->estimated; i++) {
+        const enum number_tally_status status = number_tally_add(&s->numbers, x[i]);
+        if (status == NUMBER_TALLY_WELL) {
+            continue;
+        }
+        lanes_empty(lanes, &s->numbers);
+        if (status == NUMBER_TALLY_NO_MEMORY || !column_summary_drop_numbers(s)) {
+            return false;
+        }
+        s->many = true;
+        break;
+    }
+    if (s->estimated) {
+        sketch(s, x + i, k - i);
+    }
+    return true;
+}
+
+/* The numbers that are not missing, in order; returns how many. */
+static size_t block_present(const double *x, size_t n, double *present) {
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        present[k] = x[i];
+        k += isnan(x[i]) ? 0 : 1;
+    }
+    return k;
+}
+
+static bool add_block(struct column_summary *s, const double *x, size_t n, bool many_rows,
+                      struct lanes *lanes) {
+    unsigned char form[COLUMN_BLOCK * 9 + 8];
+    uint16_t small[COLUMN_BLOCK];
+    double present[COLUMN_BLOCK];
+    unsigned any = 0;
+    if (block_small(x, n, small, &any)) {
+        hash_blake2b_add(s->digest, form, put_small(small, n, any, form));
+        moments_small(&s->moments, small, n, any);
+        return s->estimated ? count_any(s, x, n, lanes)
+                            : count_small(s, small, n, any, many_rows, lanes);
+    }
+    size_t missing = 0;
+    hash_blake2b_add(s->digest, form, put_any(x, n, form, &missing));
+    s->missing += (int64_t)missing;
+    const double *y = missing == 0 ? x : present;
+    const size_t k = missing == 0 ? n : block_present(x, n, present);
+    if (k > 0) {
+        moments_any(&s->moments, y, k);
+    }
+    return count_any(s, y, k, lanes);
+}
+
+bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows) {
+    struct lanes lanes;
+    lanes.used = false;
+    if (!s->estimated && s->moments.n > UINT32_MAX - (int64_t)n_rows &&
+        !column_summary_drop_numbers(s)) {
+        return false; /* counts of small integers would overflow */
+    }
+    for (size_t at = 0; at < n_rows; at += COLUMN_BLOCK) {
+        const size_t n = n_rows - at < COLUMN_BLOCK ? n_rows - at : COLUMN_BLOCK;
+        if (!add_block(s, x + at, n, n_rows >= LANED, &lanes)) {
+            return false;
+        }
+    }
+    if (!s->estimated) {
+        lanes_empty(&lanes, &s->numbers);
+    }
+    return true;
+}
+
+struct number_count *column_summary_numbers(const struct column_summary *s, size_t *n) {
+    return s->estimated ? quantile_sketch_list(s->quantiles, n) : number_tally_list(&s->numbers, n);
+}

@@ -1,0 +1,257 @@
+/* The summary of a column: booleans, strings, and what is known at the end. Numbers are in column_numbers.c.
+ *
+ * The digest is BLAKE2b over the values in row order, each in the shortest of these forms (so that two tables have equal digests if and only if their values are equal):
+ *   numeric   one byte 0 … 239 for these integers; 240 missing; 241, 242 + an i16, i32, little-endian; 243 + the f64 (fractions, large numbers, -0)
+ *   boolean   one byte 0, 1; 240 missing
+ *   sparse    as sparse_summary.c has it
+ *   strings   u32 length, little-endian, and the bytes; 0xffffffff missing */
+#include "formats/summary/column_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STAGE = 8192,
+    DISTINCT_BYTES =
+        2
+        << 20 /* of memory for all columns' sketches of distinct values; but at least DISTINCT_MIN_BITS a column */
+};
+
+void column_summary_done(struct column_summary *s) {
+    hash_blake2b_free(s->digest);
+    number_tally_done(&s->numbers);
+    tally_done(&s->texts);
+    distinct_sketch_done(&s->distinct);
+    column_words_free(s->words);
+    quantile_sketch_free(s->quantiles);
+    sparse_summary_done(&s->sparse);
+    *s = (struct column_summary){.n_columns = s->n_columns, .wordless = s->wordless};
+}
+
+void column_summary_reset(struct column_summary *s) {
+    column_summary_done(s);
+}
+
+size_t column_summary_counts_memory(const struct column_summary *s) {
+    return number_tally_memory(&s->numbers) + tally_memory(&s->texts);
+}
+
+size_t column_summary_sketch_memory(const struct column_summary *s) {
+    const size_t words = s->words != NULL ? distinct_sketch_memory(&s->words->distinct) : 0;
+    return distinct_sketch_memory(&s->distinct) + words + quantile_sketch_memory(s->quantiles);
+}
+
+static unsigned distinct_bits(const struct column_summary *s) {
+    unsigned bits = DISTINCT_MAX_BITS;
+    while (bits > DISTINCT_MIN_BITS && s->n_columns << bits > DISTINCT_BYTES) {
+        bits--;
+    }
+    return bits;
+}
+
+bool column_summary_begin_distinct(const struct column_summary *s, struct distinct_sketch *out) {
+    return distinct_sketch_init(out, distinct_bits(s));
+}
+
+struct column_words *column_summary_new_words(const struct column_summary *s) {
+    return column_words_new(distinct_bits(s));
+}
+
+static bool begin(struct column_summary *s) {
+    if (s->digest == NULL) {
+        s->digest = hash_blake2b_new();
+    }
+    return s->digest != NULL;
+}
+
+/* ---- booleans and strings ---- */
+static void add_booleans(struct column_summary *s, const dn_column_view *view) {
+    unsigned char form[COLUMN_BLOCK];
+    for (size_t i = 0; i < view->n_rows;) {
+        size_t n = 0;
+        for (; n < COLUMN_BLOCK && i < view->n_rows; i++) {
+            if (isnan(view->number[i])) {
+                s->missing++;
+                form[n++] = COLUMN_TAG_MISSING;
+            } else {
+                s->truths[view->number[i] != 0]++;
+                form[n++] = view->number[i] != 0;
+            }
+        }
+        hash_blake2b_add(s->digest, form, n);
+    }
+}
+
+/* Bytes on their way into a digest, gathered so that it is not called for each cell. */
+struct stage {
+    struct hash_blake2b *digest;
+    size_t size;
+    unsigned char bytes[STAGE];
+};
+
+static void stage_flush(struct stage *stage) {
+    hash_blake2b_add(stage->digest, stage->bytes, stage->size);
+    stage->size = 0;
+}
+
+static void stage_add(struct stage *stage, const void *bytes, size_t n) {
+    if (n > STAGE - stage->size) {
+        stage_flush(stage);
+        if (n > STAGE / 2) {
+            hash_blake2b_add(stage->digest, bytes, n);
+            return;
+        }
+    }
+    memcpy(stage->bytes + stage->size, bytes, n);
+    stage->size += n;
+}
+
+static void stage_length(struct stage *stage, uint32_t n) {
+    const unsigned char form[4] = {(unsigned char)n, (unsigned char)(n >> 8),
+                                   (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+    stage_add(stage, form, sizeof form);
+}
+
+/* A text that is not counted exactly. */
+static void sketch_text(struct column_summary *s, const char *text, size_t n, int64_t times) {
+    distinct_sketch_add(&s->distinct, distinct_hash_bytes(text, n));
+    if (!s->wordless) {
+        column_words_add(s->words, text, n, times);
+    }
+}
+
+/* Texts are taken apart into words from here on: as long as they are counted, it is not known whether they are categories. */
+static bool drop_texts(struct column_summary *s) {
+    struct distinct_sketch distinct = {0};
+    struct column_words *words = s->wordless ? NULL : column_summary_new_words(s);
+    if ((!s->wordless && words == NULL) || !column_summary_begin_distinct(s, &distinct)) {
+        column_words_free(words);
+        return false;
+    }
+    s->distinct = distinct;
+    s->words = words;
+    s->estimated = true;
+    for (size_t i = 0; i < s->texts.n; i++) {
+        const struct tally_entry *e = &s->texts.entry[i];
+        sketch_text(s, tally_text(&s->texts, e), e->length, e->count);
+    }
+    tally_done(&s->texts);
+    return true;
+}
+
+bool column_summary_drop_counts(struct column_summary *s) {
+    return s->numbers.n + s->numbers.n_small > 0 ? column_summary_drop_numbers(s) : drop_texts(s);
+}
+
+static bool count_text(struct column_summary *s, const char *text, size_t n, int64_t times) {
+    if (!s->estimated) {
+        const enum tally_status status = tally_add(&s->texts, text, n, times);
+        if (status != TALLY_FULL) {
+            return status == TALLY_WELL;
+        }
+        if (!drop_texts(s)) {
+            return false;
+        }
+        s->many = true;
+    }
+    sketch_text(s, text, n, times);
+    return true;
+}
+
+static void digest_strings(struct column_summary *s, const dn_column_view *view) {
+    struct stage stage = {.digest = s->digest};
+    for (size_t i = 0; i < view->n_rows; i++) {
+        if (view->code[i] == DN_CODE_MISSING) {
+            s->missing++;
+            stage_length(&stage, UINT32_MAX);
+            continue;
+        }
+        const uint32_t from = view->strings.start[view->code[i]],
+                       n = view->strings.start[view->code[i] + 1] - from;
+        stage_length(&stage, n);
+        if (n > 0) {
+            stage_add(&stage, view->strings.bytes + from, n);
+        }
+    }
+    stage_flush(&stage);
+}
+
+static bool add_strings(struct column_summary *s, const dn_column_view *view) {
+    digest_strings(s, view);
+    /* counted by the chunk's own list: one look-up for each distinct text, not for each cell */
+    size_t n_codes = view->strings.n;
+    int64_t *count = calloc(n_codes > 0 ? n_codes : 1, sizeof *count);
+    bool well = count != NULL;
+    for (size_t i = 0; well && i < view->n_rows; i++) {
+        if (view->code[i] != DN_CODE_MISSING) {
+            count[view->code[i]]++;
+        }
+    }
+    for (size_t i = 0; well && i < n_codes; i++) {
+        const uint32_t from = view->strings.start[i], n = view->strings.start[i + 1] - from;
+        well = count[i] == 0 || count_text(s, n > 0 ? view->strings.bytes + from : "", n, count[i]);
+    }
+    free(count);
+    return well;
+}
+
+bool column_summary_add(struct column_summary *s, const dn_column_view *view) {
+    if (!begin(s)) {
+        return false;
+    }
+    s->n_rows += (int64_t)view->n_rows;
+    switch (view->type) {
+    case DN_NUMERIC:
+        return column_summary_add_numbers(s, view->number, view->n_rows);
+    case DN_BOOLEAN:
+        add_booleans(s, view);
+        return true;
+    case DN_SPARSE:
+        return sparse_summary_add(&s->sparse, view, s->digest);
+    case DN_CATEGORICAL:
+    case DN_TEXT:
+        break;
+    }
+    return add_strings(s, view);
+}
+
+bool column_summary_add_missing(struct column_summary *s, dn_column_type type, int64_t n) {
+    if (!begin(s)) {
+        return false;
+    }
+    unsigned char form[COLUMN_BLOCK];
+    const bool string = type == DN_CATEGORICAL || type == DN_TEXT;
+    memset(form, string ? 0xFF : COLUMN_TAG_MISSING, sizeof form);
+    s->n_rows += n;
+    s->missing += n;
+    for (int64_t left = string ? 4 * n : n; left > 0;) {
+        const size_t take = left < COLUMN_BLOCK ? (size_t)left : COLUMN_BLOCK;
+        hash_blake2b_add(s->digest, form, take);
+        left -= (int64_t)take;
+    }
+    return true;
+}
+
+/* ---- what came of it ---- */
+int64_t column_summary_distinct(const struct column_summary *s, dn_column_type type) {
+    size_t distinct = s->texts.n;
+    if (type == DN_BOOLEAN) {
+        return (s->truths[0] > 0) + (s->truths[1] > 0);
+    }
+    if (s->recounted) {
+        return (int64_t)s->n_distinct;
+    }
+    if (type == DN_NUMERIC) {
+        distinct = number_tally_distinct(&s->numbers);
+    }
+    return s->estimated || distinct > TALLY_MAX ? -1 : (int64_t)distinct;
+}
+
+bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SIZE]) {
+    if (!begin(s)) {
+        return false;
+    }
+    hash_blake2b_end(s->digest, out);
+    return true;
+}

@@ -1,0 +1,33 @@
+/* The stored form of a column's summary: a later append loads it and adds its rows, with the same
+ * result as if all rows had been added to one summary in the same chunks.
+ *
+ * Integers and the bits of doubles are little-endian, 8 bytes each:
+ *   "dsum", version (u32); flags, sizes, moments and counts; the state of the digest; the exact
+ *   counts of numbers and of texts; the sketches that exist; the sparse features; CRC-32 of all
+ *   before (u32).
+ * At most 0.3 MB for numbers; for texts that plus the bytes of TALLY_MAX texts. Only the version of
+ * libsodium that wrote the state of the digest can read it: after an upgrade of the library the
+ * caller computes the summary from the stored chunks, as it does for a damaged one. */
+#ifndef WIRE_COLUMN_SUMMARY_SAVED_H
+#define WIRE_COLUMN_SUMMARY_SAVED_H
+
+#include "base/buf.h"
+#include "formats/summary/column_summary.h"
+
+enum { COLUMN_SUMMARY_VERSION = 1 };
+
+enum column_summary_load_status {
+    COLUMN_SUMMARY_LOADED,
+    COLUMN_SUMMARY_DAMAGED,
+    COLUMN_SUMMARY_OTHER_VERSION, /* of this form, or of libsodium's state */
+    COLUMN_SUMMARY_NO_MEMORY
+};
+
+/* Appends the stored form; s is unchanged. false: no memory. */
+bool column_summary_save(const struct column_summary *s, struct buf *out);
+/* Loads the summary of a column of that type into *s, which is {0}; it stays so if the status is
+ * not LOADED. */
+enum column_summary_load_status column_summary_load(struct column_summary *s, dn_column_type type,
+                                                    const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,231 @@
+/* A chunk's moments are taken place by place, the means first, then the squares about them, and merged with those before by Chan, Golub and LeVeque (1979); the rows without an entry join at the end
+ * in the same way, as so many zeros.
+ *
+ * Digest of a row: number of entries, then for each its distance from the place before (of the first: its place), all as base-128 numbers, low digits first, 0x80 set on all but the last; and its
+ * value: one byte 0 … 239 for these integers, otherwise 243 and the f64, little-endian. */
+#include "formats/summary/sparse_summary.h"
+#include "formats/formats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sparse_summary_done(struct sparse_summary *s) {
+    free(s->place);
+    *s = (struct sparse_summary){0};
+}
+
+/* ---- digest ---- */
+enum { STAGE = 8192, NUMBER_MOST = 10, ENTRY_MOST = NUMBER_MOST + 9, SMALL = 240, TAG_F64 = 243 };
+
+static inline size_t put_number(unsigned char *out, uint64_t x) {
+    size_t n = 0;
+    for (; x >= 0x80; x >>= 7) {
+        out[n++] = (unsigned char)(x | 0x80);
+    }
+    out[n++] = (unsigned char)x;
+    return n;
+}
+
+static inline size_t put_value(unsigned char *out, double x) {
+    if (x > 0 && x < SMALL && x == (double)(unsigned char)x) {
+        out[0] = (unsigned char)x;
+        return 1;
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    out[0] = TAG_F64;
+    for (size_t i = 0; i < 8; i++) {
+        out[1 + i] = (unsigned char)(bits >> (8 * i));
+    }
+    return 9;
+}
+
+/* Anything but +0, whose bits are all 0. */
+static inline bool is_entry(double x) {
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits != 0;
+}
+
+static void add_digest(struct hash_blake2b *digest, const dn_column_view *view) {
+    unsigned char stage[STAGE + ENTRY_MOST];
+    size_t size = 0;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        const size_t first = view->row_start[i], end = view->row_start[i + 1];
+        uint32_t before = 0;
+        size_t n = 0;
+        for (size_t k = first; k < end; k++) {
+            n += is_entry(view->number[k]);
+        }
+        size += put_number(stage + size, n);
+        for (size_t k = first; k < end; k++) {
+            if (size >= STAGE - NUMBER_MOST) {
+                hash_blake2b_add(digest, stage, size);
+                size = 0;
+            }
+            if (is_entry(view->number[k])) {
+                size += put_number(stage + size, view->index[k] - before);
+                size += put_value(stage + size, view->number[k]);
+                before = view->index[k];
+            }
+        }
+        if (size >= STAGE - NUMBER_MOST) {
+            hash_blake2b_add(digest, stage, size);
+            size = 0;
+        }
+    }
+    hash_blake2b_add(digest, stage, size);
+}
+
+/* ---- moments ---- */
+/* Of one place in one chunk. */
+struct part {
+    int64_t n, nonzero;
+    double minimum, maximum;
+    double mean; /* the sum, until all entries are there */
+    double m2;
+};
+
+static size_t width_of(const dn_column_view *view) {
+    size_t width = 0;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        const size_t end = view->row_start[i + 1];
+        if (end > view->row_start[i] && view->index[end - 1] >= width) {
+            width = (size_t)view->index[end - 1] + 1;
+        }
+    }
+    return width;
+}
+
+/* part[width] is all zero. */
+static void take_parts(struct part *part, size_t width, const dn_column_view *view) {
+    const size_t n = view->row_start[view->n_rows];
+    for (size_t k = 0; k < n; k++) {
+        struct part *p = &part[view->index[k]];
+        const double x = view->number[k];
+        p->minimum = p->n == 0 || x < p->minimum ? x : p->minimum;
+        p->maximum = p->n == 0 || x > p->maximum ? x : p->maximum;
+        p->n++;
+        p->nonzero += x != 0;
+        p->mean += x;
+    }
+    bool differ = false;
+    for (size_t j = 0; j < width; j++) {
+        struct part *p = &part[j];
+        differ |= p->minimum != p->maximum;
+        p->mean = p->minimum == p->maximum ? p->minimum : p->mean / (double)p->n;
+    }
+    if (!differ) { /* as in tables of ones */
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        struct part *p = &part[view->index[k]];
+        const double distance = view->number[k] - p->mean;
+        p->m2 += distance * distance;
+    }
+}
+
+static void merge(struct sparse_place *place, const struct part *part) {
+    const double count = (double)part->n;
+    if (part->n == 0) {
+        return;
+    }
+    if (place->n == 0) {
+        *place = (struct sparse_place){part->n,       part->nonzero, part->minimum,
+                                       part->maximum, part->mean,    part->m2};
+        return;
+    }
+    const double before = (double)place->n, total = before + count,
+                 delta = part->mean - place->mean;
+    place->minimum = fmin(place->minimum, part->minimum);
+    place->maximum = fmax(place->maximum, part->maximum);
+    place->mean += delta * (count / total);
+    place->m2 += part->m2 + delta * delta * (before * count / total);
+    place->n += part->n;
+    place->nonzero += part->nonzero;
+}
+
+static bool add_moments(struct sparse_summary *s, const dn_column_view *view, size_t width) {
+    if (width > s->n_places) {
+        struct sparse_place *grown = realloc(s->place, width * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        memset(grown + s->n_places, 0, (width - s->n_places) * sizeof *grown);
+        s->place = grown;
+        s->n_places = width;
+    }
+    struct part *part = calloc(width + 1, sizeof *part);
+    if (part == NULL) {
+        return false;
+    }
+    take_parts(part, width, view);
+    for (size_t j = 0; j < width; j++) {
+        merge(&s->place[j], &part[j]);
+    }
+    free(part);
+    return true;
+}
+
+bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
+                        struct hash_blake2b *digest) {
+    const size_t width = width_of(view);
+    s->width = width > s->width ? width : s->width;
+    s->entries += (int64_t)view->row_start[view->n_rows];
+    add_digest(digest, view);
+    if (s->width <= WIRE_MAX_COLUMNS) {
+        return add_moments(s, view, width);
+    }
+    free(s->place);
+    s->place = NULL;
+    s->n_places = 0;
+    return true;
+}
+
+/* ---- what came of it ---- */
+/* A place over all rows: those without an entry are so many zeros. */
+static struct sparse_place over_rows(const struct sparse_summary *s, size_t j, int64_t n_rows) {
+    struct sparse_place all = j < s->n_places ? s->place[j] : (struct sparse_place){0};
+    if (all.n == n_rows) {
+        return all;
+    }
+    if (all.n == 0) {
+        return (struct sparse_place){.n = n_rows};
+    }
+    const double share = (double)all.n / (double)n_rows;
+    all.m2 += all.mean * all.mean * share * (double)(n_rows - all.n);
+    all.mean *= share;
+    all.minimum = fmin(all.minimum, 0);
+    all.maximum = fmax(all.maximum, 0);
+    all.n = n_rows;
+    return all;
+}
+
+void sparse_summary_write(const struct sparse_summary *s, const char *name, int64_t n_rows,
+                          struct json_writer *w) {
+    static const char *const members[] = {"nonzero", "min", "max", "mean", "std"};
+    json_begin_object(w);
+    json_kv_string(w, "name", name);
+    json_kv_string(w, "type", dn_column_type_name(DN_SPARSE));
+    json_kv_int(w, "missing", 0);
+    json_kv_int(w, "first", s->first);
+    json_kv_int(w, "width", (int64_t)s->width);
+    json_kv_int(w, "entries", s->entries);
+    if (s->width <= WIRE_MAX_COLUMNS) {
+        json_put_key(w, "features");
+        json_begin_object(w);
+        for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
+            json_put_key(w, members[m]);
+            json_begin_array(w);
+            for (size_t j = 0; j < s->width; j++) {
+                const struct sparse_place place = over_rows(s, j, n_rows);
+                const double numbers[] = {(double)place.nonzero, place.minimum, place.maximum,
+                                          place.mean, sqrt(place.m2 / (double)n_rows)};
+                json_put_double(w, numbers[m]);
+            }
+            json_end_array(w);
+        }
+        json_end_object(w);
+    }
+}

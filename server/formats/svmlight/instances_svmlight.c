@@ -1,0 +1,116 @@
+/* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read when it is wanted, otherwise it is passed over and may be left out. */
+#include "formats/instances/instances.h"
+#include "formats/svmlight/svmlight.h"
+#include "formats/text/text_lines.h"
+
+/* The reading of one body. */
+struct reading {
+    struct instances *in;
+    size_t input; /* the sparse one */
+    struct svmlight_options options;
+    struct svmlight_row row;
+    const char *bytes; /* of the line */
+    int64_t line;      /* from 1 */
+    struct buf why;
+};
+
+static void put_label(struct reading *r) {
+    struct instances *in = r->in;
+    const struct value value = {.kind = VALUE_TEXT, .text = r->row.label};
+    buf_clear(&r->why);
+    in->named[in->n_inputs] = 1;
+    if (!instances_put(in, (struct slot){in->n_inputs, 0}, &value, &r->why)) {
+        const char *why = buf_cstr(&r->why);
+        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s",
+                        why != NULL ? why : "");
+    }
+}
+
+static void put_row(struct reading *r) {
+    struct instances *in = r->in;
+    if (instances_row(in) == NULL) {
+        return;
+    }
+    if (in->labelled) {
+        put_label(r);
+    }
+    for (size_t k = 0; k < r->row.n; k++) {
+        instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
+    }
+    (void)instances_row_end(in); /* in order already */
+}
+
+static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
+    struct reading *r = arg;
+    struct svmlight_fault fault;
+    r->line = number;
+    r->bytes = line;
+    switch (svmlight_read(line, n, &r->options, &r->row, &fault)) {
+    case SVMLIGHT_BLANK:
+        break;
+    case SVMLIGHT_ROW:
+        put_row(r);
+        break;
+    case SVMLIGHT_FAULT:
+        instances_fault(r->in, NULL, number, (int64_t)fault.at + 1, "%s", fault.text);
+        break;
+    case SVMLIGHT_NO_MEMORY:
+        instances_no_memory(r->in);
+        break;
+    }
+    return !r->in->stopped;
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
+    struct reading *r = arg;
+    instances_fault(r->in, NULL, line, column, "%s", text);
+    r->in->stopped = true;
+}
+
+/* Reads the lines: LF, CRLF or CR ends them, as it does those of a table. */
+static void read_lines(struct reading *r, const char *body, size_t size) {
+    struct text_lines lines;
+    text_lines_init(&lines, WIRE_MAX_ROW,
+                    &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
+    if (text_lines_feed(&lines, body, size)) {
+        (void)text_lines_end(&lines);
+    }
+    if (lines.no_memory) {
+        instances_no_memory(r->in);
+    }
+    text_lines_done(&lines);
+}
+
+/* The model's one sparse input. false: a fault. */
+static bool find_sparse(struct reading *r) {
+    struct instances *in = r->in;
+    if (in->n_inputs != 1 || !in->sparse) {
+        instances_fault(in, NULL, 0, 0,
+                        "the model was not trained on svmlight data: send its columns as "
+                        "application/json or text/csv");
+        return false;
+    }
+    const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_index;
+    if (r->options.zero_based != (first == 0)) {
+        instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s",
+                        (unsigned long)first,
+                        first == 0 ? "say so by zero_based=true"
+                                   : "zero_based=true does not fit it");
+        return false;
+    }
+    return true;
+}
+
+bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based,
+                             struct wire_instances *out) {
+    struct reading r = {.in = in,
+                        .options = {.zero_based = zero_based, .without_label = !in->labelled}};
+    bool well = find_sparse(&r);
+    if (well) {
+        read_lines(&r, body, size);
+    }
+    well = well && instances_finish(in, NULL, out);
+    svmlight_row_done(&r.row);
+    buf_done(&r.why);
+    return well;
+}

@@ -1,0 +1,108 @@
+/* Rows of stored tables as svmlight, and sparse rows as the columns that they stand for. */
+#include "formats/formats.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_number(double x, struct buf *out) {
+    if (buf_reserve(out, DN_NUMBER_SIZE)) {
+        out->size += dn_number_format(x, out->data + out->size);
+    }
+}
+
+static struct wire_text cell_text(const dn_column_view *view, size_t row) {
+    const uint32_t code = view->code[row], from = view->strings.start[code];
+    return (struct wire_text){view->strings.bytes + from, view->strings.start[code + 1] - from};
+}
+
+bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out) {
+    if ((view->type != DN_CATEGORICAL && view->type != DN_TEXT) ||
+        view->code[row] == DN_CODE_MISSING) {
+        return true;
+    }
+    *out = cell_text(view, row);
+    for (size_t i = 0; i < out->n; i++) {
+        const char c = out->bytes[i];
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':' || c == '#') {
+            return false;
+        }
+    }
+    return out->n > 0;
+}
+
+static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
+    struct wire_text text = {0};
+    if (view->type == DN_NUMERIC || view->type == DN_BOOLEAN) {
+        if (isnan(view->number[row])) {
+            buf_putc(out, '?');
+        } else {
+            put_number(view->number[row], out);
+        }
+    } else if (view->code[row] == DN_CODE_MISSING) {
+        buf_putc(out, '?');
+    } else if (wire_svmlight_label(view, row, &text)) {
+        buf_append(out, text.bytes, text.n);
+    } else {
+        out->failed = true;
+    }
+}
+
+/* Nothing for what the absence of an entry says. */
+static void put_entry(uint64_t index, double value, struct buf *out) {
+    char text[24];
+    size_t at = sizeof text;
+    if (value == 0 && !signbit(value)) {
+        return;
+    }
+    text[--at] = ':';
+    do {
+        text[--at] = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    text[--at] = ' ';
+    buf_append(out, text + at, sizeof text - at);
+    put_number(value, out);
+}
+
+static void put_entries(const struct wire_svmlight *s, size_t row, struct buf *out) {
+    const dn_column_view *view = s->entries;
+    size_t p = 0;
+    for (size_t k = view->row_start[row]; k < view->row_start[row + 1]; k++) {
+        while (s->places != NULL && p < s->n_places && s->places[p] < view->index[k]) {
+            p++;
+        }
+        if (s->places == NULL || (p < s->n_places && s->places[p] == view->index[k])) {
+            put_entry((uint64_t)s->first_index + view->index[k], view->number[k], out);
+        }
+    }
+}
+
+void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, struct buf *out) {
+    for (size_t i = first; i < first + n; i++) {
+        put_label(s->label, i, out);
+        for (size_t j = 0; j < s->n_columns; j++) {
+            put_entry(j + 1, s->columns[j].number[i], out);
+        }
+        if (s->entries != NULL) {
+            put_entries(s, i, out);
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
+                        size_t n_places, double *out) {
+    memset(out, 0, n * n_places * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        const size_t end = view->row_start[first + i + 1];
+        size_t k = view->row_start[first + i];
+        for (size_t p = 0; p < n_places && k < end; p++) {
+            while (k < end && view->index[k] < places[p]) {
+                k++;
+            }
+            if (k < end && view->index[k] == places[p]) {
+                out[p * n + i] = view->number[k];
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+/* Appending: the columns of the stored table as its rows left them, and going over to a newer version of it. The body's columns are in table_append_columns.c, the notes in
+ * table_append_notes.c. */
+#include "formats/table/table_append.h"
+#include "base/json.h"
+#include "formats/table/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool out_of_memory(struct problem *problem) {
+    return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+}
+
+/* ---- what is stored ---- */
+/* A stored column as rows after it would find it. */
+struct found {
+    enum column_state state;
+    bool forced;          /* its type was given, or is no column's to choose */
+    const json_t *reason; /* its "type_reason"; NULL: it has none */
+};
+
+/* The stored table read; nothing in it is copied. */
+struct stored {
+    json_t *notes, *columns;
+    struct wire_schema schema;
+    struct type_override *types; /* given, by the option */
+    size_t n_types;
+    struct found *found; /* [schema.n] */
+};
+
+static enum column_state state_of_type(dn_column_type type) {
+    switch (type) {
+    case DN_NUMERIC:
+        return COLUMN_NUMBERS;
+    case DN_BOOLEAN:
+        return COLUMN_BOOLEANS;
+    case DN_SPARSE:
+        return COLUMN_SPARSE;
+    case DN_CATEGORICAL:
+    case DN_TEXT:
+        break;
+    }
+    return COLUMN_STRINGS;
+}
+
+/* Whether the type of this column was given: the notes say so, those of older daemons only by the option. */
+static bool was_given(const struct stored *s, const char *name) {
+    if (json_object_get(json_object_get(s->notes, "types"), name) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < s->n_types; i++) {
+        if (s->types[i].length == strlen(name) &&
+            memcmp(s->types[i].name, name, s->types[i].length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void stored_done(struct stored *s) {
+    json_decref(s->notes);
+    json_decref(s->columns);
+    wire_schema_done(&s->schema);
+    free(s->types);
+    free(s->found);
+}
+
+/* Text of ours. NULL: problem. */
+static json_t *parse(const char *text, struct problem *problem) {
+    struct problem inner = {0};
+    json_t *value = json_parse(text, strlen(text), &inner);
+    if (value == NULL) {
+        problem_set(problem, PROBLEM_INTERNAL, "the description of the stored table is damaged: %s",
+                    inner.detail != NULL ? inner.detail : "no memory left");
+    }
+    problem_done(&inner);
+    return value;
+}
+
+static bool stored_read(const struct wire_table_stored *stored, struct stored *s,
+                        struct problem *problem) {
+    *s = (struct stored){.notes = parse(stored->notes, problem)};
+    if (s->notes == NULL || !table_types_parse(stored->types, &s->types, &s->n_types, problem) ||
+        !wire_schema_parse(stored->columns, &s->schema, problem)) {
+        return false;
+    }
+    s->columns = parse(stored->columns, problem);
+    s->found = calloc(s->schema.n + 1, sizeof *s->found);
+    if (s->columns == NULL || s->found == NULL) {
+        return problem->type != PROBLEM_NONE ? false : out_of_memory(problem);
+    }
+    for (size_t i = 0; i < s->schema.n; i++) {
+        const struct wire_column *c = &s->schema.columns[i];
+        s->found[i] =
+            (struct found){.state = state_of_type(c->type),
+                           .forced = c->type == DN_SPARSE || was_given(s, c->name),
+                           .reason = json_object_get(json_array_get(s->columns, i), "type_reason")};
+        if (!s->found[i].forced && c->missing == stored->n_rows) {
+            s->found[i].state = COLUMN_UNKNOWN;
+        }
+    }
+    return true;
+}
+
+/* The cell that first forced the column's type is one of the stored rows. A reason without a code was stored by a daemon that had none: its description is kept as it is. false: no memory. */
+static bool take_reason(struct column *c, const json_t *reason) {
+    const char *cell = json_string_value(json_object_get(reason, "cell")),
+               *code = json_string_value(json_object_get(reason, "code")),
+               *hint = json_string_value(json_object_get(reason, "hint")),
+               *detail = json_string_value(json_object_get(reason, "detail"));
+    if (cell == NULL || (code == NULL && detail == NULL)) {
+        return true;
+    }
+    const bool numbers = code != NULL && strcmp(code, TYPE_AFTER_NUMBERS) == 0;
+    type_reason_done(&c->reason);
+    c->reason =
+        (struct type_reason){.line = (int64_t)json_number_value(json_object_get(reason, "line")),
+                             .row = (int64_t)json_number_value(json_object_get(reason, "row")),
+                             .cell = strdup(cell),
+                             .fell = numbers ||
+                                     (code != NULL && strcmp(code, TYPE_AFTER_BOOLEANS) == 0),
+                             .numbers = numbers,
+                             .hint = hint != NULL ? strdup(hint) : NULL,
+                             .stored = true,
+                             .appended = json_is_true(json_object_get(reason, "appended")),
+                             .detail = code == NULL ? strdup(detail) : NULL};
+    return c->reason.cell != NULL && (hint == NULL || c->reason.hint != NULL) &&
+           (code != NULL || c->reason.detail != NULL);
+}
+
+/* ---- beginning ---- */
+static bool add_column(struct wire_table *t, size_t i, const struct wire_column *c,
+                       const struct found *found) {
+    struct table_builder *b = &t->builder;
+    const enum builder_status status =
+        c->type == DN_SPARSE ? builder_add_sparse(b, c->name, c->first_index, c->width)
+                             : builder_add_column(b, c->name, strlen(c->name));
+    if (status != BUILDER_WELL) {
+        return false;
+    }
+    if (found->forced) {
+        builder_force(b, i, c->type);
+    }
+    b->column[i].state = found->state;
+    b->column[i].again = true; /* summed up at the end, from the stored chunks on */
+    t->append.began[i] = (uint8_t)found->state;
+    return take_reason(&b->column[i], found->reason);
+}
+
+static bool take_notes(struct wire_table *t, const struct wire_table_stored *stored) {
+    free(t->append.notes);
+    t->append.notes = strdup(stored->notes);
+    t->builder.stored_rows = stored->n_rows;
+    t->builder.stored_chunks = stored->n_chunks;
+    t->builder.onto = true;
+    return table_tail_set(&t->builder.tail, stored->tail, stored->n_tail) &&
+           t->append.notes != NULL;
+}
+
+bool table_append_open(struct wire_table *t, const struct wire_table_stored *stored,
+                       struct problem *problem) {
+    struct table_append *a = &t->append;
+    struct stored s;
+    bool well = stored_read(stored, &s, problem);
+    if (well) {
+        a->on = true;
+        a->n_cells = s.schema.n;
+        a->began = calloc(s.schema.n + 1, sizeof *a->began);
+        a->listed = calloc(s.schema.n + 1, sizeof *a->listed);
+        a->cells = calloc(s.schema.n + 1, sizeof *a->cells);
+        well = a->began != NULL && a->listed != NULL && a->cells != NULL && take_notes(t, stored);
+        for (size_t i = 0; well && i < s.schema.n; i++) {
+            well = add_column(t, i, &s.schema.columns[i], &s.found[i]);
+        }
+        well = well || out_of_memory(problem);
+    }
+    stored_done(&s);
+    return well;
+}
+
+void table_append_done(struct wire_table *t) {
+    free(t->append.notes);
+    free(t->append.began);
+    free(t->append.listed);
+    free(t->append.column);
+    free(t->append.cells);
+    t->append = (struct table_append){0};
+}
+
+/* ---- another version ---- */
+/* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as they were written, so whatever its own are, they can. */
+static bool can_follow(enum column_state from, enum column_state to) {
+    return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
+}
+
+static enum column_state join(enum column_state a, enum column_state b) {
+    return a == b || b == COLUMN_UNKNOWN ? a : a == COLUMN_UNKNOWN ? b : COLUMN_STRINGS;
+}
+
+static bool fits(const struct wire_table *t, const struct stored *s) {
+    bool well = s->schema.n == t->builder.n_columns;
+    for (size_t i = 0; well && i < s->schema.n; i++) {
+        const struct column *c = &t->builder.column[i];
+        const struct wire_column *now = &s->schema.columns[i];
+        well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
+               (c->forced ? c->type == now->type
+                          : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
+               (c->type != DN_SPARSE || c->summary.sparse.first == now->first_index);
+    }
+    return well;
+}
+
+/* The rows that are here are `later` rows further down than was thought. */
+static bool move(struct column *c, const struct wire_column *now, const struct found *found,
+                 int64_t later) {
+    const bool theirs = c->forced || join(c->state, found->state) == found->state;
+    c->reason.row += c->reason.line > 0 && !c->reason.stored ? later : 0;
+    if (c->state == COLUMN_SPARSE) {
+        c->summary.sparse.width =
+            now->width > c->summary.sparse.width ? now->width : c->summary.sparse.width;
+    } else if (!c->forced) {
+        c->state = join(c->state, found->state);
+    }
+    return !theirs || take_reason(c, found->reason);
+}
+
+bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored,
+                       struct problem *problem) {
+    struct stored s;
+    bool well = stored_read(stored, &s, problem);
+    if (well && !fits(t, &s)) {
+        well = problem_set(
+            problem, PROBLEM_CONFLICT,
+            "the columns of the dataset were changed while the rows were read: send them again");
+    }
+    if (well) {
+        const int64_t later = stored->n_rows - t->builder.stored_rows;
+        for (size_t i = 0; well && i < s.schema.n; i++) {
+            well = move(&t->builder.column[i], &s.schema.columns[i], &s.found[i], later);
+        }
+        well = (well && take_notes(t, stored)) || out_of_memory(problem);
+    }
+    stored_done(&s);
+    return well;
+}

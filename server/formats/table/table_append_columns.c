@@ -1,0 +1,255 @@
+/* Appending: the columns that a body names or has by position, found among those of the table. */
+#include "base/json.h"
+#include "formats/table/table.h"
+#include "formats/table/table_append.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED = 10 /* missing columns named in the warning */ };
+
+/* ---- the body's columns ---- */
+bool table_append_unknown(struct wire_table *t, struct text name, int64_t line, int64_t column) {
+    char shown[TEXT_SHOWN];
+    return table_row_fault(t, line, column, "the dataset has no column %s",
+                           text_show(name.bytes, name.n, shown));
+}
+
+/* A further cell of each row is of this column. */
+static bool map_add(struct wire_table *t, size_t column) {
+    struct table_append *a = &t->append;
+    if (a->n_cells == a->capacity) {
+        const size_t capacity = a->capacity > 0 ? 2 * a->capacity : 16;
+        size_t *more = realloc(a->column, capacity * sizeof *more);
+        if (more == NULL) {
+            problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+            return table_stop(t);
+        }
+        a->column = more;
+        a->capacity = capacity;
+    }
+    a->column[a->n_cells++] = column;
+    return true;
+}
+
+void table_append_by_position(struct wire_table *t) {
+    for (size_t i = 0; t->append.on && i < t->builder.n_columns; i++) {
+        t->append.listed[i] = true;
+    }
+}
+
+void table_append_list(struct wire_table *t) {
+    t->append.n_cells = 0;
+}
+
+bool table_append_name(struct wire_table *t, struct text name, int64_t line, int64_t column) {
+    struct table_append *a = &t->append;
+    char shown[TEXT_SHOWN];
+    const ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
+    if (found < 0) {
+        return table_fault(t, line, column, "the dataset has no column %s%s",
+                           text_show(name.bytes, name.n, shown),
+                           t->format == WIRE_CSV && t->options.header == WIRE_HEADER_AUTO
+                               ? "; if the first row is data, say header=false"
+                               : "");
+    }
+    if (a->listed[found]) {
+        return table_fault(t, line, column, "column %s is there twice",
+                           text_show(name.bytes, name.n, shown));
+    }
+    a->listed[found] = true;
+    return map_add(t, (size_t)found);
+}
+
+bool table_append_type(struct wire_table *t, dn_column_type type) {
+    const struct table_append *a = &t->append;
+    if (a->n_cells == 0) { /* it has no such column, which was told */
+        return true;
+    }
+    const struct column *c = &t->builder.column[a->column[a->n_cells - 1]];
+    const bool string = type == DN_CATEGORICAL || type == DN_TEXT;
+    const bool same = c->forced                     ? c->type == type
+                      : c->state == COLUMN_NUMBERS  ? type == DN_NUMERIC
+                      : c->state == COLUMN_BOOLEANS ? type == DN_BOOLEAN
+                      : c->state == COLUMN_STRINGS  ? string
+                                                    : false;
+    if (!same) {
+        table_warn(t,
+                   "column \"%s\": the declared type %s was not used: types are given with the "
+                   "upload, not with rows that are appended",
+                   c->name, dn_column_type_name(type));
+    }
+    return true;
+}
+
+/* The trimmed name of column i of a header. One without a name is called as it would be in a table of its own: c<position>, or c<position>_2, … when the header has that name. */
+static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
+                               char made[64]) {
+    struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+    if (name.n == 0) {
+        name = (struct text){made, (size_t)snprintf(made, 64, "c%zu", i + 1)};
+        for (size_t k = 2; names_find(header, name.bytes, name.n) >= 0; k++) {
+            name.n = (size_t)snprintf(made, 64, "c%zu_%zu", i + 1, k);
+        }
+    }
+    return name;
+}
+
+/* The body's columns are the table's, in its order. */
+static bool is_straight(const struct wire_table *t) {
+    bool straight = t->append.n_cells == t->builder.n_columns;
+    for (size_t i = 0; straight && i < t->append.n_cells; i++) {
+        straight = t->append.column[i] == i;
+    }
+    return straight;
+}
+
+static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
+    struct names header = {0};
+    char made[64];
+    bool go_on = true, well = true;
+    for (size_t i = 0; well && i < row->n_cells; i++) {
+        const struct text name =
+            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        well = name.n == 0 || names_find(&header, name.bytes, name.n) >= 0 ||
+               names_add(&header, name.bytes, name.n);
+    }
+    if (!well) {
+        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+        go_on = table_stop(t);
+    }
+    table_append_list(t);
+    for (size_t i = 0; go_on && i < row->n_cells; i++) {
+        int64_t line = 0, column = 0;
+        csv_cell_place(row, i, &line, &column);
+        go_on = table_append_name(t, header_name(row, i, &header, made), line, column);
+    }
+    names_done(&header);
+    t->refused |= !go_on || t->n_faults > 0; /* without names the rest cannot be judged */
+    if (!t->refused && is_straight(t)) {
+        free(t->append.column);
+        t->append.column = NULL;
+    }
+    return !t->refused;
+}
+
+bool table_append_first_row(struct wire_table *t, const struct csv_row *row) {
+    if (t->header) {
+        return names_of_header(t, row);
+    }
+    table_append_by_position(t);
+    return true;
+}
+
+const struct csv_row *table_append_row(struct wire_table *t, const struct csv_row *row,
+                                       struct csv_row *room) {
+    struct table_append *a = &t->append;
+    if (a->column == NULL) {
+        return row;
+    }
+    for (size_t i = 0; i < a->n_cells;
+         i++) { /* the others stay {0}: empty text, which is missing */
+        a->cells[a->column[i]] = row->cells[i];
+    }
+    *room = *row;
+    room->cells = a->cells;
+    room->n_cells = t->builder.n_columns;
+    room->common = CSV_TEXT; /* of those others */
+    return room;
+}
+
+/* ---- is the first row a header? ---- */
+/* The first two rows, and what they have in the columns of numbers and booleans. */
+struct first_rows {
+    const struct wire_table *t;
+    const struct csv_sample *sample;
+    size_t rows;                /* seen */
+    size_t cells, known;        /* of the first row, and how many of them are names of columns */
+    size_t words[2], values[2]; /* of each row */
+};
+
+static bool on_sample_row(void *arg, const struct csv_row *row) {
+    struct first_rows *f = arg;
+    const struct table_builder *b = &f->t->builder;
+    if (csv_is_comment(row, f->t->first_cells, f->sample->comment)) {
+        return true;
+    }
+    f->cells = f->rows == 0 ? row->n_cells : f->cells;
+    for (size_t i = 0; i < row->n_cells; i++) {
+        const struct text cell =
+            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        f->known += f->rows == 0 && names_find(&b->names, cell.bytes, cell.n) >= 0;
+        if (i < b->n_columns &&
+            (b->column[i].state == COLUMN_NUMBERS || b->column[i].state == COLUMN_BOOLEANS)) {
+            const enum cell_says says = cell_says(&b->missing, cell.bytes, cell.n);
+            f->words[f->rows] += says == CELL_OTHER;
+            f->values[f->rows] += says == CELL_NUMBER || says == CELL_BOOLEAN;
+        }
+    }
+    return ++f->rows < 2;
+}
+
+bool table_append_header(struct wire_table *t, const struct csv_sample *sample,
+                         struct csv_header *out) {
+    struct first_rows f = {.t = t, .sample = sample};
+    struct csv csv;
+    size_t typed = 0;
+    csv_init(&csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_sample_row, .arg = &f});
+    csv.comment = sample->comment;
+    if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
+        csv_end(&csv);
+    }
+    for (size_t i = 0; i < t->builder.n_columns; i++) {
+        typed += t->builder.column[i].state == COLUMN_NUMBERS ||
+                 t->builder.column[i].state == COLUMN_BOOLEANS;
+    }
+    const bool well = !csv.no_memory,
+               looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
+    csv_done(&csv);
+    out->header =
+        f.cells > 0 && (2 * f.known >= f.cells || (f.cells == t->builder.n_columns && looks));
+    return well;
+}
+
+char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample,
+                            struct csv_shape *shape) {
+    struct problem ignored = {0};
+    json_t *notes = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
+    const char *stored = json_string_value(json_object_get(notes, "delimiter"));
+    char delimiter = t->delimiter;
+    if (stored != NULL && stored[0] != '\0' && stored[0] != sample->comment) {
+        struct csv_shape by_stored;
+        csv_sniff_shape(sample, stored[0], &by_stored);
+        shape->no_memory |= by_stored.no_memory;
+        if (!shape->no_memory && by_stored.cells == t->builder.n_columns) {
+            delimiter = stored[0];
+            *shape = by_stored;
+        }
+    }
+    problem_done(&ignored);
+    json_decref(notes);
+    return delimiter;
+}
+
+/* ---- the end ---- */
+void table_append_end(struct wire_table *t) {
+    const struct table_builder *b = &t->builder;
+    struct buf names = {0};
+    size_t n = 0;
+    for (size_t i = 0; t->append.on && i < b->n_columns; i++) {
+        if (!t->append.listed[i] && n++ < NAMED) {
+            buf_printf(&names, "%s\"%s\"", n > 1 ? ", " : "", b->column[i].name);
+        }
+    }
+    const char *text = buf_cstr(&names);
+    if (n > NAMED) {
+        table_warn(t, "the rows have no columns %s and %zu more: their cells are missing",
+                   text != NULL ? text : "", n - NAMED);
+    } else if (n > 0) {
+        table_warn(t, "the rows have no column%s %s: %s cells are missing", n > 1 ? "s" : "",
+                   text != NULL ? text : "", n > 1 ? "their" : "its");
+    }
+    buf_done(&names);
+}

@@ -1,0 +1,147 @@
+/* Notes of a table that rows were appended to: those of its first upload stay, since its options hold for what comes; the member "append" tells of the rows of this version; what earlier appends
+ * had warned of is among the warnings. */
+#include "base/json.h"
+#include "formats/table/table.h"
+#include "formats/table/table_append.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_value(struct json_writer *w, const json_t *value);
+
+static void put_members(struct json_writer *w, json_t *object, const char *const *but) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        bool left_out = false;
+        for (size_t i = 0; but[i] != NULL; i++) {
+            left_out = left_out || strcmp(key, but[i]) == 0;
+        }
+        if (!left_out) {
+            json_put_key(w, key);
+            put_value(w, value);
+        }
+    }
+}
+
+/* A value of our own notes: no deeper than they are. */
+static void put_value(struct json_writer *w, const json_t *value) {
+    static const char *const none[] = {NULL};
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        json_begin_object(w);
+        put_members(w, (json_t *)value, none);
+        json_end_object(w);
+        break;
+    case JSON_ARRAY:
+        json_begin_array(w);
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            put_value(w, json_array_get(value, i));
+        }
+        json_end_array(w);
+        break;
+    case JSON_STRING:
+        json_put_stringn(w, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+    case JSON_REAL:
+        json_put_double(w, json_number_value(value));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        json_put_bool(w, json_is_true(value));
+        break;
+    case JSON_NULL:
+        json_put_null(w);
+        break;
+    }
+}
+
+/* A warning of the last append, which so far said itself whose it is: the lines in it are of that body. */
+static void put_appended(struct json_writer *w, const char *warning, int64_t first, int64_t last) {
+    struct buf text = {0};
+    buf_printf(&text, "rows %" PRId64 " to %" PRId64 ", appended: %s", first, last, warning);
+    json_put_stringn(w, text.data != NULL ? text.data : "", text.size);
+    w->out->failed |= text.failed;
+    buf_done(&text);
+}
+
+/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS of them. n_rows: of the stored table. */
+static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
+    const json_t *append = json_object_get(stored, "append");
+    const json_t *const list[] = {json_object_get(stored, "warnings"),
+                                  json_object_get(append, "warnings")};
+    const size_t n = json_array_size(list[0]) + json_array_size(list[1]);
+    const int64_t appended = (int64_t)json_number_value(json_object_get(append, "rows"));
+    size_t at = 0;
+    json_put_key(w, "warnings");
+    json_begin_array(w);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < json_array_size(list[k]); i++) {
+            const json_t *warning = json_array_get(list[k], i);
+            const bool late = at++ + BUILDER_MAX_WARNINGS >= n;
+            if (late && k == 1 && json_is_string(warning)) {
+                put_appended(w, json_string_value(warning), n_rows - appended + 1, n_rows);
+            } else if (late) {
+                put_value(w, warning);
+            }
+        }
+    }
+    json_end_array(w);
+}
+
+static void write_all(const struct wire_table *t, json_t *stored, json_t *own, struct buf *out) {
+    static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types",
+                                                                                            NULL};
+    struct json_writer w;
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    put_members(&w, stored, of_stored);
+    put_warnings(&w, stored, t->builder.stored_rows);
+    json_put_key(&w, "append");
+    json_begin_object(&w);
+    json_kv_int(&w, "rows", t->builder.n_rows);
+    json_kv_int(&w, "bytes", t->bytes);
+    put_members(&w, own, of_own);
+    json_end_object(&w);
+    json_end_object(&w);
+}
+
+bool table_append_notes(struct wire_table *t) {
+    struct problem ignored = {0};
+    struct buf all = {0};
+    json_t *stored = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
+    json_t *own = t->notes.failed || t->notes.size == 0
+                      ? NULL
+                      : json_parse(t->notes.data, t->notes.size, &ignored);
+    const bool well = stored != NULL && own != NULL;
+    if (well) {
+        write_all(t, stored, own, &all);
+        buf_done(&t->notes);
+        t->notes = all;
+    }
+    problem_done(&ignored);
+    json_decref(stored);
+    json_decref(own);
+    return well;
+}
+
+void table_append_write_types(const struct table_builder *b, struct json_writer *w) {
+    bool any = false;
+    for (size_t i = 0; i < b->n_columns; i++) {
+        const struct column *c = &b->column[i];
+        const bool given = c->forced && c->type != DN_SPARSE;
+        if (given && !any) {
+            json_put_key(w, "types");
+            json_begin_object(w);
+            any = true;
+        }
+        if (given) {
+            json_kv_string(w, c->name, dn_column_type_name(c->type));
+        }
+    }
+    if (any) {
+        json_end_object(w);
+    }
+}

@@ -1,0 +1,425 @@
+/* Cells into columns: inference and falls. Delivering chunks and the end are in table_chunks.c. */
+#include "formats/table/table_builder.h"
+#include "base/utf8.h"
+#include "formats/text/cell_hint.h"
+#include "formats/text/scan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASON_SHOWN = 64 }; /* bytes of the cell that forced a type */
+
+bool builder_init(struct table_builder *b, const struct wire_table_options *options,
+                  const struct wire_table_sink *sink, struct problem *problem) {
+    *b = (struct table_builder){.sink = *sink};
+    if (!missing_init(&b->missing, options->missing, problem) ||
+        !table_types_parse(options->types, &b->types, &b->n_types, problem)) {
+        return false;
+    }
+    for (size_t i = 0; i < b->missing.n; i++) {
+        double number = 0;
+        b->missing_numbers |=
+            dn_number_parse(b->missing.token[i].bytes, b->missing.token[i].n, &number);
+    }
+    if (dn_column_chunk_new(&b->chunk, NULL) != DN_OK) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    return true;
+}
+
+void type_reason_done(struct type_reason *reason) {
+    free(reason->cell);
+    free(reason->hint);
+    free(reason->detail);
+    *reason = (struct type_reason){0};
+}
+
+void builder_done(struct table_builder *b) {
+    for (size_t i = 0; i < b->n_columns; i++) {
+        struct column *c = &b->column[i];
+        free(c->name);
+        type_reason_done(&c->reason);
+        free(c->inexact_text);
+        dn_column_builder_free(c->builder);
+        column_summary_done(&c->summary);
+    }
+    for (size_t i = 0; i < b->n_blobs; i++) {
+        free(b->blobs[i].bytes);
+    }
+    free(b->column);
+    free(b->blobs);
+    table_tail_done(&b->tail);
+    free(b->stage);
+    free(b->stage_from);
+    free(b->stage_takes);
+    free(b->types);
+    names_done(&b->names);
+    dn_column_chunk_free(b->chunk);
+    problem_done(&b->problem);
+}
+
+static enum builder_status out_of_memory(struct table_builder *b) {
+    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return BUILDER_STOP;
+}
+
+static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
+    b->settled = b->settled && b->stage_takes[i] == kinds;
+    b->stage_takes[i] = kinds;
+}
+
+/* ---- cells ---- */
+/* Text that is not NUL-terminated, as a string. NULL: no memory. */
+static char *copy_text(const char *text, size_t n) {
+    char *copy = malloc(n + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+    }
+    return copy;
+}
+
+/* This cell forces the column's type: the first reason is kept for the description. */
+static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
+    const size_t cut = utf8_cut(text, n, REASON_SHOWN);
+    const char *hint = cell_hint(text, n);
+    type_reason_done(&c->reason);
+    c->reason = (struct type_reason){.line = b->line,
+                                     .row = b->stored_rows + b->n_rows + 1,
+                                     .cell = copy_text(text, cut), /* NULL: it is not shown */
+                                     .fell = c->state != COLUMN_UNKNOWN,
+                                     .numbers = c->state == COLUMN_NUMBERS,
+                                     .hint = hint != NULL ? copy_text(hint, strlen(hint)) : NULL,
+                                     .appended = b->onto};
+}
+
+/* The column can hold this cell only as a string: from here on it is one of strings. */
+static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
+    note_reason(b, c, text, n);
+    if (c->state != COLUMN_UNKNOWN && c->summarised) {
+        c->again = true;
+        b->counts_memory -=
+            column_summary_counts_memory(&c->summary) + column_summary_sketch_memory(&c->summary);
+        b->numbers_memory -= number_tally_memory(&c->summary.numbers);
+        column_summary_reset(&c->summary);
+        c->uncounted = false;
+    }
+    c->state = COLUMN_STRINGS;
+    set_takes(b, (size_t)(c - b->column), STAGE_NONE);
+}
+
+/* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a column. */
+static void check_exact(struct table_builder *b, struct column *c, double number,
+                        const char *spelling, size_t n) {
+    char shown[TEXT_SHOWN];
+    if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
+        c->inexact_line = b->line;
+        c->inexact_text = strdup(text_show(spelling, n, shown));
+    }
+}
+
+/* The numbers of column i on the stage go into its builder. */
+static bool unstage(struct table_builder *b, size_t i) {
+    const size_t from = b->stage_from[i];
+    dn_column_builder *builder = b->column[i].builder;
+    return from >= b->staged ||
+           dn_column_builder_numbers(builder, b->stage + from * b->n_columns + i, b->n_columns,
+                                     b->staged - from, dn_column_builder_padding(builder),
+                                     NULL) == DN_OK;
+}
+
+enum builder_status builder_unstage(struct table_builder *b) {
+    bool well = true;
+    for (size_t i = 0; i < b->n_columns && b->staged > 0; i++) {
+        well &= unstage(b, i);
+        b->stage_from[i] = 0;
+    }
+    b->staged = 0;
+    return well ? BUILDER_WELL : out_of_memory(b);
+}
+
+/* The cell of the row at hand in column i goes straight into its builder: those before it must be there. */
+static dn_column_builder *straight(struct table_builder *b, struct column *c) {
+    const size_t i = (size_t)(c - b->column);
+    if (b->stage_from[i] < b->staged && !unstage(b, i)) {
+        return NULL;
+    }
+    b->stage_from[i] = (uint32_t)b->staged + 1;
+    return c->builder;
+}
+
+static enum builder_status put_string(struct table_builder *b, struct column *c, const char *text,
+                                      size_t n) {
+    b->string_bytes += n;
+    if (b->broken) {
+        return BUILDER_WELL;
+    }
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_string(builder, text, n, NULL) == DN_OK
+               ? BUILDER_WELL
+               : out_of_memory(b);
+}
+
+static enum builder_status put_number(struct table_builder *b, struct column *c, double number,
+                                      const char *spelling, size_t n) {
+    b->string_bytes += n;
+    if (b->broken) {
+        return BUILDER_WELL;
+    }
+    if (SCAN_UNLIKELY(number_may_be_inexact(n, number))) {
+        check_exact(b, c, number, spelling, n);
+    }
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK
+               ? BUILDER_WELL
+               : out_of_memory(b);
+}
+
+enum builder_status builder_missing(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    c->filled = b->n_rows + 1;
+    if (b->broken) {
+        return BUILDER_WELL;
+    }
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK ? BUILDER_WELL
+                                                                                : out_of_memory(b);
+}
+
+enum builder_status builder_number(struct table_builder *b, size_t i, double number,
+                                   const char *spelling, size_t n) {
+    struct column *c = &b->column[i];
+    c->filled = b->n_rows + 1;
+    if (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n))) {
+        return builder_missing(b, i);
+    }
+    switch (c->state) {
+    case COLUMN_UNKNOWN:
+        c->state = COLUMN_NUMBERS;
+        return put_number(b, c, number, spelling, n);
+    case COLUMN_NUMBERS:
+        return put_number(b, c, number, spelling, n);
+    case COLUMN_BOOLEANS:
+        if (c->forced) {
+            return number == 0   ? put_string(b, c, "0", 1)
+                   : number == 1 ? put_string(b, c, "1", 1)
+                                 : BUILDER_MISFIT;
+        }
+        column_fall(b, c, spelling, n);
+        break;
+    case COLUMN_STRINGS:
+    case COLUMN_SPARSE: /* has no cells */
+        break;
+    }
+    return put_string(b, c, spelling, n);
+}
+
+enum builder_status builder_boolean(struct table_builder *b, size_t i, bool truth) {
+    struct column *c = &b->column[i];
+    const char *text = truth ? "true" : "false";
+    const size_t n = truth ? 4 : 5;
+    if (missing_has(&b->missing, (struct text){text, n})) {
+        return builder_missing(b, i);
+    }
+    c->filled = b->n_rows + 1;
+    switch (c->state) {
+    case COLUMN_UNKNOWN:
+        note_reason(b, c, text, n);
+        c->state = COLUMN_BOOLEANS;
+        break;
+    case COLUMN_NUMBERS:
+        if (c->forced) {
+            return BUILDER_MISFIT;
+        }
+        column_fall(b, c, text, n);
+        break;
+    case COLUMN_BOOLEANS:
+    case COLUMN_STRINGS:
+    case COLUMN_SPARSE:
+        break;
+    }
+    return put_string(b, c, text, n);
+}
+
+/* Text that is not missing, in a column that is not of strings; trimmed is the same without its spaces. */
+static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c,
+                                                const char *text, size_t n, struct text trimmed) {
+    double number = 0;
+    bool truth = false;
+    const bool is_number = dn_number_parse(trimmed.bytes, trimmed.n, &number);
+    const bool is_boolean = !is_number && text_boolean(trimmed, &truth);
+    if (c->state == COLUMN_UNKNOWN && (is_number || is_boolean)) {
+        if (is_boolean) {
+            note_reason(b, c, text, n);
+        }
+        c->state = is_number ? COLUMN_NUMBERS : COLUMN_BOOLEANS;
+    }
+    if (c->state == COLUMN_NUMBERS && is_number) {
+        return put_number(b, c, number, text, n);
+    }
+    if (c->state == COLUMN_BOOLEANS &&
+        (is_boolean || (c->forced && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
+        return put_string(b, c, text, n);
+    }
+    if (c->forced) {
+        return BUILDER_MISFIT;
+    }
+    column_fall(b, c, text, n);
+    return put_string(b, c, text, n);
+}
+
+enum builder_status builder_text(struct table_builder *b, size_t i, const char *text, size_t n) {
+    struct column *c = &b->column[i];
+    const struct text trimmed = text_trim(text, n);
+    if (missing_has(&b->missing, trimmed)) {
+        return builder_missing(b, i);
+    }
+    c->filled = b->n_rows + 1;
+    return c->state == COLUMN_STRINGS ? put_string(b, c, text, n)
+                                      : text_by_what_it_says(b, c, text, n, trimmed);
+}
+
+enum builder_status builder_string(struct table_builder *b, size_t i, const char *text, size_t n) {
+    struct column *c = &b->column[i];
+    const struct text trimmed = text_trim(text, n);
+    if (missing_has(&b->missing, trimmed)) {
+        return builder_missing(b, i);
+    }
+    c->filled = b->n_rows + 1;
+    if (c->forced && c->state != COLUMN_STRINGS) {
+        return text_by_what_it_says(b, c, text, n, trimmed);
+    }
+    if (c->state != COLUMN_STRINGS) {
+        column_fall(b, c, text, n);
+    }
+    return put_string(b, c, text, n);
+}
+
+/* ---- rows ---- */
+static bool stage_make(struct table_builder *b) {
+    const size_t rows = BUILDER_STAGE_BYTES / sizeof *b->stage / b->n_columns;
+    b->stage_rows = rows < 4 ? 4 : rows > 64 ? 64 : rows;
+    b->stage = malloc(b->stage_rows * b->n_columns * sizeof *b->stage);
+    return b->stage != NULL;
+}
+
+/* The kinds of cells that a builder with such a padding need not see the text of: canonical ones with so many digits or more, which it leaves alone, and what is padded so. */
+static uint64_t kinds_under(unsigned padding) {
+    if (padding >= CSV_PADDED - CSV_CANONICAL) {
+        return STAGE_NONE; /* more digits than the kinds tell */
+    }
+    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
+                               ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
+    return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
+}
+
+/* A cell of that kind has gone into the builder of a column of numbers. One that begins a chunk with a canonical number need not see the text of the others up to one that is padded; then,
+ * and if it begins with a padded one, the padding tells. */
+static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
+    const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
+    const unsigned padding = dn_column_builder_padding(b->column[i].builder);
+    const bool spelled =
+        kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* its text is kept */
+    if (b->missing_numbers || (undecided && spelled)) {
+        set_takes(b, i, STAGE_NONE);
+    } else if (!undecided || kind != CSV_TEXT) {
+        set_takes(b, i, kinds_under(padding));
+    }
+}
+
+/* A cell that the stage does not take, at least not yet. */
+static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row,
+                                      const struct csv_cell *cell, double *stage) {
+    const char *text = csv_cell_text(row, cell);
+    const bool staged = b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED;
+    if (staged && cell->kind == CSV_TEXT &&
+        missing_has(&b->missing, text_trim(text, cell->length))) {
+        *stage = (double)NAN;
+        return BUILDER_WELL;
+    }
+    const enum builder_status status = cell->kind == CSV_TEXT
+                                           ? builder_text(b, i, text, cell->length)
+                                           : builder_number(b, i, cell->number, text, cell->length);
+    if (b->stage_takes[i] != STAGE_NONE && b->column[i].state == COLUMN_NUMBERS) {
+        choose_takes(b, i, cell->kind);
+    }
+    return status;
+}
+
+static void settle(struct table_builder *b) {
+    b->take_canonical = true;
+    for (size_t i = 0; i < b->n_columns && b->take_canonical; i++) {
+        b->take_canonical = b->stage_takes[i] == kinds_under(0);
+    }
+    b->settled = true;
+}
+
+enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row,
+                                      size_t *cell) {
+    if (SCAN_UNLIKELY(b->stage == NULL) && !stage_make(b)) {
+        return out_of_memory(b);
+    }
+    double *stage = b->stage + b->staged * b->n_columns;
+    if (!b->settled) {
+        settle(b);
+    }
+    if ((row->common & CSV_CANONICAL) != 0 &&
+        b->take_canonical) { /* nothing but numbers, as mostly in tables of numbers */
+        for (size_t i = 0; i < row->n_cells; i++) {
+            stage[i] = row->cells[i].number;
+        }
+        *cell = row->n_cells;
+        return BUILDER_WELL;
+    }
+    const struct csv_cell *cells = row->cells;
+    const uint64_t *takes = b->stage_takes;
+    for (size_t i = *cell, n = row->n_cells; i < n; i++) {
+        if (SCAN_LIKELY(takes[i] >> cells[i].kind & 1)) {
+            stage[i] = cells[i].number;
+            continue;
+        }
+        const enum builder_status status = other_cell(b, i, row, &cells[i], &stage[i]);
+        if (status != BUILDER_WELL) {
+            *cell = i;
+            return status;
+        }
+    }
+    *cell = row->n_cells;
+    return BUILDER_WELL;
+}
+
+enum builder_status builder_csv_row_end(struct table_builder *b) {
+    if (!b->broken && ++b->staged == b->stage_rows && builder_unstage(b) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
+    return builder_row_end(b);
+}
+
+enum builder_status builder_fill_row(struct table_builder *b) {
+    enum builder_status status = BUILDER_WELL;
+    for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
+        if (!builder_is_filled(b, i)) {
+            status = builder_missing(b, i);
+        }
+    }
+    return status;
+}
+
+/* The open chunk is full with so many rows. */
+static bool is_full(const struct table_builder *b, size_t rows) {
+    return rows >= b->chunk_rows || rows * b->n_columns * 8 + b->string_bytes > BUILDER_CHUNK_BYTES;
+}
+
+bool builder_closes_first(const struct table_builder *b) {
+    return b->n_chunks == 0 && is_full(b, b->rows + 1);
+}
+
+enum builder_status builder_row_end(struct table_builder *b) {
+    b->n_rows++;
+    b->rows++;
+    if (b->broken) {
+        return BUILDER_WELL;
+    }
+    return is_full(b, b->rows) ? builder_deliver(b) : BUILDER_WELL;
+}

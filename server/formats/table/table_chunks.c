@@ -1,0 +1,466 @@
+/* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read back, content hash. */
+#include "base/heap.h"
+#include "formats/table/table_builder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum builder_status out_of_memory(struct table_builder *b) {
+    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return BUILDER_STOP;
+}
+
+/* As which type the present state reads its chunks. Categorical and text differ in their summary only. */
+static dn_column_type type_of_state(const struct column *c) {
+    if (c->forced) {
+        return c->type;
+    }
+    return c->state == COLUMN_STRINGS    ? DN_CATEGORICAL
+           : c->state == COLUMN_BOOLEANS ? DN_BOOLEAN
+                                         : DN_NUMERIC;
+}
+
+/* ---- summaries ---- */
+/* A column and the memory of its counts. */
+struct counts {
+    bool texts; /* of texts, which decide between categories and text; of numbers otherwise */
+    size_t memory, column;
+};
+
+/* Numbers before texts, and the larger before the smaller. */
+static int dearer_first(const void *a, const void *b) {
+    const struct counts *x = a, *y = b;
+    if (x->texts != y->texts) {
+        return x->texts - y->texts;
+    }
+    return x->memory != y->memory ? (x->memory < y->memory) - (x->memory > y->memory)
+                                  : (x->column > y->column) - (x->column < y->column);
+}
+
+static size_t summary_memory(const struct column_summary *s) {
+    return column_summary_counts_memory(s) + column_summary_sketch_memory(s);
+}
+
+/* What a summary takes is no longer, or newly, counted. */
+static void uncount(struct table_builder *b, const struct column *c) {
+    b->counts_memory -= summary_memory(&c->summary);
+    b->numbers_memory -= number_tally_memory(&c->summary.numbers);
+}
+
+static void count(struct table_builder *b, const struct column *c) {
+    b->counts_memory += summary_memory(&c->summary);
+    b->numbers_memory += number_tally_memory(&c->summary.numbers);
+}
+
+static size_t numbers_limit(const struct table_builder *b) {
+    return BUILDER_NUMBERS_MEMORY - BUILDER_NUMBERS_LESS * b->n_columns;
+}
+
+/* Keeps the counts of distinct values within their memory: sketches take the place of the dearest. */
+static enum builder_status counts_limit(struct table_builder *b) {
+    if (b->counts_memory <= BUILDER_COUNTS_MEMORY && b->numbers_memory <= numbers_limit(b)) {
+        return BUILDER_WELL;
+    }
+    struct counts *counts = malloc(b->n_columns * sizeof *counts);
+    if (counts == NULL) {
+        return out_of_memory(b);
+    }
+    for (size_t i = 0; i < b->n_columns; i++) {
+        const struct column *c = &b->column[i];
+        counts[i] = (struct counts){c->state == COLUMN_STRINGS,
+                                    column_summary_counts_memory(&c->summary), i};
+    }
+    qsort(counts, b->n_columns, sizeof *counts, dearer_first);
+    const size_t numbers_kept = numbers_limit(b) / 6 * 5;
+    const bool many_numbers = b->numbers_memory > numbers_limit(b),
+               much = b->counts_memory > BUILDER_COUNTS_MEMORY;
+    bool well = true;
+    for (size_t i = 0; i < b->n_columns && well; i++) {
+        struct column *c = &b->column[counts[i].column];
+        const bool needed = (much && b->counts_memory > BUILDER_COUNTS_KEPT) ||
+                            (many_numbers && !counts[i].texts && b->numbers_memory > numbers_kept);
+        if (needed && counts[i].memory > 0) {
+            uncount(b, c);
+            well = column_summary_drop_counts(&c->summary);
+            count(b, c);
+            c->uncounted |= counts[i].texts;
+        }
+    }
+    free(counts);
+    return well ? BUILDER_WELL : out_of_memory(b);
+}
+
+/* Before the summary's first value. */
+static void summary_begin(const struct table_builder *b, struct column *c) {
+    c->summary.n_columns = b->n_columns;
+    c->summary.wordless = c->forced && c->type == DN_CATEGORICAL;
+}
+
+enum builder_status builder_unreadable(struct table_builder *b, const struct column *c,
+                                       dn_status status, const dn_error *error) {
+    if (status == DN_ERR_MEMORY) {
+        return out_of_memory(b);
+    }
+    problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s",
+                c->name, error->message);
+    return BUILDER_STOP;
+}
+
+/* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is what was stored. */
+static enum builder_status column_sum_up(struct table_builder *b, struct column *c,
+                                         const void *bytes, size_t size) {
+    dn_column_view view;
+    dn_error error;
+    dn_error_clear(&error);
+    const dn_column_type type = type_of_state(c);
+    const dn_status status = dn_column_chunk_decode(b->chunk, bytes, size, type, &view, &error);
+    if (status != DN_OK) {
+        return builder_unreadable(b, c, status, &error);
+    }
+    if (!c->summarised) {
+        summary_begin(b, c);
+        if (c->missing_before > 0 &&
+            !column_summary_add_missing(&c->summary, type, c->missing_before)) {
+            return out_of_memory(b);
+        }
+    }
+    c->summarised = true;
+    uncount(b, c);
+    const bool well = column_summary_add(&c->summary, &view);
+    count(b, c);
+    return well ? counts_limit(b) : out_of_memory(b);
+}
+
+/* ---- delivering ---- */
+/* The open chunk into blobs. */
+static enum builder_status encode(struct table_builder *b) {
+    if (builder_unstage(b) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
+    for (size_t i = 0; i < b->n_columns; i++) {
+        struct column *c = &b->column[i];
+        enum builder_status status = BUILDER_WELL;
+        b->blobs[i] = (struct wire_blob){0};
+        b->n_blobs = i + 1;
+        b->stage_takes[i] =
+            c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? STAGE_UNDECIDED : STAGE_NONE;
+        b->settled = false;
+        if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) !=
+            DN_OK) {
+            status = out_of_memory(b);
+        } else if (c->state == COLUMN_UNKNOWN) {
+            c->missing_before += (int64_t)b->rows;
+        } else if (!c->again) {
+            status = column_sum_up(b, c, b->blobs[i].bytes, b->blobs[i].size);
+        }
+        if (status != BUILDER_WELL) {
+            return status;
+        }
+    }
+    return BUILDER_WELL;
+}
+
+enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows) {
+    b->n_blobs = 0; /* the sink's, whatever comes of it */
+    if (!b->sink.chunk(b->sink.arg, chunk, n_rows, b->blobs, b->n_columns, &b->problem)) {
+        return BUILDER_STOP;
+    }
+    b->n_chunks++;
+    return BUILDER_WELL;
+}
+
+static void chunk_begin(struct table_builder *b) {
+    b->rows = 0;
+    b->string_bytes = 0;
+}
+
+enum builder_status builder_deliver(struct table_builder *b) {
+    const int64_t rows = (int64_t)b->rows;
+    const enum builder_status status = encode(b);
+    chunk_begin(b);
+    return status == BUILDER_WELL ? builder_hand_over(b, b->n_chunks + b->onto, rows) : status;
+}
+
+/* The last chunk is the first one of rows that are appended: perhaps stored chunks are taken in. */
+static enum builder_status hold(struct table_builder *b) {
+    b->tail.own = (int64_t)b->rows;
+    b->tail.own_room = b->rows * b->n_columns * 8 + b->string_bytes;
+    b->tail.held = true;
+    const enum builder_status status = encode(b);
+    chunk_begin(b);
+    return status;
+}
+
+/* ---- the end ---- */
+enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use,
+                                       void *arg) {
+    struct column *c = &b->column[i];
+    struct buf bytes = {0};
+    enum builder_status status = BUILDER_WELL;
+    bool enough = false;
+    for (int64_t chunk = 0;
+         chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL && !enough; chunk++) {
+        buf_clear(&bytes);
+        if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
+            status = BUILDER_STOP;
+        } else {
+            status =
+                bytes.failed ? out_of_memory(b) : use(arg, b, c, bytes.data, bytes.size, &enough);
+        }
+    }
+    buf_done(&bytes);
+    const bool held = b->tail.held && !enough;
+    return status == BUILDER_WELL && held
+               ? use(arg, b, c, b->blobs[i].bytes, b->blobs[i].size, &enough)
+               : status;
+}
+
+static enum builder_status sum_up_again(void *arg, struct table_builder *b, struct column *c,
+                                        const void *bytes, size_t size, bool *enough) {
+    (void)arg;
+    (void)enough;
+    return column_sum_up(b, c, bytes, size);
+}
+
+/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One that is appended to: what is stored, too. */
+static enum builder_status column_again(struct table_builder *b, size_t i) {
+    b->column[i].missing_before = 0;
+    return builder_read_again(b, i, sum_up_again, NULL);
+}
+
+/* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number is not known is text (table_recount.c). */
+static dn_column_type string_type(const struct column *c) {
+    const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
+    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing)
+               ? DN_TEXT
+               : DN_CATEGORICAL;
+}
+
+/* The column is summed up to its end. */
+static enum builder_status column_complete(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    if (c->again) {
+        const enum builder_status status = column_again(b, i);
+        if (status != BUILDER_WELL) {
+            return status;
+        }
+    }
+    if (!c->summarised) {
+        summary_begin(b, c);
+        if (!column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
+            return out_of_memory(b);
+        }
+    }
+    return BUILDER_WELL;
+}
+
+/* Its type is settled, when all are complete: until then any may have to give up its counts. */
+static enum builder_status column_settle(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    if (builder_recount(b, i) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
+    if (!c->forced) {
+        c->type = c->state == COLUMN_STRINGS ? string_type(c) : type_of_state(c);
+    }
+    return BUILDER_WELL;
+}
+
+/* Nothing is built any more: what is told at the end, which is long of many columns, may have the memory. */
+static void builders_free(struct table_builder *b) {
+    for (size_t i = 0; i < b->n_columns; i++) {
+        dn_column_builder_free(b->column[i].builder);
+        b->column[i].builder = NULL;
+    }
+    if (b->n_columns >= BUILDER_MANY_COLUMNS) {
+        heap_give_back();
+    }
+}
+
+bool builder_finish(struct table_builder *b, struct problem *problem) {
+    enum builder_status status = b->rows == 0                  ? BUILDER_WELL
+                                 : b->onto && b->n_chunks == 0 ? hold(b)
+                                                               : builder_deliver(b);
+    for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
+        status = column_complete(b, i);
+    }
+    for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
+        status = column_settle(b, i);
+    }
+    if (status == BUILDER_WELL && b->onto && !table_tail_end(b)) {
+        status = BUILDER_STOP;
+    }
+    builders_free(b);
+    if (status != BUILDER_WELL) {
+        problem_move(problem, &b->problem);
+    }
+    return status == BUILDER_WELL;
+}
+
+/* Codes of reasons: stored, so they must not change. The descriptions may. */
+struct reason_code {
+    const char *code, *detail;
+};
+
+static struct reason_code reason_code_of(const struct column *c) {
+    if (c->type == DN_BOOLEAN) {
+        return (struct reason_code){TYPE_FIRST_BOOLEAN, "the first cell that is not missing"};
+    }
+    if (!c->reason.fell) {
+        return (struct reason_code){TYPE_FIRST_TEXT,
+                                    "the first cell that is not missing is no number"};
+    }
+    return c->reason.numbers
+               ? (struct reason_code){TYPE_AFTER_NUMBERS, "the cells before it are numbers"}
+               : (struct reason_code){TYPE_AFTER_BOOLEANS, "the cells before it are booleans"};
+}
+
+static void write_found_reason(const struct column *c, struct json_writer *w) {
+    const struct type_reason *reason = &c->reason;
+    const struct reason_code code = reason_code_of(c);
+    struct buf text = {0};
+    json_kv_int(w, "row", reason->row);
+    json_kv_int(w, "line", reason->line);
+    json_kv_string(w, "cell", reason->cell != NULL ? reason->cell : "");
+    if (reason->detail != NULL) {
+        json_kv_string(w, "detail", reason->detail);
+        return;
+    }
+    buf_printf(&text, "%s%s%s%s%s", code.detail, reason->hint != NULL ? ": " : "",
+               reason->hint != NULL ? reason->hint : "",
+               reason->appended ? "; the line is one of the rows that were appended" : "",
+               c->type == DN_TEXT ? "; text for its many distinct values" : "");
+    const char *detail = buf_cstr(&text);
+    json_kv_string(w, "detail", detail != NULL ? detail : "");
+    buf_done(&text);
+    json_kv_string(w, "code", code.code);
+    if (reason->hint != NULL) {
+        json_kv_string(w, "hint", reason->hint);
+    }
+    if (reason->appended) {
+        json_kv_bool(w, "appended", true);
+    }
+}
+
+/* Why a column has its type. A numeric column needs no reason. */
+static void write_reason(const struct column *c, struct json_writer *w) {
+    const struct type_reason *reason = &c->reason;
+    if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
+        return;
+    }
+    json_put_key(w, "type_reason");
+    json_begin_object(w);
+    if (c->forced) {
+        json_kv_string(w, "detail", "the type was given");
+        json_kv_string(w, "code", TYPE_GIVEN);
+    } else {
+        write_found_reason(c, w);
+    }
+    json_end_object(w);
+}
+
+void builder_write_columns(const struct table_builder *b, struct json_writer *w) {
+    json_begin_array(w);
+    for (size_t i = 0; i < b->n_columns; i++) {
+        column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type, w);
+        write_reason(&b->column[i], w);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+/* BLAKE2b over: a name of the form, the numbers of rows and columns, and for each column its name, its type and the digest of its values. Lengths and numbers as u64, little-endian. */
+static void add_u64(struct hash_blake2b *h, uint64_t x) {
+    unsigned char form[8];
+    for (size_t i = 0; i < 8; i++) {
+        form[i] = (unsigned char)(x >> (8 * i));
+    }
+    hash_blake2b_add(h, form, sizeof form);
+}
+
+bool builder_content(struct table_builder *b, char out[80]) {
+    static const char form[] = "discern table 1";
+    uint8_t digest[HASH_BLAKE2B_SIZE];
+    struct hash_blake2b *h = hash_blake2b_new();
+    bool well = h != NULL;
+    if (well) {
+        hash_blake2b_add(h, form, sizeof form);
+        add_u64(h, (uint64_t)(b->stored_rows + b->n_rows));
+        add_u64(h, b->n_columns);
+    }
+    for (size_t i = 0; well && i < b->n_columns; i++) {
+        struct column *c = &b->column[i];
+        well = column_summary_digest(&c->summary, digest);
+        if (well) {
+            add_u64(h, strlen(c->name));
+            hash_blake2b_add(h, c->name, strlen(c->name));
+            hash_blake2b_add(h, &(unsigned char){(unsigned char)c->type}, 1);
+            hash_blake2b_add(h, digest, sizeof digest);
+            if (c->type == DN_SPARSE) {
+                add_u64(h, c->summary.sparse.first);
+                add_u64(h, c->summary.sparse.width);
+            }
+        }
+    }
+    if (well) {
+        hash_blake2b_end(h, digest);
+        memcpy(out, "b2:", 3);
+        hash_hex(digest, sizeof digest, out + 3);
+    }
+    hash_blake2b_free(h);
+    return well;
+}
+
+/* ---- notes ---- */
+static void warn(struct json_writer *w, struct buf *text, size_t *n) {
+    if (++*n <= BUILDER_MAX_WARNINGS && !text->failed) {
+        json_put_stringn(w, text->data, text->size);
+    }
+    buf_clear(text);
+}
+
+void builder_write_warnings(const struct table_builder *b, struct json_writer *w) {
+    struct buf text = {0};
+    const char *of = b->onto ? " of the appended rows" : "";
+    size_t n = 0;
+    for (size_t i = 0; i < b->n_columns; i++) {
+        const struct column *c = &b->column[i];
+        if (c->summary.missing == c->summary.n_rows) {
+            buf_printf(&text, "column \"%s\": every cell is missing", c->name);
+            warn(w, &text, &n);
+        }
+        if (c->reason.line > 0 && !c->forced && !c->reason.stored &&
+            (c->reason.fell || c->reason.hint != NULL)) {
+            char shown[TEXT_SHOWN];
+            const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
+            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 "%s (%s)%s%s", c->name,
+                       dn_column_type_name(c->type), c->reason.line, of,
+                       text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
+                       c->reason.hint != NULL ? c->reason.hint : "");
+            warn(w, &text, &n);
+        }
+        if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
+            buf_printf(
+                &text,
+                "column \"%s\": %s in line %" PRId64
+                "%s is no number that a double holds exactly, it is rounded: declare the column "
+                "categorical (types=) to keep it as written",
+                c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line,
+                of);
+            warn(w, &text, &n);
+        }
+        if (c->uncounted && c->type == DN_CATEGORICAL) {
+            buf_printf(
+                &text,
+                "column \"%s\": its distinct values take too much memory to count each of them",
+                c->name);
+            warn(w, &text, &n);
+        }
+    }
+    if (n > BUILDER_MAX_WARNINGS) {
+        buf_printf(&text, "and %zu more", n - BUILDER_MAX_WARNINGS);
+        json_put_stringn(w, text.data != NULL ? text.data : "", text.size);
+    }
+    buf_done(&text);
+}

@@ -1,0 +1,79 @@
+/* The columns of a table by their names. */
+#include "formats/formats.h"
+#include "formats/table/table.h"
+
+#include <stdio.h>
+
+static bool has_control(struct text t) {
+    for (size_t i = 0; i < t.n; i++) {
+        if ((unsigned char)t.bytes[i] < 0x20 || t.bytes[i] == 0x7F) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool table_key_check(struct wire_table *t, struct text name) {
+    char shown[TEXT_SHOWN];
+    int64_t line = 0, column = 0;
+    if (name.n <= WIRE_MAX_NAME && !has_control(name)) {
+        return true;
+    }
+    wire_json_place(&t->json, &line, &column);
+    const char *as = text_show(name.bytes, name.n, shown);
+    return name.n > WIRE_MAX_NAME
+               ? table_row_fault(t, line, column,
+                                 "key %s is %zu bytes long, at most %d are allowed", as, name.n,
+                                 WIRE_MAX_NAME)
+               : table_row_fault(t, line, column, "key %s has a control character", as);
+}
+
+/* false: reading stops. */
+static bool check_name(struct wire_table *t, struct text name, size_t position,
+                       const struct csv_row *row) {
+    const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
+    char shown[TEXT_SHOWN];
+    if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
+        return true;
+    }
+    int64_t line = 0, column = 0;
+    if (row != NULL) {
+        csv_cell_place(row, position - 1, &line, &column);
+    } else {
+        wire_json_place(&t->json, &line, &column);
+    }
+    const char *as = text_show(name.bytes, name.n, shown);
+    if (name.n > WIRE_MAX_NAME) {
+        return table_fault(t, line, column,
+                           "column name %s is %zu bytes long, at most %d are allowed", as, name.n,
+                           WIRE_MAX_NAME);
+    }
+    if (same >= 0) {
+        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as,
+                           same + 1, position);
+    }
+    return table_fault(t, line, column, "column name %s has a control character", as);
+}
+
+bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position,
+                      const struct names *header, const struct csv_row *row) {
+    char made[64];
+    struct text name = text_trim(bytes, n);
+    if (name.n == 0) {
+        name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
+        for (size_t k = 2; names_find(&t->builder.names, name.bytes, name.n) >= 0 ||
+                           (header && names_find(header, name.bytes, name.n) >= 0);
+             k++) {
+            name.n = (size_t)snprintf(made, sizeof made, "c%zu_%zu", position, k);
+        }
+        table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
+    }
+    const bool go_on = check_name(t, name, position, row);
+    if (t->n_faults > 0) { /* the table is refused: a name that keeps the numbering */
+        name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
+    }
+    if (builder_add_column(&t->builder, name.bytes, name.n) != BUILDER_WELL) {
+        return table_stop(t);
+    }
+    return go_on;
+}

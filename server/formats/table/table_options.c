@@ -1,0 +1,266 @@
+/* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error, zero_based; and media types. */
+#include "formats/table/table_options.h"
+#include "base/utf8.h"
+#include "formats/text/cell.h"
+#include "formats/text/list_item.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool type_parse(const char *text, size_t n, dn_column_type *out) {
+    char name[16];
+    if (n >= sizeof name) {
+        return false;
+    }
+    memcpy(name, text, n);
+    name[n] = '\0';
+    return dn_column_type_parse(name, out) && *out != DN_SPARSE; /* that one comes of a format */
+}
+
+/* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to the last colon, so that it may have one itself. Returns the item's end; NULL: a
+ * fault. */
+static const char *override_parse(const char *item, char *name, size_t room,
+                                  struct type_override *out, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    struct text behind;
+    size_t n = 0;
+    const char *end = list_item(item, name, room, &n, &behind);
+    if (end != NULL && *item != '"') {
+        size_t colon = n;
+        while (colon > 0 && item[colon - 1] != ':') {
+            colon--;
+        }
+        n = colon > 0 ? colon - 1 : 0;
+        behind = (struct text){item + n, (size_t)(end - item) - n};
+    }
+    if (end == NULL || n == 0 || behind.n == 0 || behind.bytes[0] != ':') {
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"types\" must be a list of name:type (got %s)",
+                    text_show(item, end != NULL ? (size_t)(end - item) : strlen(item), shown));
+        return NULL;
+    }
+    if (!type_parse(behind.bytes + 1, behind.n - 1, &out->type)) {
+        problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
+            text_show(behind.bytes + 1, behind.n - 1, shown));
+        return NULL;
+    }
+    out->name = name;
+    out->length = n;
+    out->used = false;
+    return end;
+}
+
+/* list[0 … count] have no name twice. */
+static bool check_new(const struct type_override *list, size_t count, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].length == list[count].length &&
+            memcmp(list[i].name, list[count].name, list[i].length) == 0) {
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "parameter \"types\" names the column %s twice",
+                               text_show(list[i].name, list[i].length, shown));
+        }
+    }
+    return true;
+}
+
+bool table_types_parse(const char *text, struct type_override **out, size_t *n,
+                       struct problem *problem) {
+    const size_t size = text != NULL ? strlen(text) : 0;
+    size_t count = 0, capacity = 1;
+    for (size_t i = 0; i < size; i++) {
+        capacity += text[i] == ',';
+    }
+    struct type_override *list =
+        calloc(1, capacity * sizeof *list + size + 1); /* the names stand behind the list */
+    if (list == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    char *names = (char *)(list + capacity);
+    for (const char *p = text; p != NULL && *p != '\0'; count++) {
+        p = override_parse(p, names, size, &list[count], problem);
+        if (p == NULL || !check_new(list, count, problem)) {
+            free(list);
+            return false;
+        }
+        names += list[count].length;
+        p += *p == ',';
+    }
+    *out = list;
+    *n = count;
+    return true;
+}
+
+static bool set_header(struct wire_table_options *options, const char *value,
+                       struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    if (strcmp(value, "auto") == 0) {
+        options->header = WIRE_HEADER_AUTO;
+    } else if (strcmp(value, "true") == 0) {
+        options->header = WIRE_HEADER_YES;
+    } else if (strcmp(value, "false") == 0) {
+        options->header = WIRE_HEADER_NO;
+    } else {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"header\" must be auto, true or false (got %s)",
+                           text_show(value, strlen(value), shown));
+    }
+    return true;
+}
+
+/* A comment line is told by its first byte, before the line is cut into cells. */
+static bool check_comment(const struct wire_table_options *options, struct problem *problem) {
+    return options->comment == '\0' || options->comment != options->delimiter ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"comment\" must not be the delimiter (got \"%c\" for both)",
+                       options->comment);
+}
+
+static bool set_comment(struct wire_table_options *options, const char *value,
+                        struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    if (strlen(value) != 1 || !ispunct((unsigned char)value[0]) || value[0] == '"') {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"comment\" must be one ASCII character that is no letter, "
+                           "digit, space or quote (got %s)%s",
+                           text_show(value, strlen(value), shown),
+                           value[0] == '\0' ? "; # is written %23 in a URL" : "");
+    }
+    options->comment = value[0];
+    return check_comment(options, problem);
+}
+
+static bool set_on_error(struct wire_table_options *options, const char *value,
+                         struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const bool skip = strcmp(value, "skip") == 0;
+    if (!skip && strcmp(value, "reject") != 0) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"on_error\" must be reject or skip (got %s)",
+                           text_show(value, strlen(value), shown));
+    }
+    options->on_error = skip ? WIRE_SKIP : WIRE_REJECT;
+    return true;
+}
+
+static bool set_zero_based(struct wire_table_options *options, const char *value,
+                           struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    options->zero_based = strcmp(value, "true") == 0;
+    return options->zero_based || strcmp(value, "false") == 0 ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"zero_based\" must be true or false (got %s)",
+                       text_show(value, strlen(value), shown));
+}
+
+static bool set_delimiter(struct wire_table_options *options, const char *value,
+                          struct problem *problem) {
+    static const struct {
+        const char *text;
+        char delimiter;
+    } known[] = {{",", ','},    {";", ';'},         {"\t", '\t'},  {"|", '|'},    {"comma", ','},
+                 {"tab", '\t'}, {"semicolon", ';'}, {"\\t", '\t'}, {"pipe", '|'}, {"auto", '\0'}};
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(value, known[i].text) == 0) {
+            options->delimiter = known[i].delimiter;
+            return check_comment(options, problem);
+        }
+    }
+    return problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"delimiter\" must be a comma, a semicolon, a tab or | (or "
+                       "comma, semicolon, tab, pipe; got %s)",
+                       text_show(value, strlen(value), shown));
+}
+
+static bool set_label(struct wire_table_options *options, const char *value,
+                      struct problem *problem) {
+    const size_t n = strlen(value);
+    if (n == 0 || n > WIRE_MAX_NAME) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"label\" must be a name of 1 to %d bytes (got %zu)",
+                           WIRE_MAX_NAME, n);
+    }
+    options->label = value;
+    return true;
+}
+
+static bool set_missing(struct wire_table_options *options, const char *value,
+                        struct problem *problem) {
+    struct missing tokens;
+    if (!missing_init(&tokens, value, problem)) {
+        return false;
+    }
+    options->missing = value;
+    return true;
+}
+
+static bool set_types(struct wire_table_options *options, const char *value,
+                      struct problem *problem) {
+    struct type_override *list = NULL;
+    size_t n = 0;
+    if (!table_types_parse(value, &list, &n, problem)) {
+        return false;
+    }
+    free(list);
+    options->types = value;
+    return true;
+}
+
+static bool set_rows(struct wire_table_options *options, const char *value,
+                     struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const size_t n = strlen(value);
+    const long rows =
+        n > 0 && n <= 4 && strspn(value, "0123456789") == n ? strtol(value, NULL, 10) : 0;
+    options->rows = rows;
+    return (rows >= 1 && rows <= WIRE_MAX_PREVIEW) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"rows\" must be 1 … %d (got %s)",
+                       WIRE_MAX_PREVIEW, text_show(value, n, shown));
+}
+
+bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
+                       struct problem *problem) {
+    static const struct {
+        const char *name;
+        bool (*set)(struct wire_table_options *options, const char *value, struct problem *problem);
+    } known[] = {{"header", set_header},     {"delimiter", set_delimiter},
+                 {"missing", set_missing},   {"types", set_types},
+                 {"label", set_label},       {"comment", set_comment},
+                 {"on_error", set_on_error}, {"zero_based", set_zero_based},
+                 {"rows", set_rows}};
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(name, known[i].name) == 0) {
+            return known[i].set(options, value, problem);
+        }
+    }
+    return problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "unknown query parameter %s: there are header, delimiter, missing, types, "
+                       "label, comment, on_error, zero_based",
+                       text_show(name, strlen(name), shown));
+}
+
+bool wire_table_format(const char *media_type, enum wire_format *out) {
+    static const struct {
+        const char *media_type;
+        enum wire_format format;
+    } known[] = {{"", WIRE_SNIFF},
+                 {"text/csv", WIRE_CSV},
+                 {"text/tab-separated-values", WIRE_TSV},
+                 {"application/json", WIRE_JSON},
+                 {"application/x-ndjson", WIRE_NDJSON},
+                 {"application/ndjson", WIRE_NDJSON},
+                 {"application/jsonl", WIRE_NDJSON},
+                 {"text/x-svmlight", WIRE_SVMLIGHT}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(media_type, known[i].media_type) == 0) {
+            *out = known[i].format;
+            return true;
+        }
+    }
+    return false;
+}

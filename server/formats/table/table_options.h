@@ -1,0 +1,18 @@
+/* The options of a table reader, taken apart. Private to formats. */
+#ifndef WIRE_TABLE_OPTIONS_H
+#define WIRE_TABLE_OPTIONS_H
+
+#include "formats/formats.h"
+
+/* One "name:type" of the option `types`. */
+struct type_override {
+    const char *name; /* in the array's memory */
+    size_t length;
+    dn_column_type type;
+    bool used; /* a column of that name was found */
+};
+/* Takes the text (NULL: none) apart into a malloc'ed array. false: problem PROBLEM_BAD_REQUEST. */
+bool table_types_parse(const char *text, struct type_override **out, size_t *n,
+                       struct problem *problem);
+
+#endif

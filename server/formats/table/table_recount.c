@@ -1,0 +1,57 @@
+/* Columns of strings whose counts were given up for want of memory: how many texts are different is counted from the stored chunks again, one column after the other, so that their types are
+ * what the values say, however the memory was shared among the columns when it ran out. */
+#include "formats/summary/text_set.h"
+#include "formats/table/table_builder.h"
+
+/* The whole column, as far as it has been read again. */
+struct recount {
+    struct text_set set;
+    int64_t present; /* cells of the column that are not missing */
+    bool exactly;    /* its number is wanted; otherwise whether it is text */
+};
+
+bool column_is_text(size_t distinct, int64_t present) {
+    return distinct > TALLY_MAX || (distinct > 100 && 2 * (int64_t)distinct > present);
+}
+
+static enum builder_status count(void *arg, struct table_builder *b, struct column *c,
+                                 const void *bytes, size_t size, bool *enough) {
+    struct recount *r = arg;
+    dn_column_view view;
+    dn_error error;
+    dn_error_clear(&error);
+    const dn_status status = dn_column_chunk_decode(b->chunk, bytes, size, DN_TEXT, &view, &error);
+    if (status != DN_OK) {
+        return builder_unreadable(b, c, status, &error);
+    }
+    for (size_t i = 0; i < view.n_rows && !*enough; i++) {
+        if (view.code[i] != DN_CODE_MISSING) {
+            const uint32_t from = view.strings.start[view.code[i]],
+                           n = view.strings.start[view.code[i] + 1] - from;
+            text_set_add(&r->set, n > 0 ? view.strings.bytes + from : "", n);
+            *enough = r->set.full || (!r->exactly && column_is_text(r->set.n, r->present));
+        }
+    }
+    return BUILDER_WELL;
+}
+
+enum builder_status builder_recount(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    struct column_summary *s = &c->summary;
+    struct recount r = {.present = s->n_rows - s->missing, .exactly = c->forced};
+    if (c->state != COLUMN_STRINGS || !s->estimated || s->many ||
+        (c->forced && c->type == DN_TEXT)) {
+        return BUILDER_WELL;
+    }
+    if (!text_set_init(&r.set)) {
+        problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return BUILDER_STOP;
+    }
+    const enum builder_status status = builder_read_again(b, i, count, &r);
+    s->many = r.set.full;
+    s->recounted = !r.set.full && (r.exactly || !column_is_text(r.set.n, r.present));
+    s->n_distinct = r.set.n;
+    s->distinct_bytes = r.set.size;
+    text_set_done(&r.set);
+    return status;
+}

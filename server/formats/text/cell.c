@@ -1,0 +1,173 @@
+/* What the text of a cell says. */
+#include "formats/text/cell.h"
+#include "base/utf8.h"
+#include "formats/text/list_item.h"
+#include <discern/table.h>
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MISSING_TOKEN_ROOM = 256 }; /* with the spaces around it */
+enum { NUMBER_WHOLE = 320 };       /* digits before the point of the largest double, and more */
+
+struct text text_trim(const char *bytes, size_t n) {
+    while (n > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
+        bytes++;
+        n--;
+    }
+    while (n > 0 && (bytes[n - 1] == ' ' || bytes[n - 1] == '\t')) {
+        n--;
+    }
+    return (struct text){bytes, n};
+}
+
+bool text_is(struct text t, const char *word) {
+    return t.n == strlen(word) && memcmp(t.bytes, word, t.n) == 0;
+}
+
+/* word is lower case */
+static bool is_in_any_case(struct text t, const char *word) {
+    if (t.n != strlen(word)) {
+        return false;
+    }
+    for (size_t i = 0; i < t.n; i++) {
+        const char c = t.bytes[i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool text_boolean(struct text t, bool *out) {
+    if (is_in_any_case(t, "true")) {
+        *out = true;
+        return true;
+    }
+    if (is_in_any_case(t, "false")) {
+        *out = false;
+        return true;
+    }
+    return false;
+}
+
+bool number_is_exact(const char *text, size_t n, double number) {
+    char whole[NUMBER_WHOLE];
+    struct text t = text_trim(text, n);
+    if (t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+')) {
+        t = (struct text){t.bytes + 1, t.n - 1};
+    }
+    while (t.n > 1 && t.bytes[0] == '0') {
+        t = (struct text){t.bytes + 1, t.n - 1};
+    }
+    for (size_t i = 0; number == 0 && i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) { /* 1e-400 */
+        if (t.bytes[i] > '0' && t.bytes[i] <= '9') {
+            return false;
+        }
+    }
+    uint64_t value = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        if (t.bytes[i] < '0' || t.bytes[i] > '9') {
+            return true; /* fractions are seldom exact, and nobody expects them to be */
+        }
+        value = value * 10 + (uint64_t)(t.bytes[i] - '0');
+    }
+    if (t.n <= 15) {
+        return true;
+    }
+    if (t.n < 20) { /* below 10^19 < 2^64 */
+        return (uint64_t)fabs(number) == value;
+    }
+    const int length = snprintf(whole, sizeof whole, "%.0f", fabs(number));
+    return (size_t)length == t.n && memcmp(whole, t.bytes, t.n) == 0;
+}
+
+const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]) {
+    const size_t cut = utf8_cut(bytes, n, 40);
+    snprintf(out, TEXT_SHOWN, "\"%.*s\"%s", (int)cut, bytes, cut < n ? "\xE2\x80\xA6" : "");
+    for (char *p = out; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20) {
+            *p = ' ';
+        }
+    }
+    return out;
+}
+
+static void missing_add(struct missing *m, const char *bytes, size_t n) {
+    m->token[m->n++] = (struct text){bytes, n};
+    if (n > 0) {
+        m->begins[(unsigned char)bytes[0]] = true;
+    }
+}
+
+/* Takes one item of the list; returns its end. NULL: a fault. */
+static const char *missing_take(struct missing *m, const char *item, struct problem *problem) {
+    char *into = m->bytes + m->n_further * MISSING_TOKEN_MAX;
+    char bytes[MISSING_TOKEN_ROOM];
+    struct text behind;
+    size_t n = 0;
+    const char *end = list_item(item, bytes, sizeof bytes, &n, &behind);
+    if (end == NULL || text_trim(behind.bytes, behind.n).n > 0) {
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\": a token in quotes must end with a quote, then a comma "
+                    "or the end");
+        return NULL;
+    }
+    const struct text token = text_trim(bytes, n < sizeof bytes ? n : sizeof bytes);
+    if (n > sizeof bytes || token.n > MISSING_TOKEN_MAX) {
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\": a token must be at most %d bytes (got %zu)",
+                    MISSING_TOKEN_MAX, n > sizeof bytes ? n : token.n);
+        return NULL;
+    }
+    if (m->n_further == MISSING_MAX) {
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
+        return NULL;
+    }
+    m->n_further++;
+    if (token.n > 0 && !missing_search(m, token)) {
+        memcpy(into, token.bytes, token.n);
+        missing_add(m, into, token.n);
+    }
+    return end;
+}
+
+bool missing_init(struct missing *m, const char *further, struct problem *problem) {
+    static const char *const always[5] = {"", "NA", "NaN", "null", "?"};
+    memset(m, 0, sizeof *m);
+    for (size_t i = 0; i < 5; i++) {
+        missing_add(m, always[i], strlen(always[i]));
+    }
+    for (const char *p = further; p != NULL && *p != '\0';) {
+        if ((p = missing_take(m, p, problem)) == NULL) {
+            return false;
+        }
+        p += *p == ',';
+    }
+    return true;
+}
+
+bool missing_search(const struct missing *m, struct text t) {
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->token[i].n == t.n && memcmp(m->token[i].bytes, t.bytes, t.n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum cell_says cell_says(const struct missing *m, const char *bytes, size_t n) {
+    const struct text t = text_trim(bytes, n);
+    bool truth = false;
+    double number = 0;
+    if (missing_has(m, t)) {
+        return CELL_MISSING;
+    }
+    if (dn_number_parse(t.bytes, t.n, &number)) {
+        return CELL_NUMBER;
+    }
+    return text_boolean(t, &truth) ? CELL_BOOLEAN : CELL_OTHER;
+}

@@ -1,0 +1,167 @@
+/* Hints at what a cell that is no number was meant to be. */
+#include "formats/text/cell_hint.h"
+#include "formats/text/cell.h"
+#include <discern/table.h>
+
+enum { HINT_MAX = 64 }; /* longer texts are no numbers, but for one of digits only */
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static size_t digits_at(struct text t, size_t at) {
+    size_t n = 0;
+    while (at + n < t.n && is_digit(t.bytes[at + n])) {
+        n++;
+    }
+    return n;
+}
+
+static size_t sign(struct text t) {
+    return t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
+}
+
+/* "1,5", "-0,25", "1.234,5": one comma, the last mark of all, between digits. Before it points may part groups of three. */
+static bool has_decimal_comma(struct text t) {
+    size_t at = sign(t), n = digits_at(t, at);
+    const size_t first = n;
+    for (at += n; n > 0 && at < t.n && t.bytes[at] == '.'; at += 1 + n) {
+        n = digits_at(t, at + 1);
+        if (n != 3 || first > 3) {
+            return false;
+        }
+    }
+    return first > 0 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) > 0 &&
+           at + 1 + digits_at(t, at + 1) == t.n;
+}
+
+/* "1,234,567", "1,234.5": commas that part groups of three, two of them or a fraction behind. ("1,234" may be either.) */
+static bool has_thousands(struct text t) {
+    size_t at = sign(t), commas = 0;
+    const size_t first = digits_at(t, at);
+    for (at += first;
+         first > 0 && first <= 3 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) == 3;
+         at += 4) {
+        commas++;
+    }
+    const bool fraction = at < t.n && t.bytes[at] == '.' && at + 1 + digits_at(t, at + 1) == t.n;
+    return (commas > 0 && fraction) || (commas > 1 && at == t.n);
+}
+
+static bool is_hexadecimal(struct text t) {
+    const size_t at = sign(t);
+    bool all =
+        t.n > at + 2 && t.bytes[at] == '0' && (t.bytes[at + 1] == 'x' || t.bytes[at + 1] == 'X');
+    for (size_t i = at + 2; all && i < t.n; i++) {
+        const char c = (char)(t.bytes[i] | 0x20);
+        all = is_digit(t.bytes[i]) || (c >= 'a' && c <= 'f');
+    }
+    return all;
+}
+
+/* Written as a number, but none that a double holds. */
+static bool is_too_large(struct text t) {
+    size_t at = sign(t);
+    double number = 0;
+    at += digits_at(t, at);
+    at += at < t.n && t.bytes[at] == '.' ? 1 + digits_at(t, at + 1) : 0;
+    if (at < t.n && (t.bytes[at] == 'e' || t.bytes[at] == 'E')) {
+        if (!dn_number_parse(t.bytes, at, &number)) {
+            return false;
+        }
+        at += at + 1 < t.n && (t.bytes[at + 1] == '-' || t.bytes[at + 1] == '+') ? 2 : 1;
+        const size_t n = digits_at(t, at);
+        return n > 0 && at + n == t.n && !dn_number_parse(t.bytes, t.n, &number);
+    }
+    return at == t.n && at > 300 && !dn_number_parse(t.bytes, t.n, &number);
+}
+
+/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", each perhaps with a time behind a space or T. */
+static bool is_date(struct text t) {
+    const size_t a = digits_at(t, 0);
+    if (a == 0 || a == 3 || a > 4 || a == t.n) {
+        return false;
+    }
+    const char mark = t.bytes[a];
+    const size_t b = digits_at(t, a + 1);
+    if ((mark != '-' && mark != '/' && mark != '.') || b == 0 || b > 2 || a + 1 + b >= t.n ||
+        t.bytes[a + 1 + b] != mark) {
+        return false;
+    }
+    const size_t at = a + b + 2, c = digits_at(t, at);
+    if (a == 4 ? c == 0 || c > 2 : c != 2 && c != 4) {
+        return false;
+    }
+    return at + c == t.n || t.bytes[at + c] == ' ' || t.bytes[at + c] == 'T';
+}
+
+/* "12:30", "9:05:00.5" */
+static bool is_time(struct text t) {
+    const size_t a = digits_at(t, 0);
+    return (a == 1 || a == 2) && a < t.n && t.bytes[a] == ':' && digits_at(t, a + 1) == 2 &&
+           (a + 3 == t.n || t.bytes[a + 3] == ':');
+}
+
+static bool is_percentage(struct text t) {
+    double number = 0;
+    if (t.n < 2 || t.bytes[t.n - 1] != '%') {
+        return false;
+    }
+    const struct text before = text_trim(t.bytes, t.n - 1);
+    return dn_number_parse(before.bytes, before.n, &number);
+}
+
+static bool is_infinite(struct text t) {
+    static const char *const words[] = {"inf", "Inf", "INF", "infinity", "Infinity", "INFINITY"};
+    const struct text word = {t.bytes + sign(t), t.n - sign(t)};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (text_is(word, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What else is written for a missing value. */
+static bool is_word_for_missing(struct text t) {
+    static const char *const words[] = {"nan",  "NAN",  "na",   "n/a", "N/A",  "#N/A",
+                                        "none", "None", "NONE", "nil", "NULL", "Null",
+                                        "-",    "--",   ".",    "..",  "#NA",  "#VALUE!"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (text_is(t, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cell_hint_missing(const char *bytes, size_t n) {
+    return is_word_for_missing(text_trim(bytes, n));
+}
+
+const char *cell_hint(const char *bytes, size_t n) {
+    static const struct {
+        bool (*is)(struct text t);
+        const char *hint;
+    } known[] = {
+        {has_decimal_comma, "write decimal fractions with a point"},
+        {has_thousands, "write numbers without thousands separators"},
+        {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
+        {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and "
+                  "day as columns"},
+        {is_time, "times of day are not read as numbers; write seconds or hours"},
+        {is_percentage, "write percentages as plain numbers"},
+        {is_infinite, "infinite values are not read as numbers"},
+        {is_word_for_missing, "if it stands for a missing value, name it in missing="},
+    };
+    const struct text t = text_trim(bytes, n);
+    if (is_too_large(t)) {
+        return "its magnitude is beyond the largest number, about 1.8e308";
+    }
+    for (size_t i = 0; t.n <= HINT_MAX && i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].is(t)) {
+            return known[i].hint;
+        }
+    }
+    return NULL;
+}

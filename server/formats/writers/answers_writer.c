@@ -1,0 +1,160 @@
+/* What the answers of many rows have in common, and rows as coordinates. */
+#include "base/json_write.h"
+#include "formats/formats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- items ---- */
+char wire_answer_delimiter(enum wire_answer format) {
+    return format == WIRE_ANSWER_CSV ? ',' : format == WIRE_ANSWER_TSV ? '\t' : '\0';
+}
+
+void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out) {
+    if (*begun && format == WIRE_ANSWER_JSON) {
+        buf_putc(out, ',');
+    }
+    *begun = true;
+}
+
+void wire_item_end(enum wire_answer format, struct buf *out) {
+    if (format != WIRE_ANSWER_JSON) {
+        buf_putc(out, '\n');
+    }
+}
+
+static void put_fault(struct json_writer *w, const struct problem_error *e) {
+    if (e->column > 0) {
+        json_kv_int(w, "column", e->column);
+    }
+    json_kv_string(w, "detail", e->detail);
+}
+
+static void put_refusal(const char *base_path, int64_t line, const struct problem *problem,
+                        struct buf *out) {
+    static const struct problem_error none = {0};
+    const struct problem_error whole = {.detail = problem->detail},
+                               *first = problem->n_errors > 0 ? &problem->errors[0] : &whole;
+    struct json_writer w;
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    json_put_key(&w, "error");
+    json_begin_object(&w);
+    problem_put_type(&w, base_path, problem->type);
+    json_kv_int(&w, "line", line);
+    put_fault(&w, first->detail != NULL ? first : &none);
+    if (problem->n_errors > 1) {
+        json_put_key(&w, "errors");
+        json_begin_array(&w);
+        for (size_t i = 0; i < problem->n_errors && i < WIRE_MAX_FAULTS; i++) {
+            json_begin_object(&w);
+            put_fault(&w, &problem->errors[i]);
+            json_end_object(&w);
+        }
+        json_end_array(&w);
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+}
+
+void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,
+                       int64_t line, const struct problem *problem, struct buf *out) {
+    const char delimiter = wire_answer_delimiter(format);
+    if (delimiter == '\0') {
+        put_refusal(base_path, line, problem, out);
+        return;
+    }
+    struct buf text = {0};
+    buf_printf(&text, "line %" PRId64, line);
+    if (problem->n_errors > 0) {
+        const struct problem_error *e = &problem->errors[0];
+        if (e->column > 0) {
+            buf_printf(&text, ", column %" PRId64, e->column);
+        }
+        buf_printf(&text, ": %s", e->detail);
+    } else {
+        buf_printf(&text, ": %s",
+                   problem->detail != NULL ? problem->detail : problem_title(problem->type));
+    }
+    for (size_t i = 1; i < n_columns; i++) {
+        buf_putc(out, delimiter);
+    }
+    wire_csv_text(text.data, text.failed ? 0 : text.size, delimiter, out);
+    out->failed |= text.failed;
+    buf_done(&text);
+}
+
+/* ---- coordinates ---- */
+void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
+                            size_t n_components, struct buf *out) {
+    *c = (struct wire_coordinates){.format = head->format,
+                                   .delimiter = wire_answer_delimiter(head->format),
+                                   .refusal_base = head->refusal_base,
+                                   .n = n_components,
+                                   .out = out};
+    if (c->format == WIRE_ANSWER_JSON) {
+        buf_puts(out, "{\"model\":");
+        json_escape(out, head->name, strlen(head->name));
+        buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version,
+                   n_components);
+    } else if (c->delimiter != '\0') {
+        for (size_t k = 0; k < n_components; k++) {
+            if (k > 0) {
+                buf_putc(out, c->delimiter);
+            }
+            buf_printf(out, "z%zu", k + 1);
+        }
+        if (c->refusal_base != NULL) {
+            buf_printf(out, "%cerror", c->delimiter);
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+static void put_cells(struct wire_coordinates *c, const double *z) {
+    char text[DN_NUMBER_SIZE];
+    for (size_t k = 0; k < c->n; k++) {
+        if (k > 0) {
+            buf_putc(c->out, c->delimiter);
+        }
+        buf_append(c->out, text, dn_number_format(z[k], text));
+    }
+    if (c->refusal_base != NULL) {
+        buf_putc(c->out, c->delimiter);
+    }
+}
+
+size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z,
+                             size_t most) {
+    size_t i = first;
+    for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
+        wire_item_begin(c->format, &c->begun, c->out);
+        if (c->delimiter != '\0') {
+            put_cells(c, z + i * c->n);
+        } else {
+            wire_numbers_write(z + i * c->n, c->n, c->out);
+        }
+        wire_item_end(c->format, c->out);
+    }
+    return (c->out->failed ? n : i) - first;
+}
+
+void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z) {
+    (void)wire_coordinates_part(c, 0, n_rows, z, SIZE_MAX);
+}
+
+void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
+                              const struct problem *problem) {
+    wire_item_begin(c->format, &c->begun, c->out);
+    wire_item_refusal(c->format, c->n + (c->refusal_base != NULL), c->refusal_base, line, problem,
+                      c->out);
+    wire_item_end(c->format, c->out);
+}
+
+void wire_coordinates_end(struct wire_coordinates *c) {
+    if (c->format == WIRE_ANSWER_JSON) {
+        buf_puts(c->out, "]}");
+    }
+}

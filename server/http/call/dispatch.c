@@ -1,0 +1,320 @@
+/* The library's callbacks. All of them run on the I/O thread that owns the connection. */
+#include "http/call/dispatch.h"
+#include "base/log.h"
+#include "http/call/body.h"
+#include "http/call/record.h"
+#include "http/call/reply.h"
+#include "http/call/stream.h"
+#include "http/protocol/judge.h"
+#include "http/protocol/library_reads.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+static void count_in_flight(struct io *io, int64_t by) {
+    atomic_store_explicit(&io->in_flight,
+                          atomic_load_explicit(&io->in_flight, memory_order_relaxed) + by,
+                          memory_order_release);
+}
+
+static struct connection *connection_of(struct MHD_Connection *mhd) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* ---- the request line ---- */
+
+/* Each query parameter would cost 64 bytes of the connection's memory, and too many leave the request without any answer: the library sees none of them. */
+static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
+    struct io *io = cls;
+    struct connection *c = connection_of(mhd);
+    library_reads_enter(io->server);
+    if (c == NULL) {
+        return NULL;
+    }
+    if (connection_phase(c) == PHASE_IDLE) {
+        (void)connection_enter(c, PHASE_HEADER);
+    }
+    c->call = call_new(io, c, mhd, uri);
+    char *query = strchr(uri, '?');
+    if (query != NULL && query[1] != '\0') {
+        query[1] = '\0';
+    }
+    return c->call;
+}
+
+/* The path is left as it came. */
+static size_t on_unescape(void *cls, struct MHD_Connection *mhd, char *text) {
+    (void)cls;
+    (void)mhd;
+    return strlen(text);
+}
+
+/* ---- work ---- */
+
+static enum MHD_Result queue(struct http_call *call) {
+    return reply_queue(call) ? MHD_YES : MHD_NO;
+}
+
+/* On the pool, after a handler. */
+static void after_handler(struct http_call *call) {
+    while (call->deferred != NULL && call->reply.kind == REPLY_NONE && call->check == NULL) {
+        void (*deferred)(struct http_call *) = call->deferred;
+        call->deferred = NULL;
+        deferred(call);
+    }
+    if (call->check != NULL && call->reply.kind == REPLY_NONE) {
+        watch_begin(call);
+    } else {
+        call_answer(call);
+    }
+}
+
+static void run_handle(struct http_call *call) {
+    call->match.route->handle(call);
+    after_handler(call);
+}
+
+static void run_end(struct http_call *call) {
+    call->sink_open = false;
+    call->sink->end(call);
+    after_handler(call);
+}
+
+/* The connection is suspended before the pool sees the call, never the other way round. */
+static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_call *call)) {
+    atomic_store(&call->stage, STAGE_WORK);
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+        return MHD_NO;
+    }
+    call_push(call, fn);
+    return MHD_YES;
+}
+
+static enum MHD_Result handle_here(struct http_call *call) {
+    call->match.route->handle(call);
+    if (call->reply.kind != REPLY_NONE) {
+        return queue(call);
+    }
+    if (call->deferred != NULL) {
+        return to_pool(call, after_handler);
+    }
+    if (call->check != NULL) {
+        return to_pool(call, watch_begin);
+    }
+    http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer",
+              call->match.route->operation);
+    return queue(call);
+}
+
+/* Whatever of the body is still on its way to the sink goes first. */
+static enum MHD_Result end_sink(struct http_call *call) {
+    atomic_store(&call->stage, STAGE_WORK);
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+        return MHD_NO;
+    }
+    relay_end(call, run_end);
+    return MHD_YES;
+}
+
+/* The whole request is here. */
+static enum MHD_Result complete(struct http_call *call) {
+    const struct http_route *route = call->match.route;
+    call->arrived = true;
+    if (!body_complete(call)) {
+        return queue(call);
+    }
+    if (call->sink != NULL) {
+        return end_sink(call);
+    }
+    if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body) == NULL) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+        return queue(call);
+    }
+    return route->where != HTTP_ON_IO ? to_pool(call, run_handle) : handle_here(call);
+}
+
+void http_defer(struct http_call *call, void (*handle)(struct http_call *call)) {
+    call->deferred = handle;
+}
+
+/* ---- the request ---- */
+
+static enum MHD_Result begin(struct http_call *call, const char *url, const char *method,
+                             const char *version) {
+    call->begun = true;
+    count_in_flight(call->io, 1);
+    switch (judge_request(call, url, method, version)) {
+    case JUDGE_PASS:
+        return body_begin(call) ? MHD_YES : MHD_NO;
+    case JUDGE_ANSWER:
+        if (call->headers.length != 0) {
+            return body_refuse(call) ? MHD_YES : MHD_NO;
+        }
+        atomic_store(&call->stage, STAGE_DISCARD);
+        return MHD_YES;
+    case JUDGE_CLOSE:
+        break;
+    }
+    body_answer_and_close(call);
+    return MHD_NO;
+}
+
+static enum MHD_Result proceed(struct http_call *call) {
+    switch ((enum call_stage)atomic_load(&call->stage)) {
+    case STAGE_BODY:
+        return complete(call);
+    case STAGE_DISCARD:
+    case STAGE_ANSWER:
+        return queue(call);
+    case STAGE_WORK:
+    case STAGE_SENT:
+        return MHD_YES;
+    case STAGE_NEW:
+    case STAGE_JUDGED:
+    case STAGE_CLOSED:
+        break;
+    }
+    return MHD_NO;
+}
+
+/* Called first with the header, then for each piece of the body, then once the request is complete, and again after each resume. An answer is only ever
+ * queued in the later calls: one queued in the first makes the library close the connection. */
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **context) {
+    (void)cls;
+    struct http_call *call = *context;
+    if (call == NULL || atomic_load_explicit(&call->server->stopping, memory_order_relaxed)) {
+        return MHD_NO;
+    }
+    if (atomic_load(&call->stage) == STAGE_NEW) {
+        return begin(call, url, method, version);
+    }
+    /* With a chunked body the library goes on calling within the same buffer though the last call has suspended the connection. */
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
+    if (info != NULL && info->suspended != MHD_NO) {
+        return MHD_YES;
+    }
+    if (atomic_load(&call->stage) == STAGE_JUDGED) {
+        return body_judged(call) ? MHD_YES : MHD_NO;
+    }
+    if (*size == 0) {
+        return proceed(call);
+    }
+    size_t left = 0;
+    enum body_next next = body_take(call, data, *size, &left);
+    if (next != BODY_CLOSE) {
+        *size = left;
+    }
+    return next == BODY_CLOSE ? MHD_NO : MHD_YES;
+}
+
+/* ---- the end ---- */
+
+#define STATUS_CLIENT_LEFT 499
+
+static int status_of(const struct http_call *call, enum MHD_RequestTerminationCode code) {
+    int stage = atomic_load(&call->stage);
+    /* What was given up for want of a client may still be written to its socket. */
+    const bool given_up = atomic_load(&call->connection->gone) && call->reply.status == 503;
+    if (stage == STAGE_CLOSED ||
+        (stage == STAGE_SENT && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)) {
+        return given_up ? STATUS_CLIENT_LEFT : call->reply.status;
+    }
+    if (connection_phase(call->connection) != PHASE_CUT) {
+        return STATUS_CLIENT_LEFT;
+    }
+    if (stage == STAGE_DISCARD) {
+        return call->reply.status;
+    }
+    return stage == STAGE_NEW || stage == STAGE_BODY ? 408 : STATUS_CLIENT_LEFT;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                         enum MHD_RequestTerminationCode code) {
+    (void)cls;
+    (void)mhd;
+    struct http_call *call = *context;
+    if (call == NULL) {
+        return;
+    }
+    *context = NULL;
+    struct connection *c = call->connection;
+    struct io *io = call->io;
+    body_abandon(call);
+    stream_abandon(call);
+    if (call->client_counted) {
+        address_counts_leave(&call->server->per_address, &call->client_address);
+    }
+    record_call(call, status_of(call, code));
+    c->call = NULL;
+    if (c->last_words != NULL) {
+        connection_last_words(c, NULL, 0);
+    }
+    (void)connection_enter(c, PHASE_IDLE);
+    bool begun = call->begun;
+    call_unref_io(call);
+    if (begun) {
+        count_in_flight(io, -1);
+    }
+}
+
+static void connection_ended(struct http_server *server, struct connection *c) {
+    if (c->linger) {
+        int copy = fcntl(c->fd, F_DUPFD_CLOEXEC, 0); /* the library closes its own right after */
+        if (copy >= 0) {
+            linger_add(&server->linger, copy);
+        }
+    }
+    listener_forget(server, c);
+    connections_close(&server->connections, c);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code) {
+    struct io *io = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        size_t fd = info != NULL ? (size_t)info->connect_fd : SIZE_MAX;
+        *context = fd < io->server->connections.n_slots ? &io->server->connections.slots[fd] : NULL;
+    } else if (*context != NULL) {
+        connection_ended(io->server, *context);
+        *context = NULL;
+    }
+}
+
+/* ---- start ---- */
+
+static void on_log(void *cls, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+static void on_log(void *cls, const char *format, va_list ap) {
+    (void)cls;
+    if (!log_enabled(LOG_DEBUG)) {
+        return;
+    }
+    char text[512];
+    (void)vsnprintf(text, sizeof text, format, ap);
+    text[strcspn(text, "\n")] = '\0';
+    log_debug("http.library", log_str("message", text));
+}
+
+bool dispatch_start(struct io *io, struct problem *problem) {
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
+    unsigned limit =
+        (unsigned)io->server->settings.max_connections + 16; /* ours is reached first */
+    io->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, io, MHD_OPTION_EXTERNAL_LOGGER, on_log,
+                         NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
+                         MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                         MHD_OPTION_URI_LOG_CALLBACK, on_target, io, MHD_OPTION_UNESCAPE_CALLBACK,
+                         on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, io,
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_END);
+    if (io->daemon == NULL) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start an I/O thread");
+    }
+    return true;
+}

@@ -1,0 +1,367 @@
+/* Filling the answer, and giving it to the library. */
+#include "http/call/reply.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "http/call/body.h"
+#include "http/call/reply_coding.h"
+#include "http/call/stream.h"
+#include "http/protocol/library_pages.h"
+#include "http/server.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define PIECE                                                                                      \
+    (64 * 1024) /* larger answers go piece by piece where the kernel does not count for us */
+#define RETRY_AFTER "1" /* s; what 429 and 503 say unless the handler knows better */
+
+/* ---- filling ---- */
+
+bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
+                const char *content_type) {
+    if (call->reply.kind != REPLY_NONE) {
+        log_error("http.second_answer", log_str("request_id", call->id),
+                  log_int("first", call->reply.status), log_int("second", status));
+        return false;
+    }
+    call->reply.kind = kind;
+    call->reply.length = UINT64_MAX;
+    call->reply.status = status;
+    call->reply.content_type = content_type;
+    return true;
+}
+
+/* Counts an answer that is held until the client has taken it. Where the call has changed something already there is no way back. */
+static bool hold(struct http_call *call, size_t size) {
+    if (call->match.route == NULL || !call->match.route->changes) {
+        return memory_hold(&call->server->memory, &call->reply_share, size);
+    }
+    memory_hold_anyway(&call->server->memory, &call->reply_share, size);
+    return true;
+}
+
+/* A buffer has up to twice what it needs: given back where it matters. */
+static char *shrink(char *memory, size_t size) {
+    char *less = size > MEMORY_UNCOUNTED ? realloc(memory, size + 1) : NULL;
+    return less != NULL ? less : memory;
+}
+
+bool http_hold(struct http_call *call, size_t bytes) {
+    return memory_hold(&call->server->memory, &call->reply_share, bytes);
+}
+
+bool http_may_ever_hold(const struct http_call *call, size_t bytes) {
+    const uint64_t limit = (uint64_t)call->server->memory.limit;
+    return call->body_share <= limit && bytes <= limit - call->body_share;
+}
+
+void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body) {
+    size_t size = 0;
+    char *memory = buf_take(body, &size);
+    if (memory == NULL) {
+        buf_done(body);
+        http_fail(call, PROBLEM_INTERNAL, "out of memory while the answer was written");
+        return;
+    }
+    if (!hold(call, size)) {
+        free(memory);
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "the bodies and answers in flight leave no room for an answer of %zu bytes in "
+                  "what --body-memory allows; try again",
+                  size);
+        return;
+    }
+    if (!reply_fill(call, REPLY_MEMORY, status, content_type)) {
+        free(memory);
+        return;
+    }
+    memory = shrink(memory, size);
+    call->reply.memory = memory;
+    call->reply.bytes = memory;
+    call->reply.size = size;
+    reply_encode(call);
+}
+
+void http_reply_static(struct http_call *call, int status, const char *content_type,
+                       const void *bytes, size_t size) {
+    if (!reply_fill(call, REPLY_STATIC, status, content_type)) {
+        return;
+    }
+    call->reply.bytes = bytes;
+    call->reply.size = size;
+    reply_encode(call);
+}
+
+void http_reply_empty(struct http_call *call, int status) {
+    (void)reply_fill(call, REPLY_EMPTY, status, NULL);
+}
+
+void http_reply_problem(struct http_call *call, struct problem *problem) {
+    if (problem->type == PROBLEM_NONE) {
+        (void)problem_set(problem, PROBLEM_INTERNAL, "a problem without a type");
+    }
+    enum problem_type type = problem->type;
+    int status = problem_status(type);
+    if (status == 500) {
+        log_error("http.internal", log_str("request_id", call->id),
+                  log_str("detail", problem->detail));
+    }
+    struct buf text = {0};
+    problem_write(problem, call->server->settings.base_path, call->id, &text);
+    buf_putc(&text, '\n');
+    problem_done(problem);
+    size_t size = 0;
+    char *memory = buf_take(&text, &size);
+    if (memory == NULL) { /* the status is what is left to say */
+        buf_done(&text);
+        http_reply_empty(call, status);
+        return;
+    }
+    if (!reply_fill(call, REPLY_MEMORY, status, "application/problem+json")) {
+        free(memory);
+        return;
+    }
+    memory_hold_anyway(&call->server->memory, &call->reply_share,
+                       size); /* what the handler held is no more */
+    call->reply.problem = type;
+    call->reply.memory = memory;
+    call->reply.bytes = memory;
+    call->reply.size = size;
+}
+
+void http_fail(struct http_call *call, enum problem_type type, const char *format, ...) {
+    char text[1024];
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    struct problem problem = {0};
+    (void)problem_set(&problem, type, "%s", text);
+    http_reply_problem(call, &problem);
+}
+
+void http_reply_header(struct http_call *call, const char *name, const char *value) {
+    struct reply *reply = &call->reply;
+    bool printable = true;
+    for (const char *p = value; *p != '\0'; p++) {
+        printable = printable && ((unsigned char)*p >= ' ' || *p == '\t') && *p != 0x7f;
+    }
+    if (!printable || reply->n_headers == CALL_MAX_HEADERS) {
+        log_error("http.header_dropped", log_str("request_id", call->id), log_str("name", name));
+        return;
+    }
+    struct reply_header h = {.name = arena_strdup(&call->arena, name),
+                             .value = arena_strdup(&call->arena, value)};
+    if (h.name != NULL && h.value != NULL) {
+        reply->headers[reply->n_headers++] = h;
+    }
+}
+
+void http_cache_control(struct http_call *call, const char *value) {
+    call->reply.cache_control = value;
+}
+
+void reply_done(struct reply *reply) {
+    free(reply->memory);
+    reply->memory = NULL;
+}
+
+/* ---- headers ---- */
+
+static bool has_header(const struct reply *reply, const char *name) {
+    for (size_t i = 0; i < reply->n_headers; i++) {
+        if (strcasecmp(reply->headers[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *vary_of(const struct http_server *server) {
+    return server->settings.allow_origins.n > 0 ? "Accept, Accept-Encoding, Origin"
+                                                : "Accept, Accept-Encoding";
+}
+
+bool reply_each_header(const struct http_call *call,
+                       bool (*each)(void *arg, const char *name, const char *value), void *arg) {
+    const struct reply *reply = &call->reply;
+    bool ok = reply->content_type == NULL || each(arg, "Content-Type", reply->content_type);
+    ok = ok && each(arg, "Cache-Control", reply->cache_control);
+    ok = ok && each(arg, "Vary", vary_of(call->server));
+    ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
+    ok = ok && each(arg, "X-Request-Id", call->id);
+    if (call->cross_origin != NULL) {
+        ok = ok && each(arg, "Access-Control-Allow-Origin", call->cross_origin);
+        ok = ok && each(arg, "Access-Control-Expose-Headers",
+                        "Allow, Discern-Refused, Discern-Rows, Discern-Unchanged, ETag, Link, "
+                        "Location, Retry-After, X-Request-Id");
+    }
+    if ((reply->status == 429 || reply->status == 503) && !has_header(reply, "Retry-After")) {
+        ok = ok && each(arg, "Retry-After", RETRY_AFTER);
+    }
+    for (size_t i = 0; i < reply->n_headers; i++) {
+        ok = ok && each(arg, reply->headers[i].name, reply->headers[i].value);
+    }
+    return ok;
+}
+
+/* An answer without a body to a request that would have one with another method, or without its condition: how long that would be nobody knows. */
+static bool length_unknown(const struct http_call *call) {
+    return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM &&
+                                         call->reply.length == UINT64_MAX && call_is_head(call));
+}
+
+static bool text_header(void *arg, const char *name, const char *value) {
+    buf_printf(arg, "%s: %s\r\n", name, value);
+    return true;
+}
+
+static void text_begin(struct buf *out, int status) {
+    const char *reason = MHD_get_reason_phrase_for((unsigned)status);
+    buf_printf(out, "HTTP/1.1 %d %s\r\nConnection: close\r\n", status, reason);
+    time_t now = time(NULL);
+    struct tm tm;
+    char date[64];
+    if (gmtime_r(&now, &tm) != NULL &&
+        strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &tm) > 0) {
+        buf_printf(out, "Date: %s\r\n", date);
+    }
+}
+
+void reply_text(const struct http_call *call, struct buf *out) {
+    text_begin(out, call->reply.status);
+    (void)reply_each_header(call, text_header, out);
+    if (!length_unknown(call)) {
+        buf_printf(out, "Content-Length: %zu\r\n", call->reply.size);
+    }
+    buf_puts(out, "\r\n");
+    if (!call_is_head(call)) {
+        buf_append(out, call->reply.bytes, call->reply.size);
+    }
+}
+
+void reply_problem_text(const struct http_server *server, enum problem_type type,
+                        const char *detail, struct buf *out) {
+    char id[IDS_REQUEST_SIZE];
+    ids_request(id);
+    struct problem problem = {0};
+    (void)problem_set(&problem, type, "%s", detail);
+    struct buf body = {0};
+    problem_write(&problem, server->settings.base_path, id, &body);
+    buf_putc(&body, '\n');
+    problem_done(&problem);
+    int status = problem_status(type);
+    text_begin(out, status);
+    buf_printf(out,
+               "Content-Type: application/problem+json\r\nCache-Control: no-cache\r\nVary: "
+               "%s\r\nX-Content-Type-Options: nosniff\r\n"
+               "X-Request-Id: %s\r\nContent-Length: %zu\r\n%s\r\n",
+               vary_of(server), id, body.size,
+               status == 429 || status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
+    buf_append(out, body.data, body.size);
+    out->failed = out->failed || body.failed;
+    buf_done(&body);
+}
+
+/* ---- giving it to the library ---- */
+
+static bool library_header(void *arg, const char *name, const char *value) {
+    return MHD_add_response_header(arg, name, value) == MHD_YES;
+}
+
+/* Piece by piece, so that the sweeper sees how the client takes it. */
+static ssize_t piece(void *cls, uint64_t position, char *out, size_t most) {
+    struct http_call *call = cls;
+    size_t left = call->reply.size - (size_t)position;
+    size_t n = left < most ? left : most;
+    memcpy(out, (const char *)call->reply.bytes + position, n);
+    atomic_fetch_add_explicit(&call->connection->handed, n, memory_order_relaxed);
+    return (ssize_t)n;
+}
+
+#if MHD_VERSION < 0x00097701
+static ssize_t no_body(void *cls, uint64_t position, char *out, size_t most) {
+    (void)cls;
+    (void)position;
+    (void)out;
+    (void)most;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+#endif
+
+/* A response without a body and without Content-Length, since the length of the body that it stands for is not known. Before 0.9.77.1 the library can send that only as a response that ends with
+ * the connection. */
+static struct MHD_Response *response_without_length(void) {
+    static char none[1];
+#if MHD_VERSION >= 0x00097701
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
+    const enum MHD_ResponseFlags flags = MHD_RF_HEAD_ONLY_RESPONSE;
+#else
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, sizeof none, no_body, none, NULL);
+    const enum MHD_ResponseFlags flags =
+        MHD_RF_HTTP_1_0_COMPATIBLE_STRICT; /* no chunks: to HEAD it would send the last one */
+#endif
+    if (response == NULL || MHD_set_response_options(response, flags, MHD_RO_END) == MHD_YES) {
+        return response;
+    }
+    MHD_destroy_response(response);
+    return NULL;
+}
+
+static struct MHD_Response *response_of(struct http_call *call) {
+    struct reply *reply = &call->reply;
+#if MHD_VERSION < 0x00097701
+    if (reply->status == 304 && reply->length != UINT64_MAX) { /* its length keeps the connection */
+        return MHD_create_response_from_callback(reply->length, 1, no_body, NULL, NULL);
+    }
+#endif
+    if (length_unknown(call)) {
+        return response_without_length();
+    }
+    if (reply->kind == REPLY_STREAM) {
+        return stream_response(call);
+    }
+    if (reply->size > PIECE && !call->connection->tcp) {
+        return MHD_create_response_from_callback(reply->size, PIECE, piece, call, NULL);
+    }
+    if (reply->kind == REPLY_MEMORY) {
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer_with_free_callback(reply->size, reply->memory, free);
+        if (response != NULL) {
+            reply->memory = NULL;
+        }
+        return response;
+    }
+    static char empty[1];
+    void *bytes =
+        reply->size > 0 ? (void *)(uintptr_t)reply->bytes : empty; /* the library only reads it */
+    return MHD_create_response_from_buffer(reply->size, bytes, MHD_RESPMEM_PERSISTENT);
+}
+
+bool reply_queue(struct http_call *call) {
+    struct MHD_Response *response = response_of(call);
+    if (response == NULL) {
+        return false;
+    }
+    bool ok = reply_each_header(call, library_header, response);
+    if (call->reply.close || atomic_load_explicit(&call->server->draining, memory_order_relaxed)) {
+        ok = ok && library_header(response, "Connection", "close");
+    }
+    if (!call_is_head(call) && call->reply.kind != REPLY_STREAM) {
+        call->sent = call->reply.size;
+    }
+    if (call->reply.kind != REPLY_STREAM || call->sink != NULL) {
+        body_forget(call); /* the client may take its time over the answer */
+    }
+    ok = ok && connection_enter(call->connection, PHASE_SEND);
+    if (ok) {
+        atomic_store(&call->stage, STAGE_SENT);
+        ok = library_queue_response(call->mhd, (unsigned)call->reply.status, response) == MHD_YES;
+    }
+    MHD_destroy_response(response);
+    return ok;
+}

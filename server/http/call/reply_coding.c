@@ -1,0 +1,97 @@
+/* When an answer is compressed: the client takes it, it is text of some length, and the route is not one whose time counts for more than its length. */
+#include "http/call/reply_coding.h"
+#include "base/etag.h"
+#include "http/server.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST 1400 /* bytes: shorter answers are one packet anyway */
+
+static bool is_text(const char *type) {
+    static const char *const events = "text/event-stream"; /* every event must leave at once */
+    return type != NULL &&
+           (strncmp(type, "text/", 5) == 0 || strncmp(type, "application/", 12) == 0) &&
+           strncmp(type, events, strlen(events)) != 0;
+}
+
+enum coding reply_coding(const struct http_call *call, const char *content_type) {
+    const struct http_route *route = call->match.route;
+    if (route == NULL || route->plain || !is_text(content_type)) {
+        return CODING_IDENTITY;
+    }
+    return coding_accepted(call->headers.accept_encoding);
+}
+
+static bool is_read(const struct http_call *call) {
+    return call_is_head(call) || strcmp(call->method, "GET") == 0;
+}
+
+bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
+    struct reply *reply = &call->reply;
+    struct buf form = {0};
+    bool known = false;
+    if (reply->etag != NULL && reply->status < 300) { /* not of an error about the resource */
+        etag_form(&form, reply->etag, coding_name(coding));
+        const char *etag = buf_cstr(&form), *list = NULL;
+        if (etag != NULL) {
+            http_reply_header(call, "ETag", etag);
+            list =
+                reply->status == 200 && is_read(call) ? http_header(call, "If-None-Match") : NULL;
+        }
+        known = list != NULL && etag_list_matches(list, etag, true);
+        buf_done(&form);
+    }
+    if (known) {
+        reply->kind = REPLY_EMPTY;
+        reply->status = 304;
+        reply->content_type = NULL;
+        reply->length = length;
+    } else if (coding != CODING_IDENTITY) {
+        http_reply_header(call, "Content-Encoding", coding_name(coding));
+    }
+    return known;
+}
+
+/* The reply's bytes in another coding; NULL: they are sent as they are. */
+static char *encoded(const struct reply *reply, enum coding coding, size_t *size) {
+    struct encoder *encoder = encoder_new(coding);
+    struct buf out = {0};
+    char *memory = NULL;
+    if (encoder != NULL) {
+        encoder_put(encoder, reply->bytes, reply->size, true, &out);
+        memory = out.failed || out.size >= reply->size ? NULL : buf_take(&out, size);
+    }
+    encoder_free(encoder);
+    buf_done(&out);
+    char *less = memory != NULL ? realloc(memory, *size) : NULL;
+    return less != NULL ? less : memory;
+}
+
+/* Puts other bytes, or none, in the place of the reply's. */
+static void replace(struct http_call *call, char *memory, size_t size) {
+    struct reply *reply = &call->reply;
+    free(reply->memory);
+    reply->memory = memory;
+    reply->bytes = memory;
+    reply->size = size;
+    if (call->reply_share > 0) {
+        memory_hold_anyway(&call->server->memory, &call->reply_share, size);
+    }
+}
+
+void reply_encode(struct http_call *call) {
+    struct reply *reply = &call->reply;
+    enum coding coding =
+        reply->size < LEAST ? CODING_IDENTITY : reply_coding(call, reply->content_type);
+    size_t size = 0;
+    char *memory = coding != CODING_IDENTITY ? encoded(reply, coding, &size) : NULL;
+    if (memory != NULL) {
+        reply->kind = REPLY_MEMORY;
+        replace(call, memory, size);
+    } else {
+        coding = CODING_IDENTITY;
+    }
+    if (reply_tag(call, coding, reply->size)) {
+        replace(call, NULL, 0);
+    }
+}

@@ -1,0 +1,107 @@
+/* What a handler asks of a call's request. */
+#include "http/call/call.h"
+#include "http/server.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+void *http_app(const struct http_call *call) {
+    return call->server->app;
+}
+
+struct arena *http_arena(struct http_call *call) {
+    return &call->arena;
+}
+
+const char *http_request_id(const struct http_call *call) {
+    return call->id;
+}
+
+const char *http_method(const struct http_call *call) {
+    return call->method;
+}
+
+const struct http_route *http_route_of(const struct http_call *call) {
+    return call->match.route;
+}
+
+const char *http_path_param(const struct http_call *call, const char *name) {
+    const char *value = router_value(&call->match, name);
+    return value != NULL ? value : "";
+}
+
+size_t http_query_count(const struct http_call *call) {
+    return call->target.n_params;
+}
+
+void http_query_at(const struct http_call *call, size_t i, const char **name, const char **value) {
+    *name = call->target.params[i].name;
+    *value = call->target.params[i].value;
+}
+
+const char *http_query(const struct http_call *call, const char *name) {
+    for (size_t i = 0; i < call->target.n_params; i++) {
+        if (strcmp(call->target.params[i].name, name) == 0) {
+            return call->target.params[i].value;
+        }
+    }
+    return NULL;
+}
+
+const char *http_header(const struct http_call *call, const char *name) {
+    for (size_t i = 0; i < call->n_kept; i++) {
+        if (strcasecmp(call->kept_headers[i].name, name) == 0) {
+            return call->kept_headers[i].value;
+        }
+    }
+    if (call->kept_headers != NULL) {
+        return NULL;
+    }
+    return MHD_lookup_connection_value(call->mhd, MHD_HEADER_KIND, name);
+}
+
+const char *http_client_address(const struct http_call *call) {
+    return call->client;
+}
+
+const char *http_body_bytes(const struct http_call *call, size_t *size) {
+    *size = call->body.size;
+    return call->body.data != NULL ? call->body.data : "";
+}
+
+const char *http_content_type(const struct http_call *call) {
+    return call->content_type;
+}
+
+void http_set_state(struct http_call *call, void *state) {
+    call->state = state;
+}
+
+void *http_state(const struct http_call *call) {
+    return call->state;
+}
+
+void http_on_done(struct http_call *call, void (*done)(void *state)) {
+    call->on_done = done;
+}
+
+const char *http_link(struct http_call *call, const char *format, ...) {
+    const char *base = call->server->settings.base_path;
+    size_t base_size = strlen(base);
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    char *link = n >= 0 ? arena_alloc(&call->arena, base_size + (size_t)n + 1) : NULL;
+    if (link != NULL) {
+        memcpy(link, base, base_size);
+        (void)vsnprintf(link + base_size, (size_t)n + 1, format, again);
+    }
+    va_end(again);
+    va_end(ap);
+    return link != NULL ? link : "";
+}
+
+void http_etag(struct http_call *call, const char *state) {
+    call->reply.etag = arena_strdup(&call->arena, state);
+}

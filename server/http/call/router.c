@@ -1,0 +1,258 @@
+/* The route tree. A segment is tried as a literal first, then as a placeholder with ":verb" behind it, then as a plain placeholder;
+ * a branch that ends nowhere is given up for the next, so "/jobs/active" and "/jobs/{id}/events" may stand side by side. */
+#include "http/call/router.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_METHODS = 6 };
+static const char *const METHODS[N_METHODS] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
+
+enum node_kind { NODE_LITERAL, NODE_VERB, NODE_PARAM };
+struct node {
+    enum node_kind kind;
+    char *text; /* literal; of a placeholder: what stands behind it (":predict"), "" for none */
+    size_t text_size;   /* bytes of text */
+    struct node *child; /* first, ordered by kind */
+    struct node *sibling;
+    const struct http_route
+        *routes[N_METHODS]; /* by method; HEAD stays NULL unless a route names it */
+    char allow[64];         /* "" while no route ends here */
+};
+struct router {
+    struct node root;
+};
+
+/* One way through the tree under way. */
+struct walk {
+    const struct target *target;
+    const char *values[ROUTER_MAX_PARAMS]; /* segments taken by placeholders */
+    size_t cut[ROUTER_MAX_PARAMS];         /* bytes of the verb to take off the value's end */
+    size_t n;
+};
+
+static int method_index(const char *method) {
+    for (int i = 0; i < N_METHODS; i++) {
+        if (strcmp(METHODS[i], method) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool router_method_known(const char *method) {
+    return method_index(method) >= 0 || strcmp(method, "OPTIONS") == 0;
+}
+
+static void node_free(struct node *node) {
+    while (node != NULL) {
+        struct node *next = node->sibling;
+        node_free(node->child); /* as deep as the longest route */
+        free(node->text);
+        free(node);
+        node = next;
+    }
+}
+
+void router_free(struct router *router) {
+    if (router == NULL) {
+        return;
+    }
+    node_free(router->root.child);
+    free(router);
+}
+
+/* The child for this segment of a pattern, made if it is not there. NULL: no memory or malformed. */
+static struct node *node_step(struct node *parent, const char *segment, size_t n) {
+    enum node_kind kind = NODE_LITERAL;
+    if (n > 0 && segment[0] == '{') {
+        const char *close = memchr(segment, '}', n);
+        if (close == NULL || (close + 1 < segment + n && close[1] != ':')) {
+            return NULL;
+        }
+        n -= (size_t)(close + 1 - segment);
+        segment = close + 1;
+        kind = n > 0 ? NODE_VERB : NODE_PARAM;
+    }
+    struct node **link = &parent->child;
+    for (; *link != NULL && (*link)->kind <= kind; link = &(*link)->sibling) {
+        if ((*link)->kind == kind && (*link)->text_size == n &&
+            memcmp((*link)->text, segment, n) == 0) {
+            return *link;
+        }
+    }
+    struct node *node = calloc(1, sizeof *node);
+    char *text = malloc(n + 1);
+    if (node == NULL || text == NULL) {
+        free(node);
+        free(text);
+        return NULL;
+    }
+    memcpy(text, segment, n);
+    text[n] = '\0';
+    node->kind = kind;
+    node->text = text;
+    node->text_size = n;
+    node->sibling = *link;
+    *link = node;
+    return node;
+}
+
+static void allow_write(struct node *node) {
+    char *out = node->allow;
+    for (int i = 0; i < N_METHODS; i++) {
+        if (node->routes[i] == NULL && !(i == 1 && node->routes[0] != NULL)) {
+            continue;
+        }
+        size_t n = strlen(METHODS[i]);
+        memcpy(out, METHODS[i], n);
+        memcpy(out + n, ", ", 3);
+        out += n + 2;
+    }
+    memcpy(out, "OPTIONS", 8);
+}
+
+static bool route_add(struct router *router, const struct http_route *route,
+                      struct problem *problem) {
+    int method = method_index(route->method);
+    if (method < 0 || route->path[0] != '/') {
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "route %s %s has an unknown method or no path", route->method,
+                           route->path);
+    }
+    const bool streams = route->body == HTTP_BODY_STREAM;
+    if ((streams && route->sink == NULL) || (!streams && route->handle == NULL) ||
+        (route->sink != NULL && !streams &&
+         (route->body != HTTP_BODY_MEMORY || route->sink->wants == NULL))) {
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "route %s %s needs either a sink or a handler", route->method,
+                           route->path);
+    }
+    struct node *node = &router->root;
+    const char *at = route->path + 1;
+    for (;;) {
+        size_t n = strcspn(at, "/");
+        node = node_step(node, at, n);
+        if (node == NULL) {
+            return problem_set(problem, PROBLEM_INTERNAL,
+                               "route %s %s is malformed, or there is no memory", route->method,
+                               route->path);
+        }
+        if (at[n] == '\0') {
+            break;
+        }
+        at += n + 1;
+    }
+    if (node->routes[method] != NULL) {
+        return problem_set(problem, PROBLEM_INTERNAL, "route %s %s is given twice", route->method,
+                           route->path);
+    }
+    node->routes[method] = route;
+    allow_write(node);
+    return true;
+}
+
+struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem) {
+    struct router *router = calloc(1, sizeof *router);
+    if (router == NULL) {
+        (void)problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!route_add(router, &routes[i], problem)) {
+            router_free(router);
+            return NULL;
+        }
+    }
+    return router;
+}
+
+static const struct node *walk_on(struct walk *walk, const struct node *parent, size_t depth) {
+    if (depth == walk->target->n_segments) {
+        return parent->allow[0] != '\0' ? parent : NULL;
+    }
+    const char *segment = walk->target->segments[depth];
+    size_t size = strlen(segment);
+    for (const struct node *node = parent->child; node != NULL; node = node->sibling) {
+        bool placeholder = node->kind != NODE_LITERAL;
+        if (placeholder ? size <= node->text_size : size != node->text_size) {
+            continue;
+        }
+        if (memcmp(segment + size - node->text_size, node->text, node->text_size) != 0) {
+            continue;
+        }
+        size_t n = walk->n;
+        if (placeholder) {
+            if (n == ROUTER_MAX_PARAMS) {
+                continue;
+            }
+            walk->values[n] = segment;
+            walk->cut[n] = node->text_size;
+            walk->n = n + 1;
+        }
+        const struct node *end = walk_on(walk, node, depth + 1);
+        if (end != NULL) {
+            return end;
+        }
+        walk->n = n;
+    }
+    return NULL;
+}
+
+static bool values_take(const struct walk *walk, struct arena *arena, struct router_match *out) {
+    for (size_t i = 0; i < walk->n; i++) {
+        out->values[i] = walk->values[i];
+        if (walk->cut[i] > 0) {
+            out->values[i] =
+                arena_strndup(arena, walk->values[i], strlen(walk->values[i]) - walk->cut[i]);
+        }
+        if (out->values[i] == NULL) {
+            return false;
+        }
+    }
+    out->n_values = walk->n;
+    return true;
+}
+
+/* Names are read off the pattern: they are few, and two routes may name the same place differently. */
+const char *router_value(const struct router_match *match, const char *name) {
+    if (match->route == NULL) {
+        return NULL;
+    }
+    const char *at = match->route->path;
+    for (size_t i = 0; i < match->n_values; i++) {
+        const char *open = strchr(at, '{');
+        if (open == NULL) {
+            break;
+        }
+        size_t n = strcspn(open + 1, "}");
+        if (strncmp(open + 1, name, n) == 0 && name[n] == '\0') {
+            return match->values[i];
+        }
+        at = open + 1 + n;
+    }
+    return NULL;
+}
+
+bool router_match(const struct router *router, const char *method, const struct target *target,
+                  size_t skip, struct arena *arena, struct router_match *out) {
+    *out = (struct router_match){.route = NULL};
+    struct walk walk = {.target = target};
+    if (target->n_segments > TARGET_MAX_SEGMENTS || target->n_segments <= skip) {
+        return true;
+    }
+    const struct node *node = walk_on(&walk, &router->root, skip);
+    if (node == NULL) {
+        return true;
+    }
+    out->known_path = true;
+    out->allow = node->allow;
+    int index = method_index(method);
+    if (index < 0) {
+        return true;
+    }
+    out->route = node->routes[index];
+    if (out->route == NULL && index == 1) {
+        out->route = node->routes[0];
+    }
+    return out->route == NULL || values_take(&walk, arena, out);
+}

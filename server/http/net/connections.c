@@ -1,0 +1,95 @@
+/* The table of connections. */
+#include "http/net/connections.h"
+#include "base/clock.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool connections_init(struct connections *table, size_t n_slots) {
+    memset(table, 0, sizeof *table);
+    table->slots = calloc(n_slots, sizeof *table->slots); /* large and mostly never touched */
+    if (table->slots == NULL) {
+        return false;
+    }
+    table->n_slots = n_slots;
+    return true;
+}
+
+void connections_done(struct connections *table) {
+    for (size_t i = 0; i < atomic_load(&table->high); i++) {
+        free(table->slots[i].last_words);
+        (void)pthread_mutex_destroy(&table->slots[i].lock);
+    }
+    free(table->slots);
+    table->slots = NULL;
+}
+
+struct connection *connections_open(struct connections *table, int fd, bool *stale) {
+    *stale = false;
+    if (fd < 0 || (size_t)fd >= table->n_slots) {
+        return NULL;
+    }
+    size_t high = atomic_load(&table->high); /* only this thread, the acceptor, moves it */
+    for (size_t i = high; i <= (size_t)fd; i++) {
+        if (pthread_mutex_init(&table->slots[i].lock, NULL) != 0) {
+            return NULL;
+        }
+        table->slots[i].fd = -1;
+        atomic_store(&table->high, i + 1);
+    }
+    struct connection *c = &table->slots[fd];
+    (void)pthread_mutex_lock(&c->lock);
+    *stale = c->fd >= 0;
+    c->fd = fd;
+    c->call = NULL;
+    c->linger = false;
+    atomic_store(&c->body, 0);
+    atomic_store(&c->handed, 0);
+    atomic_store(&c->gone, false);
+    atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
+    (void)pthread_mutex_unlock(&c->lock);
+    if (!*stale) {
+        atomic_fetch_add(&table->open, 1);
+    }
+    return c;
+}
+
+void connections_publish(struct connection *c) {
+    (void)pthread_mutex_lock(&c->lock);
+    uint64_t epoch = (atomic_load(&c->state) >> 8) + 1;
+    deadline_open(&c->deadline, epoch, clock_monotonic_ns());
+    atomic_store(&c->state, epoch << 8 | PHASE_HEADER);
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+void connections_close(struct connections *table, struct connection *c) {
+    (void)pthread_mutex_lock(&c->lock);
+    c->fd = -1;
+    free(c->last_words);
+    c->last_words = NULL;
+    uint64_t epoch = (atomic_load(&c->state) >> 8) + 1;
+    atomic_store(&c->state, epoch << 8 | PHASE_NONE);
+    (void)pthread_mutex_unlock(&c->lock);
+    atomic_fetch_sub(&table->open, 1);
+}
+
+void connection_last_words(struct connection *c, char *text, size_t size) {
+    (void)pthread_mutex_lock(&c->lock);
+    free(c->last_words);
+    c->last_words = text;
+    c->last_words_size = size;
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+bool connection_enter(struct connection *c, enum phase phase) {
+    uint64_t state = atomic_load_explicit(&c->state, memory_order_relaxed);
+    do {
+        if ((state & 0xff) == PHASE_CUT) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&c->state, &state, ((state >> 8) + 1) << 8 | phase));
+    return true;
+}
+
+enum phase connection_phase(const struct connection *c) {
+    return (enum phase)(atomic_load(&c->state) & 0xff);
+}

@@ -1,0 +1,162 @@
+/* Lingering closes. */
+#include "http/net/linger.h"
+#include "base/clock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct lingering {
+    size_t n;                          /* of fds and deadlines, without the pipe */
+    struct pollfd fds[LINGER_MAX + 1]; /* the last in use is the pipe */
+    int64_t until[LINGER_MAX];         /* end of life */
+    int64_t silent[LINGER_MAX];        /* end of life if no byte comes */
+    char waste[65536];                 /* what is read */
+};
+
+static void drop(struct lingering *l, size_t i) {
+    (void)close(l->fds[i].fd);
+    l->n--;
+    l->fds[i] = l->fds[l->n];
+    l->until[i] = l->until[l->n];
+    l->silent[i] = l->silent[l->n];
+}
+
+static bool take_incoming(struct lingerer *linger, struct lingering *l) {
+    char bytes[64];
+    while (read(linger->pipe[0], bytes, sizeof bytes) > 0) {
+        continue;
+    }
+    int64_t now = clock_monotonic_ns();
+    (void)pthread_mutex_lock(&linger->lock);
+    bool stop = linger->stop;
+    for (size_t i = 0; i < linger->n_incoming; i++) {
+        if (l->n == LINGER_MAX) {
+            size_t oldest = 0;
+            for (size_t k = 1; k < l->n; k++) {
+                oldest = l->until[k] < l->until[oldest] ? k : oldest;
+            }
+            drop(l, oldest);
+        }
+        l->fds[l->n] = (struct pollfd){.fd = linger->incoming[i], .events = POLLIN};
+        l->until[l->n] = now + LINGER_NS;
+        l->silent[l->n] = now + LINGER_SILENT_NS;
+        l->n++;
+    }
+    linger->n_incoming = 0;
+    (void)pthread_mutex_unlock(&linger->lock);
+    return !stop;
+}
+
+/* Reads a bounded piece; false: the descriptor is done with. */
+static bool swallow(struct lingering *l, int fd) {
+    for (int i = 0; i < 16; i++) {
+        ssize_t n = recv(fd, l->waste, sizeof l->waste, MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            return false;
+        }
+        if (n < (ssize_t)sizeof l->waste) {
+            return true;
+        }
+    }
+    return true;
+}
+
+static void *linger_main(void *arg) {
+    struct lingerer *linger = arg;
+    struct lingering *l = linger->state;
+    while (take_incoming(linger, l)) {
+        l->fds[l->n] = (struct pollfd){.fd = linger->pipe[0], .events = POLLIN};
+        if (poll(l->fds, (nfds_t)(l->n + 1), l->n > 0 ? 250 : -1) < 0 && errno != EINTR) {
+            break;
+        }
+        int64_t now = clock_monotonic_ns();
+        for (size_t i = l->n; i-- > 0;) {
+            bool alive = true;
+            if (l->fds[i].revents != 0) {
+                alive = swallow(l, l->fds[i].fd);
+                l->silent[i] = now + LINGER_SILENT_NS;
+            }
+            if (!alive || now > l->until[i] || now > l->silent[i]) {
+                drop(l, i);
+            }
+        }
+    }
+    while (l->n > 0) {
+        drop(l, l->n - 1);
+    }
+    return NULL;
+}
+
+static void wake(struct lingerer *linger) {
+    ssize_t n = write(linger->pipe[1], "", 1); /* a full pipe wakes as well */
+    (void)n;
+}
+
+static bool pipe_open(int fds[2]) {
+    if (pipe(fds) != 0) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(fds[i], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
+bool linger_start(struct lingerer *linger) {
+    memset(linger, 0, sizeof *linger);
+    linger->state = calloc(1, sizeof *linger->state);
+    if (linger->state == NULL || !pipe_open(linger->pipe)) {
+        free(linger->state);
+        return false;
+    }
+    if (pthread_mutex_init(&linger->lock, NULL) == 0) {
+        linger->started = pthread_create(&linger->thread, NULL, linger_main, linger) == 0;
+        if (linger->started) {
+            return true;
+        }
+        (void)pthread_mutex_destroy(&linger->lock);
+    }
+    (void)close(linger->pipe[0]);
+    (void)close(linger->pipe[1]);
+    free(linger->state);
+    return false;
+}
+
+void linger_add(struct lingerer *linger, int fd) {
+    (void)shutdown(fd, SHUT_WR);
+    (void)pthread_mutex_lock(&linger->lock);
+    bool taken = linger->n_incoming < LINGER_MAX && !linger->stop;
+    if (taken) {
+        linger->incoming[linger->n_incoming++] = fd;
+    }
+    (void)pthread_mutex_unlock(&linger->lock);
+    if (taken) {
+        wake(linger);
+    } else {
+        (void)close(fd);
+    }
+}
+
+void linger_stop(struct lingerer *linger) {
+    if (!linger->started) {
+        return;
+    }
+    (void)pthread_mutex_lock(&linger->lock);
+    linger->stop = true;
+    (void)pthread_mutex_unlock(&linger->lock);
+    wake(linger);
+    (void)pthread_join(linger->thread, NULL);
+    for (size_t i = 0; i < linger->n_incoming; i++) {
+        (void)close(linger->incoming[i]);
+    }
+    (void)pthread_mutex_destroy(&linger->lock);
+    (void)close(linger->pipe[0]);
+    (void)close(linger->pipe[1]);
+    free(linger->state);
+    linger->started = false;
+}

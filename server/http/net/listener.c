@@ -1,0 +1,234 @@
+/* The acceptor: takes connections, refuses those beyond a limit with an answer, deals the others out to the I/O threads in turn. */
+#include "http/net/listener.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/call/body.h"
+#include "http/net/sockets.h"
+#include "http/server.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BATCH 64       /* connections taken from one socket before the others have their turn */
+#define SHORT_OF_MS 50 /* how long nothing is accepted when descriptors have run out */
+
+bool listener_open(struct listener *l, const char *address, struct problem *problem) {
+    memset(l, 0, sizeof *l);
+    if (pipe(l->pipe) != 0) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
+    }
+    bool inherited = false;
+    if (sockets_set_flags(l->pipe[0]) && sockets_set_flags(l->pipe[1]) &&
+        sockets_inherit(l, &inherited, problem) &&
+        (inherited || sockets_listen(l, address, problem))) {
+        return true;
+    }
+    (void)problem_set(problem, PROBLEM_UNAVAILABLE, "cannot make a pipe");
+    listener_stop(l);
+    return false;
+}
+
+static void close_sockets(struct listener *l) {
+    for (size_t i = 0; i < l->n; i++) {
+        (void)close(l->fds[i]);
+    }
+    l->n = 0;
+    if (l->path[0] != '\0') {
+        (void)unlink(l->path);
+    }
+    l->path[0] = '\0';
+}
+
+bool http_probe_listen(const char *address, struct problem *problem) {
+    struct listener l;
+    memset(&l, 0, sizeof l);
+    if (sockets_handed_over()) {
+        return true;
+    }
+    bool good = sockets_listen(&l, address, problem);
+    close_sockets(&l);
+    return good;
+}
+
+/* ---- one connection ---- */
+
+static void refuse(struct http_server *server, int fd, enum problem_type type, const char *detail,
+                   struct metric *counter) {
+    metric_add(counter, 1);
+    log_debug("http.refused", log_str("reason", detail));
+    body_write_refusal(server, fd, type, detail);
+    linger_add(&server->linger,
+               fd); /* its request is still coming: closed now, it would be answered by a reset */
+}
+
+void listener_forget(struct http_server *server, struct connection *c) {
+    if (c->counted) {
+        address_counts_leave(&server->per_address, &c->peer);
+    }
+    c->counted = false;
+    metric_add(server->metrics.connections, -1);
+}
+
+static void take(struct http_server *server, int fd, const struct sockaddr *sa, socklen_t sa_size) {
+    const struct http_settings *settings = &server->settings;
+    struct address peer = address_of_sockaddr(sa);
+    bool trusted = address_rules_match(&server->trusted, &peer);
+    if (atomic_load(&server->connections.open) >= settings->max_connections) {
+        refuse(server, fd, PROBLEM_UNAVAILABLE,
+               "the daemon has as many connections as --max-connections allows",
+               server->metrics.refused_limit);
+        return;
+    }
+    bool counted =
+        settings->max_connections_per_address > 0 && !trusted && peer.family != ADDRESS_UNIX;
+    if (counted &&
+        !address_counts_enter(&server->per_address, &peer, settings->max_connections_per_address)) {
+        refuse(server, fd, PROBLEM_TOO_MANY_REQUESTS,
+               "this address has as many connections as --max-connections-per-address allows",
+               server->metrics.refused_address);
+        return;
+    }
+    bool stale = false;
+    struct connection *c = connections_open(&server->connections, fd, &stale);
+    if (c == NULL) {
+        if (counted) {
+            address_counts_leave(&server->per_address, &peer);
+        }
+        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon has no room for another connection",
+               server->metrics.refused_limit);
+        return;
+    }
+    if (stale) {
+        listener_forget(server, c);
+    }
+    metric_add(server->metrics.connections, 1);
+    c->server = server;
+    c->peer = peer;
+    c->trusted = trusted;
+    c->counted = counted;
+    int on = 1;
+    c->tcp = peer.family != ADDRESS_UNIX &&
+             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
+    address_format(&peer, c->peer_text);
+    connections_publish(c);
+    struct io *io = &server->io[server->listener.next_io++ % server->n_io];
+    if (MHD_add_connection(io->daemon, fd, sa, sa_size) !=
+        MHD_YES) { /* it has closed the descriptor */
+        listener_forget(server, c);
+        connections_close(&server->connections, c);
+    }
+}
+
+/* ---- the thread ---- */
+
+/* false: descriptors have run out. */
+static bool accept_some(struct http_server *server, int listening, int most) {
+    for (int i = 0; i < most; i++) {
+        struct sockaddr_storage sa;
+        memset(&sa, 0, sizeof sa);
+        socklen_t size = sizeof sa;
+        int fd = accept(listening, (struct sockaddr *)&sa, &size);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) {
+            continue;
+        }
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+            if (!server->listener.complained) {
+                log_warn("http.accept", log_str("error", strerror(errno)));
+            }
+            server->listener.complained = true;
+            return false;
+        }
+        if (fd < 0) {
+            return true;
+        }
+        server->listener.complained = false;
+        if (!sockets_set_flags(fd)) {
+            (void)close(fd);
+            continue;
+        }
+        if (sa.ss_family == AF_UNSPEC) {
+            sa.ss_family = AF_UNIX; /* an unnamed peer */
+        }
+        take(server, fd, (const struct sockaddr *)&sa, size);
+    }
+    return true;
+}
+
+static void drop_wakes(int fd) {
+    char bytes[64];
+    while (read(fd, bytes, sizeof bytes) > 0) {
+        continue;
+    }
+}
+
+static void *listener_main(void *arg) {
+    struct http_server *server = arg;
+    struct listener *l = &server->listener;
+    int64_t end = INT64_MAX; /* of accepting, once drain has begun */
+    bool pause = false;
+    while (!atomic_load(&l->stop)) {
+        struct pollfd fds[LISTENER_MAX + 1];
+        fds[0] = (struct pollfd){.fd = l->pipe[0], .events = POLLIN};
+        for (size_t i = 0; i < l->n; i++) {
+            fds[i + 1] = (struct pollfd){.fd = l->fds[i], .events = POLLIN};
+        }
+        int64_t now = clock_monotonic_ns();
+        if (end == INT64_MAX && atomic_load(&server->draining)) {
+            end = now + (int64_t)(server->settings.drain_delay * 1e9);
+        }
+        if (now >= end && l->n > 0) {
+            for (size_t i = 0; i < l->n;
+                 i++) { /* those that wait in the kernel's queue would be reset */
+                (void)accept_some(server, l->fds[i], 1 << 16);
+            }
+            close_sockets(l);
+            atomic_store(&l->closed, true);
+            continue;
+        }
+        int timeout = pause                          ? SHORT_OF_MS
+                      : end != INT64_MAX && l->n > 0 ? (int)((end - now) / 1000000) + 1
+                                                     : -1;
+        if (poll(fds, pause ? 1 : (nfds_t)(l->n + 1), timeout) < 0) {
+            continue;
+        }
+        drop_wakes(l->pipe[0]);
+        bool was_pause = pause;
+        pause = false;
+        for (size_t i = 0; i < l->n && !pause; i++) {
+            pause =
+                (was_pause || fds[i + 1].revents != 0) && !accept_some(server, l->fds[i], BATCH);
+        }
+    }
+    return NULL;
+}
+
+bool listener_start(struct listener *l, struct http_server *server) {
+    l->started = pthread_create(&l->thread, NULL, listener_main, server) == 0;
+    return l->started;
+}
+
+void listener_wake(struct listener *l) {
+    ssize_t n = write(l->pipe[1], "", 1); /* a full pipe wakes as well */
+    (void)n;
+}
+
+void listener_stop(struct listener *l) {
+    if (l->started) {
+        atomic_store(&l->stop, true);
+        listener_wake(l);
+        (void)pthread_join(l->thread, NULL);
+        l->started = false;
+    }
+    close_sockets(l);
+    for (int i = 0; i < 2; i++) {
+        if (l->pipe[i] > 0) {
+            (void)close(l->pipe[i]);
+        }
+        l->pipe[i] = 0;
+    }
+}

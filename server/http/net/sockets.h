@@ -1,0 +1,15 @@
+/* Listening sockets: addresses as the user writes them, systemd's sockets. */
+#ifndef HTTP_SOCKETS_H
+#define HTTP_SOCKETS_H
+
+#include "http/net/listener.h"
+
+bool sockets_set_flags(int fd); /* non-blocking, closed on exec */
+/* "127.0.0.1:8080", "[::]:8080", "localhost:0", "unix:PATH" */
+bool sockets_listen(struct listener *listener, const char *address, struct problem *problem);
+/* Was this process given sockets by systemd? */
+bool sockets_handed_over(void);
+/* systemd's sockets, if this process was given any; found: whether. */
+bool sockets_inherit(struct listener *listener, bool *found, struct problem *problem);
+
+#endif

@@ -1,0 +1,191 @@
+/* The sweeper. It holds a connection's lock while it looks at the descriptor, and all it does there cannot block: TCP_INFO, a shutdown, and for a 408
+ * one send to a socket whose buffer is empty. */
+#include "http/net/sweeper.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/call/body.h"
+#include "http/net/tcp_progress.h"
+#include "http/server.h"
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define TICK_NS 250000000 /* at most; a quarter of the shortest deadline if that is less */
+#define SHORTEST_TICK_NS 10000000
+#define DRAIN_TICK_NS 50000000
+
+static void cut(struct http_server *server, struct connection *c, uint64_t state,
+                enum verdict verdict) {
+    if (!atomic_compare_exchange_strong(&c->state, &state, (((state >> 8) + 1) << 8) | PHASE_CUT)) {
+        return; /* it moved on just now */
+    }
+    log_debug("http.cut", log_str("client", c->peer_text),
+              log_int("phase", (int64_t)(state & 0xff)));
+    metric_add(server->metrics.timeouts, 1);
+    if (verdict == VERDICT_ANSWER && c->last_words != NULL) {
+        body_write(c->fd, c->last_words, c->last_words_size);
+        (void)shutdown(
+            c->fd,
+            SHUT_WR); /* what still comes is read for a while, so that no reset overtakes the answer */
+        return;
+    }
+    if (verdict == VERDICT_TIMEOUT) {
+        body_write_refusal(server, c->fd, PROBLEM_REQUEST_TIMEOUT,
+                           "the request did not arrive in time");
+    }
+    (void)shutdown(c->fd, SHUT_RDWR); /* the library sees the end and closes it */
+}
+
+/* A call is under way: nothing is due from the client but that it stays. true: it has left just now. */
+static bool leaves(struct connection *c) {
+    struct tcp_progress progress;
+    if (atomic_load(&c->gone)) {
+        return false;
+    }
+    tcp_progress_read(c->fd, &progress);
+    atomic_store(&c->gone, progress.ended);
+    return progress.ended;
+}
+
+static void look(struct http_server *server, struct connection *c,
+                 const struct deadline_limits *limits, int64_t now) {
+    uint64_t state = atomic_load(&c->state);
+    enum phase phase = (enum phase)(state & 0xff);
+    if (phase == PHASE_NONE) {
+        return;
+    }
+    struct tcp_progress progress;
+    tcp_progress_read(c->fd, &progress);
+    if (!progress.counted) {
+        progress.sent += atomic_load(&c->handed);
+    }
+    struct deadline_view view = {.epoch = state >> 8,
+                                 .phase = phase,
+                                 .received = progress.received,
+                                 .taken = atomic_load(&c->body),
+                                 .sent = progress.sent,
+                                 .counted = progress.counted};
+    /* The library takes a read that gave less than it asked for to mean that nothing more is there. An end that arrived before that read makes no further
+     * edge in its epoll: without this one it would go unnoticed until a deadline. */
+    bool reading = phase == PHASE_HEADER || phase == PHASE_IDLE || phase == PHASE_BODY ||
+                   phase == PHASE_DISCARD;
+    if (reading && progress.ended) {
+        (void)shutdown(c->fd, SHUT_RD);
+    }
+    enum verdict verdict = deadline_judge(&c->deadline, &view, limits, now);
+    if (verdict != VERDICT_KEEP) {
+        cut(server, c, state, verdict);
+    } else if (atomic_load(&server->draining) &&
+               (phase == PHASE_IDLE || (phase == PHASE_HEADER && progress.received == 0)) &&
+               now - c->deadline.since_ns >= DRAIN_TICK_NS) {
+        (void)shutdown(
+            c->fd,
+            SHUT_RD); /* what has arrived meanwhile is still read, answered, and then it ends */
+    }
+}
+
+static void sweep(struct http_server *server, const struct deadline_limits *limits) {
+    size_t high = atomic_load(&server->connections.high);
+    int64_t now = clock_monotonic_ns();
+    bool left = false;
+    for (size_t i = 0; i < high; i++) {
+        struct connection *c = &server->connections.slots[i];
+        if (connection_phase(c) == PHASE_NONE) {
+            continue;
+        }
+        (void)pthread_mutex_lock(&c->lock);
+        if (c->fd >= 0 && connection_phase(c) == PHASE_WORK &&
+            c->deadline.epoch == atomic_load(&c->state) >> 8) {
+            left = leaves(c) || left;
+        } else if (c->fd >= 0) {
+            look(server, c, limits, now);
+        }
+        (void)pthread_mutex_unlock(&c->lock);
+    }
+    if (left) {
+        watchers_poke(
+            &server
+                 ->watchers); /* those that wait for something else to happen need not any longer */
+    }
+}
+
+static int64_t tick_of(const struct deadline_limits *limits) {
+    const int64_t all[] = {limits->header_ns, limits->idle_ns, limits->keep_alive_ns,
+                           limits->discard_ns};
+    int64_t tick = TICK_NS;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        tick = all[i] > 0 && all[i] / 4 < tick ? all[i] / 4 : tick;
+    }
+    return tick > SHORTEST_TICK_NS ? tick : SHORTEST_TICK_NS;
+}
+
+static void *sweeper_main(void *arg) {
+    struct http_server *server = arg;
+    struct sweeper *s = &server->sweeper;
+    const struct deadline_limits limits = {
+        .header_ns = (int64_t)(server->settings.header_timeout * 1e9),
+        .idle_ns = (int64_t)(server->settings.idle_timeout * 1e9),
+        .keep_alive_ns = (int64_t)(server->settings.keep_alive_timeout * 1e9),
+        .discard_ns =
+            server->settings.discard_limit > 0 ? (int64_t)(server->settings.discard_time * 1e9) : 0,
+        .minimum_rate = server->settings.minimum_rate};
+    const int64_t tick = tick_of(&limits);
+    (void)pthread_mutex_lock(&s->lock);
+    while (!s->stop) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec +=
+            atomic_load(&server->draining) && tick > DRAIN_TICK_NS ? DRAIN_TICK_NS : tick;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        while (!s->stop && !s->hurry && pthread_cond_timedwait(&s->wake, &s->lock, &until) == 0) {
+            continue;
+        }
+        s->hurry = false;
+        (void)pthread_mutex_unlock(&s->lock);
+        sweep(server, &limits);
+        (void)pthread_mutex_lock(&s->lock);
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+bool sweeper_start(struct sweeper *s, struct http_server *server) {
+    memset(s, 0, sizeof *s);
+    if (pthread_mutex_init(&s->lock, NULL) != 0) {
+        return false;
+    }
+    if (!monotonic_cond_init(&s->wake)) {
+        (void)pthread_mutex_destroy(&s->lock);
+        return false;
+    }
+    s->started = pthread_create(&s->thread, NULL, sweeper_main, server) == 0;
+    if (!s->started) {
+        (void)pthread_cond_destroy(&s->wake);
+        (void)pthread_mutex_destroy(&s->lock);
+    }
+    return s->started;
+}
+
+void sweeper_hurry(struct sweeper *s) {
+    (void)pthread_mutex_lock(&s->lock);
+    s->hurry = true;
+    (void)pthread_cond_signal(&s->wake);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+void sweeper_stop(struct sweeper *s) {
+    if (!s->started) {
+        return;
+    }
+    (void)pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    (void)pthread_cond_signal(&s->wake);
+    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_join(s->thread, NULL);
+    (void)pthread_cond_destroy(&s->wake);
+    (void)pthread_mutex_destroy(&s->lock);
+    s->started = false;
+}

@@ -1,0 +1,283 @@
+/* gzip and deflate by zlib. */
+#include "http/protocol/coding.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#define WINDOW_GZIP (15 + 16) /* zlib's way of saying which wrapping */
+#define WINDOW_ZLIB 15
+#define WINDOW_BARE (-15)
+#define LEVEL 1 /* of answers: half the time of zlib's default for about a tenth more bytes */
+#define MEMORY_LEVEL 8
+#define PIECE (32 * 1024)
+
+/* ---- headers ---- */
+
+/* A name without the spaces around it. */
+static bool is_name(const char *text, size_t n, const char *name) {
+    while (n > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        n--;
+    }
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) {
+        n--;
+    }
+    return n == strlen(name) && strncasecmp(text, name, n) == 0;
+}
+
+bool coding_of_content(const char *value, enum coding *out) {
+    const size_t n = value == NULL ? 0 : strlen(value);
+    if (n == 0 || is_name(value, n, "") || is_name(value, n, "identity")) {
+        *out = CODING_IDENTITY;
+    } else if (is_name(value, n, "gzip") || is_name(value, n, "x-gzip")) {
+        *out = CODING_GZIP;
+    } else if (is_name(value, n, "deflate")) {
+        *out = CODING_DEFLATE;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The weight behind ";q=" in thousandths; 1000 where there is none. */
+static int weight_of(const char *text, size_t n) {
+    const char *q = memchr(text, ';', n);
+    if (q == NULL) {
+        return 1000;
+    }
+    const char *end = text + n;
+    for (q++; q < end && (*q == ' ' || *q == '\t'); q++)
+        ;
+    if (end - q < 3 || (*q != 'q' && *q != 'Q') || q[1] != '=' || (q[2] != '0' && q[2] != '1')) {
+        return 1000;
+    }
+    int weight = (q[2] - '0') * 1000, place = 100;
+    for (const char *at = q + 4; at < end && q[3] == '.' && *at >= '0' && *at <= '9';
+         at++, place /= 10) {
+        weight += (*at - '0') * place;
+    }
+    return weight > 1000 ? 1000 : weight;
+}
+
+enum coding coding_accepted(const char *value) {
+    static const char *const names[] = {"identity", "gzip", "deflate"};
+    int weight[] = {-1, -1, -1}, others = -1;
+    for (const char *at = value == NULL ? "" : value; *at != '\0';) {
+        const size_t n = strcspn(at, ","), name = strcspn(at, ",;");
+        const int q = weight_of(at, n);
+        for (int i = 0; i < 3; i++) {
+            if (is_name(at, name, names[i])) {
+                weight[i] = q;
+            }
+        }
+        if (is_name(at, name, "x-gzip") && weight[CODING_GZIP] < 0) {
+            weight[CODING_GZIP] = q;
+        }
+        if (is_name(at, name, "*")) {
+            others = q;
+        }
+        at += at[n] == ',' ? n + 1 : n;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (weight[i] < 0) {
+            weight[i] = others;
+        }
+    }
+    if (weight[CODING_IDENTITY] > weight[CODING_GZIP] &&
+        weight[CODING_IDENTITY] > weight[CODING_DEFLATE]) {
+        return CODING_IDENTITY;
+    }
+    if (weight[CODING_GZIP] > 0 && weight[CODING_GZIP] >= weight[CODING_DEFLATE]) {
+        return CODING_GZIP;
+    }
+    return weight[CODING_DEFLATE] > 0 ? CODING_DEFLATE : CODING_IDENTITY;
+}
+
+const char *coding_name(enum coding coding) {
+    return coding == CODING_GZIP ? "gzip" : coding == CODING_DEFLATE ? "deflate" : NULL;
+}
+
+/* ---- a body ---- */
+
+struct decoder {
+    z_stream z;
+    enum coding coding;
+    const char *fault; /* what is wrong; NULL: nothing yet */
+    bool begun;        /* bytes of the present member came */
+    bool ended;        /* … and its end */
+    bool first;        /* nothing was given to zlib yet */
+    unsigned char
+        held; /* deflate: the first byte, until the second tells which wrapping there is */
+    bool holds;
+};
+
+struct decoder *decoder_new(enum coding coding) {
+    struct decoder *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return NULL;
+    }
+    d->coding = coding;
+    d->first = true;
+    if (inflateInit2(&d->z, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB) == Z_OK) {
+        return d;
+    }
+    free(d);
+    return NULL;
+}
+
+void decoder_free(struct decoder *d) {
+    if (d == NULL) {
+        return;
+    }
+    (void)inflateEnd(&d->z);
+    free(d);
+}
+
+const char *decoder_fault(const struct decoder *d) {
+    return d->fault != NULL        ? d->fault
+           : !d->begun || d->ended ? NULL
+                                   : "it ends too early, as if it were cut off";
+}
+
+/* Two bytes tell zlib's wrapping from none (RFC 1950 2.2: method 8, and the two are a multiple of 31). */
+static bool is_wrapped(unsigned first, unsigned second) {
+    return (first & 15) == 8 && (first >> 4) <= 7 && (first * 256 + second) % 31 == 0;
+}
+
+/* zlib is asked for room bytes of output; what it says, but that it wants more input is no error. */
+static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room,
+                        size_t *n_room) {
+    d->z.next_in = (unsigned char *)(uintptr_t)bytes;
+    d->z.avail_in = (unsigned)*n;
+    d->z.next_out = (unsigned char *)room;
+    d->z.avail_out = (unsigned)*n_room;
+    const int result = inflate(&d->z, Z_NO_FLUSH);
+    *n -= d->z.avail_in;
+    *n_room -= d->z.avail_out;
+    return result == Z_BUF_ERROR ? Z_OK : result;
+}
+
+/* Behind the end of a gzip member another may begin. */
+static bool next_member(struct decoder *d) {
+    if (d->coding != CODING_GZIP) {
+        d->fault = "there are bytes behind its end";
+        return false;
+    }
+    d->ended = false;
+    return inflateReset(&d->z) == Z_OK;
+}
+
+static const char *fault_of(const struct decoder *d, int result) {
+    if (result == Z_NEED_DICT) {
+        return "it needs a dictionary";
+    }
+    return d->z.msg != NULL ? d->z.msg : "it is damaged";
+}
+
+/* deflate: chooses the wrapping by the first two bytes. The first is kept until the second is there. */
+static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, size_t *taken,
+                                          size_t n, char *room, size_t *n_out) {
+    if (!d->holds) {
+        d->held = (unsigned char)bytes[0];
+        d->holds = true;
+        *taken = 1;
+    }
+    if (*taken == n) {
+        return DECODER_MORE;
+    }
+    if (!is_wrapped(d->held, (unsigned char)bytes[*taken]) &&
+        inflateReset2(&d->z, WINDOW_BARE) != Z_OK) {
+        return DECODER_NO_MEMORY;
+    }
+    size_t one = 1, space = DECODER_OUTPUT;
+    (void)inflate_into(d, (const char *)&d->held, &one, room,
+                       &space); /* one byte is no stream: what is wrong shows with the next */
+    *n_out = space;
+    d->first = false;
+    return DECODER_MORE;
+}
+
+enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, size_t *taken,
+                                char *room, size_t *n_out) {
+    *taken = *n_out = 0;
+    d->begun = d->begun || n > 0;
+    if (d->first && d->coding == CODING_DEFLATE && n > 0) {
+        enum decoder_state state = choose_wrapping(d, bytes, taken, n, room, n_out);
+        if (state != DECODER_MORE || d->first) {
+            return state;
+        }
+    }
+    while (*taken < n && *n_out < DECODER_OUTPUT) {
+        if (d->ended && !next_member(d)) {
+            return DECODER_FAULT;
+        }
+        size_t in = n - *taken, out = DECODER_OUTPUT - *n_out;
+        int result = inflate_into(d, bytes + *taken, &in, room + *n_out, &out);
+        *taken += in;
+        *n_out += out;
+        /* Taken whole, but the output is full: what zlib still has of it is some thousand bytes, for which there is more room, so that nothing waits without input. */
+        if (result == Z_OK && *taken == n && *n_out == DECODER_OUTPUT) {
+            in = 0;
+            out = DECODER_ROOM - *n_out;
+            result = inflate_into(d, bytes, &in, room + *n_out, &out);
+            *n_out += out;
+        }
+        if (result == Z_STREAM_END) {
+            d->ended = true;
+        } else if (result != Z_OK) {
+            d->fault = fault_of(d, result);
+            return result == Z_MEM_ERROR ? DECODER_NO_MEMORY : DECODER_FAULT;
+        }
+    }
+    return DECODER_MORE;
+}
+
+/* ---- an answer ---- */
+
+struct encoder {
+    z_stream z;
+};
+
+struct encoder *encoder_new(enum coding coding) {
+    struct encoder *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        return NULL;
+    }
+    if (deflateInit2(&e->z, LEVEL, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB,
+                     MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
+        return e;
+    }
+    free(e);
+    return NULL;
+}
+
+void encoder_free(struct encoder *e) {
+    if (e == NULL) {
+        return;
+    }
+    (void)deflateEnd(&e->z);
+    free(e);
+}
+
+void encoder_put(struct encoder *e, const char *bytes, size_t n, bool last, struct buf *out) {
+    for (bool more = n > 0 || last; more && !out->failed;) {
+        const size_t part = n < PIECE ? n : PIECE;
+        if (!buf_reserve(out, PIECE + PIECE / 8 + 64)) {
+            return;
+        }
+        e->z.next_in = (unsigned char *)(uintptr_t)bytes;
+        e->z.avail_in = (unsigned)part;
+        e->z.next_out = (unsigned char *)out->data + out->size;
+        e->z.avail_out =
+            (unsigned)(out->capacity - out->size < INT32_MAX ? out->capacity - out->size
+                                                             : INT32_MAX);
+        const unsigned before = e->z.avail_out;
+        const int result = deflate(&e->z, last && part == n ? Z_FINISH : Z_NO_FLUSH);
+        out->size += before - e->z.avail_out;
+        bytes += part - e->z.avail_in;
+        n -= part - e->z.avail_in;
+        more = n > 0 || e->z.avail_out == 0 || (last && result != Z_STREAM_END);
+    }
+}

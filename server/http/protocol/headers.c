@@ -1,0 +1,247 @@
+/* What the library takes without a word and a proxy in front may read otherwise is found here: fields given twice, names that are no tokens,
+ * folded lines (the library glues the second line to the *name*), fields without a name (it drops them), NUL bytes and bare line feeds. All but the first
+ * two show in the addresses of the strings: they still lie where they arrived, and each line must begin where the one before it ends. */
+#include "http/protocol/headers.h"
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+struct known {
+    const char *name;
+    size_t size;
+    size_t at; /* offset in struct headers */
+};
+#define KNOWN(text, field)                                                                         \
+    { text, sizeof text - 1, offsetof(struct headers, field) }
+static const struct known KNOWN_HEADERS[] = {
+    KNOWN("Host", host),
+    KNOWN("Origin", origin),
+    KNOWN("Accept", accept),
+    KNOWN("Accept-Encoding", accept_encoding),
+    KNOWN("Content-Type", content_type),
+    KNOWN("Content-Length", content_length),
+    KNOWN("Content-Encoding", content_encoding),
+    KNOWN("Content-Range", content_range),
+    KNOWN("Transfer-Encoding", transfer_encoding),
+    KNOWN("Expect", expect),
+    KNOWN("X-Request-Id", request_id),
+    KNOWN("Forwarded", forwarded),
+    KNOWN("X-Forwarded-For", x_forwarded_for),
+    KNOWN("X-Forwarded-Host", x_forwarded_host),
+    KNOWN("X-Forwarded-Proto", x_forwarded_proto),
+    KNOWN("Access-Control-Request-Method", preflight),
+};
+
+/* RFC 9110 5.6.2: letters, digits and !#$%&'*+-.^_`|~ */
+static bool is_token(const char *text, size_t n) {
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+        if (!plain && (c == '\0' || strchr(others, c) == NULL)) {
+            return false;
+        }
+    }
+    return n > 0;
+}
+
+/* "name\0 value\0\0": the library wrote the first NUL over the colon, the others over CR and LF. */
+static const char *field_fault(struct headers *h, const char *name, size_t name_size,
+                               const char *value, size_t value_size) {
+    if (!is_token(name, name_size)) {
+        return "a field name that is not a token";
+    }
+    if (h->next_line != NULL && name != h->next_line) {
+        return "a line that is not one field (folded, without a name, with a NUL byte, or not "
+               "ended by CR LF)";
+    }
+    if (h->next_line != NULL) {
+        h->next_line = value + value_size + 2;
+    }
+    for (size_t i = 0; i < value_size; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f) {
+            return "a control character in a field";
+        }
+    }
+    return NULL;
+}
+
+static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                            const char *value, size_t value_size) {
+    (void)kind;
+    struct headers *h = cls;
+    h->n++;
+    h->bytes += name_size + value_size + 4;
+    if (value == NULL) {
+        h->fault = "a field without a value";
+        return MHD_NO;
+    }
+    if (h->fault == NULL) {
+        h->fault = field_fault(h, name, name_size, value, value_size);
+    }
+    for (size_t i = 0; i < sizeof KNOWN_HEADERS / sizeof KNOWN_HEADERS[0]; i++) {
+        const struct known *k = &KNOWN_HEADERS[i];
+        if (k->size != name_size || strncasecmp(k->name, name, name_size) != 0) {
+            continue;
+        }
+        const char **field = (const char **)(void *)((char *)h + k->at);
+        if (*field == NULL) {
+            *field = value;
+        }
+        h->n_host += field == &h->host;
+        h->n_content_encoding += field == &h->content_encoding;
+        h->n_content_length += field == &h->content_length;
+        h->n_transfer_encoding += field == &h->transfer_encoding;
+        h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for;
+        break;
+    }
+    return MHD_YES;
+}
+
+static int64_t length_of(const char *digits) {
+    int64_t length = 0;
+    for (; *digits >= '0' && *digits <= '9'; digits++) { /* the library has refused anything else */
+        if (length > (INT64_MAX - 9) / 10) {
+            return INT64_MAX;
+        }
+        length = length * 10 + (*digits - '0');
+    }
+    return length;
+}
+
+void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method,
+                  const char *version, bool in_place) {
+    *h = (struct headers){.next_line = in_place ? version + strlen(version) + 2 : NULL};
+    h->http_1_0 = strcmp(version, "HTTP/1.0") == 0;
+    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, take, h);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (in_place && h->fault == NULL && info != NULL &&
+        h->next_line + 2 != method + info->header_size) {
+        h->fault = "a last line that is not one field, or does not end in CR LF";
+    }
+    h->chunked = h->transfer_encoding != NULL;
+    h->length = h->chunked ? -1 : h->content_length != NULL ? length_of(h->content_length) : 0;
+    h->continues = h->expect != NULL && !h->http_1_0 && strcasecmp(h->expect, "100-continue") == 0;
+}
+
+bool headers_check_framing(const struct headers *h, struct problem *problem) {
+    if (h->fault != NULL) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "the request holds %s", h->fault);
+    }
+    if (h->n_content_length > 1) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "Content-Length is given %u times",
+                           h->n_content_length);
+    }
+    if (h->n_host > 1) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "Host is given %u times", h->n_host);
+    }
+    if (h->n_transfer_encoding > 0 && h->n_content_length > 0) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING,
+                           "Content-Length and Transfer-Encoding are both given");
+    }
+    if (h->n_transfer_encoding > 1 ||
+        (h->transfer_encoding != NULL && strcasecmp(h->transfer_encoding, "chunked") != 0)) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING,
+                           "Transfer-Encoding must be \"chunked\", once, got \"%.100s\"",
+                           h->transfer_encoding);
+    }
+    if (h->transfer_encoding != NULL && h->http_1_0) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING,
+                           "Transfer-Encoding cannot be used in HTTP/1.0");
+    }
+    if (h->host == NULL && !h->http_1_0) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "Host is missing");
+    }
+    return true;
+}
+
+bool headers_check_limits(const struct headers *h, struct problem *problem) {
+    if (h->n > HEADERS_MAX_COUNT) {
+        return problem_set(problem, PROBLEM_HEADERS_TOO_LARGE,
+                           "the request has %zu header fields, more than %d", h->n,
+                           HEADERS_MAX_COUNT);
+    }
+    if (h->bytes > HEADERS_MAX_BYTES) {
+        return problem_set(problem, PROBLEM_HEADERS_TOO_LARGE,
+                           "the request header has %zu bytes, more than %d", h->bytes,
+                           HEADERS_MAX_BYTES);
+    }
+    if (h->expect != NULL && !h->http_1_0 && !h->continues) {
+        return problem_set(problem, PROBLEM_EXPECTATION_FAILED,
+                           "Expect must be \"100-continue\", got \"%.100s\"", h->expect);
+    }
+    return true;
+}
+
+/* The value of Content-Type's charset in value[size]; false: none. What is quoted loses its quotes. */
+static bool find_charset(const char *type, char *value, size_t size) {
+    for (const char *at = type != NULL ? strchr(type, ';') : NULL; at != NULL;
+         at = strchr(at, ';')) {
+        at++;
+        at += strspn(at, " \t");
+        if (strncasecmp(at, "charset=", 8) != 0) {
+            continue;
+        }
+        at += 8;
+        const bool quoted = *at == '"';
+        at += quoted;
+        size_t n = strcspn(at, quoted ? "\"" : "; \t");
+        n = n < size ? n : size - 1;
+        memcpy(value, at, n);
+        value[n] = '\0';
+        return true;
+    }
+    return false;
+}
+
+bool headers_check_content(const struct headers *h, const char *method, struct problem *problem) {
+    static const char *const same[] = {"utf-8", "utf8", "us-ascii"};
+    char charset[64];
+    bool good = !find_charset(h->content_type, charset, sizeof charset);
+    for (size_t i = 0; i < sizeof same / sizeof same[0] && !good; i++) {
+        good = strcasecmp(charset, same[i]) == 0;
+    }
+    if (!good) {
+        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                           "charset \"%s\" is not understood; only utf-8 is", charset);
+    }
+    if (h->n_content_encoding > 1) {
+        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                           "Content-Encoding is given %u times; a body may be coded once",
+                           h->n_content_encoding);
+    }
+    if (h->content_range != NULL &&
+        strcmp(method, "PUT") == 0) { /* RFC 9110, 14.5: a part would be taken for the whole */
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "Content-Range cannot be used with PUT; send the whole body");
+    }
+    return true;
+}
+
+struct joining {
+    const char *name;
+    struct arena *arena;
+    const char *text; /* so far */
+    bool failed;
+};
+
+static enum MHD_Result join(void *cls, enum MHD_ValueKind kind, const char *name,
+                            const char *value) {
+    (void)kind;
+    struct joining *j = cls;
+    if (value == NULL || strcasecmp(name, j->name) != 0) {
+        return MHD_YES;
+    }
+    j->text = j->text == NULL ? value : arena_printf(j->arena, "%s, %s", j->text, value);
+    j->failed = j->text == NULL;
+    return j->failed ? MHD_NO : MHD_YES;
+}
+
+const char *headers_join(struct MHD_Connection *mhd, const char *name, struct arena *arena) {
+    struct joining j = {.name = name, .arena = arena};
+    (void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, join, &j);
+    return j.failed ? NULL : j.text;
+}

@@ -1,0 +1,206 @@
+/* The first look at a request. The order matters: first what decides where the request ends, then what it is, then who sent it, then where it goes. */
+#include "http/protocol/judge.h"
+#include "base/ids.h"
+#include "http/protocol/forwarded.h"
+#include "http/protocol/origin.h"
+#include "http/server.h"
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+static bool id_is_sane(const char *id) {
+    static const char others[] = "._:+/=@-";
+    size_t n = strlen(id);
+    for (size_t i = 0; i < n; i++) {
+        char c = id[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && strchr(others, c) == NULL) {
+            return false;
+        }
+    }
+    return n > 0 && n < CALL_ID_SIZE;
+}
+
+/* An id must be unique, not secret: no system call for each. The mixing (splitmix64) is a bijection, so the I/O thread never makes the same twice. */
+static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
+    if (io->id_seed == 0) {
+        io->id_seed = ids_random() | 1;
+    }
+    uint64_t z = io->id_seed + ++io->id_count * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    const uint64_t words[2] = {io->id_seed >> 32, z};
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 24; i++) {
+        out[i] = digits[i < 8 ? words[0] >> (28 - 4 * i) & 15 : words[1] >> (92 - 4 * i) & 15];
+    }
+    out[24] = '\0';
+}
+
+void judge_id(struct http_call *call) {
+    const char *id = call->headers.request_id;
+    if (id != NULL && id_is_sane(id)) {
+        memcpy(call->id, id, strlen(id) + 1);
+    } else {
+        make_id(call->io, call->id);
+    }
+}
+
+/* "text/CSV; charset=utf-8" → "text/csv"; what curl says when told nothing → "". */
+static void take_content_type(struct http_call *call) {
+    const char *type = call->headers.content_type;
+    if (type == NULL) {
+        return;
+    }
+    type += strspn(type, " \t");
+    size_t n = strcspn(type, "; \t");
+    char *lower = n > 0 ? arena_strndup(&call->arena, type, n) : NULL;
+    if (lower == NULL) {
+        return;
+    }
+    for (char *p = lower; *p != '\0'; p++) {
+        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+    }
+    if (strcmp(lower, "application/x-www-form-urlencoded") != 0 &&
+        strcmp(lower, "application/octet-stream") != 0) {
+        call->content_type = lower;
+    }
+}
+
+/* The parts of the request line still lie one behind the other: a NUL byte in the target shows as a gap. */
+static bool check_line(const struct http_call *call, const char *url, const char *version,
+                       struct problem *problem) {
+    uintptr_t gap = (uintptr_t)version - (uintptr_t)url;
+    if (call->server->strings_in_place && gap != call->target.raw_size + 1) {
+        return problem_set(problem, PROBLEM_BAD_FRAMING,
+                           "the request line holds a NUL byte or stray blanks");
+    }
+    return true;
+}
+
+static bool check_size(const struct http_call *call, const char *method, struct problem *problem) {
+    size_t size = strlen(method) + call->target.raw_size + sizeof " HTTP/1.1\r\n";
+    if (size > TARGET_MAX_LINE) {
+        return problem_set(problem, PROBLEM_URI_TOO_LONG,
+                           "the request line has %zu bytes, more than %d", size, TARGET_MAX_LINE);
+    }
+    return true;
+}
+
+static size_t base_segments(const struct http_call *call) {
+    const struct target *base = &call->server->base;
+    if (base->n_segments == 0 || call->target.n_segments <= base->n_segments) {
+        return 0;
+    }
+    for (size_t i = 0; i < base->n_segments; i++) {
+        if (strcmp(base->segments[i], call->target.segments[i]) != 0) {
+            return 0;
+        }
+    }
+    return base->n_segments;
+}
+
+/* A client behind a trusted proxy is counted by its calls; one that came itself was counted when it connected. */
+static bool check_address(struct http_call *call, struct problem *problem) {
+    struct http_server *server = call->server;
+    int64_t limit = server->settings.max_connections_per_address;
+    if (limit <= 0 || !call->connection->trusted ||
+        address_rules_match(&server->trusted, &call->client_address)) {
+        return true;
+    }
+    call->client_counted = address_counts_enter(&server->per_address, &call->client_address, limit);
+    if (call->client_counted) {
+        return true;
+    }
+    metric_add(server->metrics.refused_address, 1);
+    return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
+                       "%s has %lld connections open, the most one address may have", call->client,
+                       (long long)limit);
+}
+
+static bool check_request(struct http_call *call, const char *method, struct problem *problem) {
+    if (!check_size(call, method, problem) || !headers_check_limits(&call->headers, problem)) {
+        return false;
+    }
+    if (!router_method_known(method)) {
+        return problem_set(problem, PROBLEM_NOT_IMPLEMENTED,
+                           "the method \"%.40s\" is not known here", method);
+    }
+    if (!target_parse_path(&call->target, &call->arena, problem)) {
+        return false;
+    }
+    return origin_check_host(call, problem) && origin_check(call, problem) &&
+           check_address(call, problem);
+}
+
+static void answer_options(struct http_call *call, const char *allow) {
+    http_reply_header(call, "Allow", allow);
+    if (call->cross_origin != NULL && call->headers.preflight != NULL) {
+        http_reply_header(call, "Access-Control-Allow-Methods", allow);
+        http_reply_header(
+            call, "Access-Control-Allow-Headers",
+            "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id");
+        http_reply_header(call, "Access-Control-Max-Age", "600");
+    }
+    http_reply_empty(call, 204);
+}
+
+/* true: call->match.route serves it. false: answered. */
+static bool route(struct http_call *call, struct problem *problem) {
+    bool options = strcmp(call->method, "OPTIONS") == 0;
+    if (call->target.asterisk) {
+        if (options) {
+            answer_options(call, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        } else {
+            (void)problem_set(problem, PROBLEM_BAD_REQUEST,
+                              "only OPTIONS may have the target \"*\"");
+        }
+        return false;
+    }
+    call->base_segments = base_segments(call);
+    if (!router_match(call->server->router, call->method, &call->target, call->base_segments,
+                      &call->arena, &call->match)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    }
+    if (!call->match.known_path) {
+        return problem_set(problem, PROBLEM_NOT_FOUND, "there is no route \"%.*s\"",
+                           (int)(call->target.path_size < 200 ? call->target.path_size : 200),
+                           call->target.raw + call->target.path_at);
+    }
+    if (options) {
+        answer_options(call, call->match.allow);
+        return false;
+    }
+    if (call->match.route == NULL) {
+        http_reply_header(call, "Allow", call->match.allow);
+        return problem_set(problem, PROBLEM_METHOD_NOT_ALLOWED, "%s is not allowed here, only %s",
+                           call->method, call->match.allow);
+    }
+    return target_parse_query(&call->target, &call->arena, problem);
+}
+
+enum judgement judge_request(struct http_call *call, const char *url, const char *method,
+                             const char *version) {
+    struct problem problem = {0};
+    size_t n = strlen(method);
+    n = n < sizeof call->method ? n : sizeof call->method - 1;
+    memcpy(call->method, method, n);
+    call->method[n] = '\0';
+    headers_read(&call->headers, call->mhd, method, version, call->server->strings_in_place);
+    judge_id(call);
+    if (!check_line(call, url, version, &problem) ||
+        !headers_check_framing(&call->headers, &problem)) {
+        http_reply_problem(call, &problem);
+        return JUDGE_CLOSE;
+    }
+    forwarded_client(call);
+    take_content_type(call);
+    if (check_request(call, method, &problem) && route(call, &problem)) {
+        return JUDGE_PASS;
+    }
+    if (problem.type != PROBLEM_NONE) {
+        http_reply_problem(call, &problem);
+    }
+    return JUDGE_ANSWER;
+}

@@ -1,0 +1,241 @@
+/* The options of `features`: missing values, categories, text, standardising. Bases are in bases.c. */
+#include "jobs/request/features.h"
+
+#include <string.h>
+
+static const char *const numbers[] = {"mean", "most_frequent", "none",
+                                      NULL}; /* dn_missing_number */
+static const char *const categories[] = {"own_category", "most_frequent",
+                                         NULL}; /* dn_missing_category */
+static const char *const encodings[] = {"one_hot", "drop_first", "auto",
+                                        NULL}; /* dn_categorical, and the algorithm's choice */
+static const char *const unseens[] = {"zeros", "most_frequent", "error", NULL}; /* dn_unseen_rule */
+static const char *const weightings[] = {"counts", "binary",     "tfidf", "set",
+                                         "paths",  "characters", NULL}; /* dn_text_weighting */
+
+enum { USUAL_LENGTH = 3 }; /* of paths */
+
+struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
+    return (struct jobs_features){.standardize =
+                                      algorithm && (algorithm->flags & DN_ALGORITHM_STANDARDIZE),
+                                  .automatic = true,
+                                  .text = {.vocabulary = DN_DEFAULT_VOCABULARY, .min_rows = 1}};
+}
+
+/* "mean", "most_frequent", "own_category": for the columns that can have it. */
+static void read_missing_word(const json_t *object, const char *parent, struct jobs_features *out,
+                              struct problem *problem) {
+    static const char *const words[] = {"mean", "most_frequent", "own_category", NULL};
+    size_t word = 0;
+    if (!json_read_choice(object, "missing", false, parent, words, &word, problem)) {
+        return;
+    }
+    out->missing_number = word == 1 ? DN_MISSING_FREQUENT_NUMBER : DN_MISSING_MEAN;
+    out->missing_category = word == 1 ? DN_MISSING_FREQUENT_LEVEL : DN_MISSING_OWN_LEVEL;
+}
+
+static void read_missing(const json_t *object, const char *parent, struct jobs_features *out,
+                         struct problem *problem) {
+    static const char *const known[] = {"numeric", "categorical", "indicator", NULL};
+    const json_t *missing = json_read_any(object, "missing", false, parent, problem);
+    struct buf pointer = {0};
+    size_t choice = 0;
+    if (!missing || json_is_string(missing)) {
+        read_missing_word(object, parent, out, problem);
+        return;
+    }
+    if (!json_is_object(missing)) {
+        struct buf got = {0};
+        json_describe(&got, missing);
+        const char *text = buf_cstr(&got);
+        json_fault(problem, parent, "missing", "must be a word or an object, got %s",
+                   text ? text : "another value");
+        buf_done(&got);
+        return;
+    }
+    json_pointer(&pointer, parent, "missing");
+    const char *place = buf_cstr(&pointer);
+    if (!place) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    if (json_read_choice(missing, "numeric", false, place, numbers, &choice, problem)) {
+        out->missing_number = (dn_missing_number)choice;
+    }
+    if (json_read_choice(missing, "categorical", false, place, categories, &choice, problem)) {
+        out->missing_category = (dn_missing_category)choice;
+    }
+    json_read_bool(missing, "indicator", false, place, &out->missing_indicator, problem);
+    json_refuse_unknown(missing, known, place, problem);
+    buf_done(&pointer);
+}
+
+static void read_categorical(const json_t *object, const char *parent, struct jobs_features *out,
+                             struct problem *problem) {
+    static const char *const known[] = {"encoding", "unseen", NULL};
+    const json_t *categorical = NULL;
+    struct buf pointer = {0};
+    size_t choice = 0;
+    if (!json_read_object(object, "categorical", false, parent, &categorical, problem)) {
+        return;
+    }
+    json_pointer(&pointer, parent, "categorical");
+    const char *place = buf_cstr(&pointer);
+    if (!place) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    if (json_read_choice(categorical, "encoding", false, place, encodings, &choice, problem)) {
+        out->automatic = choice == 2;
+        out->categorical = choice == 1 ? DN_DROP_FIRST : DN_ONE_HOT;
+    }
+    if (json_read_choice(categorical, "unseen", false, place, unseens, &choice, problem)) {
+        out->unseen = (dn_unseen_rule)choice;
+    }
+    json_refuse_unknown(categorical, known, place, problem);
+    buf_done(&pointer);
+}
+
+static void read_count(const json_t *object, const char *key, const char *parent, int64_t least,
+                       int64_t most, size_t *out, struct problem *problem) {
+    int64_t count = 0;
+    if (json_read_int(object, key, false, parent, least, most, &count, problem)) {
+        *out = (size_t)count;
+    }
+}
+
+static void read_text(const json_t *object, const char *parent, struct jobs_features *out,
+                      struct problem *problem) {
+    static const char *const known[] = {"weighting", "vocabulary", "min_rows", "hash",
+                                        "lowercase", "length",     NULL};
+    const json_t *text = NULL;
+    struct buf pointer = {0};
+    size_t choice = 0, length = USUAL_LENGTH;
+    bool lowercase = true;
+    if (!json_read_object(object, "text", false, parent, &text, problem)) {
+        return;
+    }
+    json_pointer(&pointer, parent, "text");
+    const char *place = buf_cstr(&pointer);
+    if (!place) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    if (json_read_choice(text, "weighting", false, place, weightings, &choice, problem)) {
+        out->text.weighting = (dn_text_weighting)choice;
+    }
+    read_count(text, "vocabulary", place, 1, (int64_t)DN_MAX_WORDS, &out->text.vocabulary, problem);
+    read_count(text, "min_rows", place, 1, (int64_t)1 << 40, &out->text.min_rows, problem);
+    read_count(text, "hash", place, 0, (int64_t)DN_MAX_WORDS, &out->text.buckets, problem);
+    if (json_read_bool(text, "lowercase", false, place, &lowercase, problem)) {
+        out->text.keep_case = !lowercase;
+    }
+    if (out->text.weighting == DN_TEXT_PATHS) {
+        read_count(text, "length", place, 1, DN_MAX_PATH_LABELS, &length, problem);
+        out->text.length = (unsigned)length;
+    } else if (!json_is_null(json_object_get(text, "length")) && json_object_get(text, "length")) {
+        json_fault(problem, place, "length", "belongs to weighting paths");
+    }
+    json_refuse_unknown(text, known, place, problem);
+    buf_done(&pointer);
+}
+
+static void write_text(const dn_text_spec *text, struct json_writer *w) {
+    json_put_key(w, "text");
+    json_begin_object(w);
+    json_kv_string(w, "weighting", weightings[text->weighting]);
+    if (text->weighting == DN_TEXT_PATHS) {
+        json_kv_int(w, "length", text->length);
+    }
+    if (text->weighting >
+        DN_TEXT_TFIDF) { /* the others are not looked at, but how a set's words are written */
+        if (text->weighting == DN_TEXT_SET) {
+            json_kv_bool(w, "lowercase", !text->keep_case);
+        }
+        json_end_object(w);
+        return;
+    }
+    json_kv_int(w, "vocabulary",
+                (int64_t)(text->vocabulary > 0 ? text->vocabulary : DN_DEFAULT_VOCABULARY));
+    json_kv_int(w, "min_rows", (int64_t)(text->min_rows > 0 ? text->min_rows : 1));
+    json_kv_int(w, "hash", (int64_t)text->buckets);
+    json_kv_bool(w, "lowercase", !text->keep_case);
+    json_end_object(w);
+}
+
+void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
+                        size_t n_inputs, struct arena *arena, struct jobs_features *out,
+                        struct problem *problem) {
+    if (json_read_bool(object, "standardize", false, parent, &out->standardize, problem)) {
+        out->standardize_sparse = out->standardize;
+    }
+    json_read_bool(object, "standardize_sparse", false, parent, &out->standardize_sparse, problem);
+    read_text(object, parent, out, problem);
+    read_missing(object, parent, out, problem);
+    read_categorical(object, parent, out, problem);
+    jobs_bases_read(object, parent, inputs, n_inputs, arena, out, problem);
+}
+
+void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs,
+                         size_t n_inputs, struct json_writer *w) {
+    json_kv_bool(w, "standardize", features->standardize);
+    json_kv_bool(w, "standardize_sparse", features->standardize_sparse);
+    json_put_key(w, "missing");
+    json_begin_object(w);
+    json_kv_string(w, "numeric", numbers[features->missing_number]);
+    json_kv_string(w, "categorical", categories[features->missing_category]);
+    json_kv_bool(w, "indicator", features->missing_indicator);
+    json_end_object(w);
+    json_put_key(w, "categorical");
+    json_begin_object(w);
+    json_kv_string(w, "encoding", features->automatic ? "auto" : encodings[features->categorical]);
+    json_kv_string(w, "unseen", unseens[features->unseen]);
+    json_end_object(w);
+    write_text(&features->text, w);
+    json_put_key(w, "basis");
+    json_begin_array(w);
+    for (size_t i = 0; i < features->n_bases; i++) {
+        jobs_basis_write(&features->bases[i], inputs, n_inputs, w);
+    }
+    json_end_array(w);
+}
+
+dn_table_column jobs_table_column(const struct jobs_column *column) {
+    return (dn_table_column){.name = column->name,
+                             .type = column->type,
+                             .width = column->width,
+                             .first_index = column->first_index};
+}
+
+bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
+                         const dn_index_filter **out) {
+    bool any = false;
+    *out = NULL;
+    for (size_t i = 0; i < n; i++) {
+        any = any || columns[i].places.kind != DN_INDICES_ALL;
+    }
+    dn_index_filter *places = any ? arena_alloc(arena, n * sizeof *places) : NULL;
+    for (size_t i = 0; places && i < n; i++) {
+        places[i] = columns[i].places;
+    }
+    *out = places;
+    return places || !any;
+}
+
+dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns,
+                                   size_t n) {
+    return (dn_encoder_spec){
+        .columns = columns,
+        .n_columns = n,
+        .standardize = features->standardize,
+        .standardize_sparse = features->standardize_sparse,
+        .missing_number = features->missing_number,
+        .missing_category = features->missing_category,
+        .missing_indicator = features->missing_indicator,
+        .categorical = features->categorical,
+        .unseen = features->unseen,
+        .text = features->text,
+        .bases = features->bases,
+        .n_bases = features->n_bases,
+    };
+}

@@ -1,0 +1,514 @@
+/* The job's specification as text and back. Parameters are written by kind (numbers, words), columns as parallel lists: what the typed readers of base take. */
+#include "jobs/request/spec.h"
+
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "jobs/documents.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_INDEX ((int64_t)1 << 40)
+
+static void params_write(const dn_params *params, struct json_writer *w) {
+    json_put_key(w, "numbers");
+    json_begin_object(w);
+    for (size_t i = 0; i < params->algorithm->n_params; i++) {
+        if (!params->values[i].word && !params->values[i].list) {
+            json_kv_double(w, params->algorithm->params[i].name, params->values[i].number);
+        }
+    }
+    json_end_object(w);
+    json_put_key(w, "words");
+    json_begin_object(w);
+    for (size_t i = 0; i < params->algorithm->n_params; i++) {
+        if (params->values[i].word) {
+            json_kv_string(w, params->algorithm->params[i].name, params->values[i].word);
+        }
+    }
+    json_end_object(w);
+    json_put_key(w, "lists");
+    json_begin_object(w);
+    for (size_t i = 0; i < params->algorithm->n_params; i++) {
+        if (params->values[i].list) {
+            json_put_key(w, params->algorithm->params[i].name);
+            jobs_numbers_put(params->values[i].list, params->values[i].n_list, w);
+        }
+    }
+    json_end_object(w);
+}
+
+/* Which places are features: kind and number for each column, and the places of all; nothing where no column chooses. */
+static void places_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        any = any || columns[i].places.kind != DN_INDICES_ALL;
+    }
+    if (!any) {
+        return;
+    }
+    json_put_key(w, "places_kinds");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_int(w, columns[i].places.kind);
+    }
+    json_end_array(w);
+    json_put_key(w, "places_counts");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_int(w, (int64_t)columns[i].places.n);
+    }
+    json_end_array(w);
+    json_put_key(w, "places");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < columns[i].places.n; k++) {
+            json_put_int(w, columns[i].places.index[k]);
+        }
+    }
+    json_end_array(w);
+}
+
+/* Columns as lists of one length: names, types, indexes, and what only sparse ones have. */
+static void columns_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+    json_put_key(w, "names");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_string(w, columns[i].name);
+    }
+    json_end_array(w);
+    json_put_key(w, "types");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_string(w, dn_column_type_name(columns[i].type));
+    }
+    json_end_array(w);
+    json_put_key(w, "indexes");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_int(w, (int64_t)columns[i].index);
+    }
+    json_end_array(w);
+    json_put_key(w, "widths");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_int(w, (int64_t)columns[i].width);
+    }
+    json_end_array(w);
+    json_put_key(w, "first_places");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_put_int(w, (int64_t)columns[i].first_index);
+    }
+    json_end_array(w);
+    places_write(columns, n, w);
+}
+
+static void class_weight_put(const struct jobs_class_weights *c, struct json_writer *w) {
+    json_put_key(w, "class_weight");
+    if (c->kind == DN_CLASS_WEIGHT_NONE) {
+        json_put_null(w);
+    } else if (c->kind == DN_CLASS_WEIGHT_BALANCED) {
+        json_put_string(w, "balanced");
+    } else {
+        json_begin_object(w);
+        for (size_t i = 0; i < c->n; i++) {
+            json_kv_double(w, c->names[i], c->values[i]);
+        }
+        json_end_object(w);
+    }
+}
+
+static void validation_put(const struct jobs_spec *spec, struct json_writer *w) {
+    char reference[IDS_NAME_SIZE + 24];
+    json_put_key(w, "validation");
+    if (spec->holdout == 0 && spec->folds == 0 && !spec->validation.dataset) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_object(w);
+    if (spec->holdout > 0) {
+        json_kv_double(w, "holdout", spec->holdout);
+    } else if (spec->folds > 0) {
+        json_kv_int(w, "folds", (int64_t)spec->folds);
+    } else {
+        (void)snprintf(reference, sizeof reference, "%s@%" PRId64, spec->validation.dataset,
+                       spec->validation.version);
+        json_kv_string(w, "dataset", reference);
+    }
+    if (spec->curves) {
+        json_kv_bool(w, "curves", true);
+    }
+    json_end_object(w);
+}
+
+void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w) {
+    json_kv_string(w, "weight", spec->weighted ? spec->weight.name : NULL);
+    class_weight_put(&spec->class_weights, w);
+    validation_put(spec, w);
+}
+
+/* Where the validating rows are. */
+static void validation_source_write(const struct jobs_spec *spec, struct json_writer *w) {
+    const struct jobs_validation *v = &spec->validation;
+    json_put_key(w, "validation_source");
+    if (!v->dataset) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_object(w);
+    json_kv_string(w, "dataset", v->dataset);
+    json_kv_int(w, "version", v->version);
+    json_kv_int(w, "id", v->id);
+    json_put_key(w, "columns");
+    json_begin_object(w);
+    columns_write(v->columns, jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
+                  w);
+    json_end_object(w);
+    json_end_object(w);
+}
+
+const char *jobs_warning_code(dn_warning_code code) {
+    return code == DN_WARNING_CALIBRATION_FOLDS ? "calibration_folds" : "";
+}
+
+void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
+    struct json_writer w;
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    json_kv_string(&w, "model", spec->model);
+    json_kv_string(&w, "dataset", spec->dataset);
+    json_kv_int(&w, "dataset_version", spec->dataset_version);
+    json_kv_string(&w, "algorithm", spec->algorithm->id);
+    params_write(spec->params, &w);
+    json_put_key(&w, "target");
+    json_begin_object(&w);
+    columns_write(&spec->target, jobs_spec_first_input(spec), &w);
+    json_end_object(&w);
+    json_put_key(&w, "inputs");
+    json_begin_object(&w);
+    columns_write(spec->inputs, spec->n_inputs, &w);
+    json_end_object(&w);
+    json_put_key(&w, "weight_column");
+    json_begin_object(&w);
+    columns_write(&spec->weight, spec->weighted ? 1 : 0, &w);
+    json_end_object(&w);
+    json_put_key(&w, "features");
+    json_begin_object(&w);
+    jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
+    json_end_object(&w);
+    jobs_spec_put_options(spec, &w);
+    validation_source_write(spec, &w);
+    json_kv_int(&w, "seed", (int64_t)spec->seed);
+    json_kv_double(&w, "seconds", spec->seconds);
+    json_kv_int(&w, "memory_bytes", spec->memory_bytes);
+    json_kv_int(&w, "threads", spec->threads);
+    json_put_key(&w, "snapshots");
+    json_begin_array(&w);
+    for (size_t i = 0; i < spec->n_snapshots; i++) {
+        json_put_int(&w, (int64_t)spec->snapshots[i]);
+    }
+    json_end_array(&w);
+    json_put_key(&w, "warning_codes");
+    json_begin_array(&w);
+    for (size_t i = 0; i < spec->n_warnings; i++) {
+        json_put_string(&w, spec->warning_codes[i]);
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+}
+
+/* What places_write wrote; columns are {0} of it. */
+static bool places_read(const json_t *object, struct jobs_column *columns, size_t n,
+                        struct arena *arena, struct problem *problem) {
+    int64_t *kinds = NULL, *counts = NULL, *list = NULL;
+    size_t n_kinds = 0, n_counts = 0, n_list = 0, used = 0;
+    if (!json_read_ints(object, "places_kinds", false, "", DN_INDICES_ALL, DN_INDICES_DROPPED,
+                        SIZE_MAX, arena, &kinds, &n_kinds, problem)) {
+        return problem->type == PROBLEM_NONE;
+    }
+    if (!json_read_ints(object, "places_counts", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &counts,
+                        &n_counts, problem) ||
+        !json_read_ints(object, "places", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &list, &n_list,
+                        problem) ||
+        n_kinds != n || n_counts != n) {
+        return false;
+    }
+    uint32_t *place = arena_alloc(arena, (n_list + 1) * sizeof *place);
+    for (size_t i = 0; place && i < n; i++) {
+        if ((size_t)counts[i] > n_list - used) {
+            return false;
+        }
+        columns[i].places = (dn_index_filter){.kind = (dn_index_filter_kind)kinds[i],
+                                              .index = place + used,
+                                              .n = (size_t)counts[i]};
+        for (size_t k = 0; k < columns[i].places.n; k++, used++) {
+            place[used] = (uint32_t)list[used];
+        }
+    }
+    return place != NULL && used == n_list;
+}
+
+static const struct jobs_column *columns_read(const json_t *root, const char *key,
+                                              struct arena *arena, size_t *out_n,
+                                              struct problem *problem) {
+    const json_t *object = NULL;
+    const char **names = NULL, **types = NULL;
+    int64_t *indexes = NULL, *widths = NULL, *firsts = NULL;
+    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0;
+    if (!json_read_object(root, key, true, "", &object, problem) ||
+        !json_read_strings(object, "names", true, "", SIZE_MAX, arena, &names, &n_names, problem) ||
+        !json_read_strings(object, "types", true, "", SIZE_MAX, arena, &types, &n_types, problem) ||
+        !json_read_ints(object, "indexes", true, "", 0, MAX_INDEX, SIZE_MAX, arena, &indexes,
+                        &n_indexes, problem) ||
+        !json_read_ints(object, "widths", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &widths,
+                        &n_widths, problem) ||
+        !json_read_ints(object, "first_places", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &firsts,
+                        &n_firsts, problem)) {
+        return NULL;
+    }
+    struct jobs_column *columns = arena_alloc(arena, (n_names + 1) * sizeof *columns);
+    if (!columns || n_types != n_names || n_indexes != n_names || n_widths != n_names ||
+        n_firsts != n_names) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n_names; i++) {
+        columns[i].name = names[i];
+        columns[i].index = (size_t)indexes[i];
+        columns[i].width = (size_t)widths[i];
+        columns[i].first_index = (uint32_t)firsts[i];
+        columns[i].places = (dn_index_filter){.kind = DN_INDICES_ALL};
+        if (!dn_column_type_parse(types[i], &columns[i].type)) {
+            return NULL;
+        }
+    }
+    if (!places_read(object, columns, n_names, arena, problem)) {
+        return NULL;
+    }
+    *out_n = n_names;
+    return columns;
+}
+
+/* Every name must be a parameter: without this, one that a later binary renamed would be ignored. */
+static bool params_known(const json_t *object, const dn_algorithm *algorithm,
+                         struct problem *problem) {
+    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+        const char *name = json_object_iter_key(at);
+        size_t i = 0;
+        while (i < algorithm->n_params && strcmp(algorithm->params[i].name, name) != 0) {
+            i++;
+        }
+        if (i == algorithm->n_params) {
+            return problem_set(problem, PROBLEM_INTERNAL,
+                               "algorithm \"%s\" has no parameter \"%s\"", algorithm->id, name);
+        }
+    }
+    return true;
+}
+
+/* Sets every parameter that the text has; those it lacks keep their default. */
+static bool params_read(const json_t *root, const dn_algorithm *algorithm, struct arena *arena,
+                        dn_params **out, struct problem *problem) {
+    const json_t *numbers = NULL, *words = NULL, *lists = NULL;
+    dn_error err;
+    dn_error_clear(&err);
+    if (!json_read_object(root, "numbers", true, "", &numbers, problem) ||
+        !json_read_object(root, "words", true, "", &words, problem) ||
+        !json_read_object(root, "lists", true, "", &lists, problem) ||
+        !params_known(numbers, algorithm, problem) || !params_known(words, algorithm, problem) ||
+        !params_known(lists, algorithm, problem)) {
+        return false;
+    }
+    dn_status s = dn_params_new(algorithm, out, &err);
+    for (size_t i = 0; s == DN_OK && i < algorithm->n_params; i++) {
+        const dn_param *p = &algorithm->params[i];
+        const char *word = NULL;
+        double number = 0, *list = NULL;
+        size_t n = 0;
+        if (json_read_numbers(lists, p->name, false, "", DN_MAX_LIST, arena, &list, &n, problem)) {
+            s = dn_params_set_list(*out, p->name, list, n, &err);
+        } else if (json_read_string(words, p->name, false, "", &word, problem)) {
+            s = dn_params_set_word(*out, p->name, word, &err);
+        } else if (json_read_number(numbers, p->name, false, "", &number, problem)) {
+            s = p->type == DN_PARAM_BOOLEAN
+                    ? dn_params_set_boolean(*out, p->name, number != 0, &err)
+                    : dn_params_set_number(*out, p->name, number, &err);
+        }
+    }
+    if (s == DN_OK) {
+        s = dn_params_check(*out, &err);
+    }
+    if (s != DN_OK) {
+        return problem_set(problem, PROBLEM_INTERNAL, "%s", err.message);
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+/* null, "balanced", or an object of weights. */
+static bool class_weight_read(const json_t *root, struct arena *arena,
+                              struct jobs_class_weights *out, struct problem *problem) {
+    const json_t *value = json_read_any(root, "class_weight", false, "", problem);
+    if (!value) {
+        return true;
+    }
+    if (json_is_string(value)) {
+        out->kind = DN_CLASS_WEIGHT_BALANCED;
+        return true;
+    }
+    size_t n = json_object_size(value), i = 0;
+    double *values = arena_alloc(arena, (n + 1) * sizeof *values);
+    out->names = arena_alloc(arena, (n + 1) * sizeof *out->names);
+    if (!values || !out->names) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)value, at), i++) {
+        values[i] = json_number_value(json_object_iter_value(at));
+        out->names[i] = arena_strdup(arena, json_object_iter_key(at));
+        if (!out->names[i]) {
+            return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        }
+    }
+    out->kind = DN_CLASS_WEIGHT_GIVEN;
+    out->values = values;
+    out->n = n;
+    return true;
+}
+
+static bool validation_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                            struct problem *problem) {
+    const json_t *validation = NULL, *source = NULL;
+    const char *name = NULL;
+    int64_t folds = 0;
+    size_t n = 0;
+    const size_t least = jobs_spec_first_input(spec) + spec->n_inputs;
+    struct jobs_validation *v = &spec->validation;
+    if (json_read_object(root, "validation", false, "", &validation, problem)) {
+        json_read_number(validation, "holdout", false, "", &spec->holdout, problem);
+        if (json_read_int(validation, "folds", false, "", 2, MAX_INDEX, &folds, problem)) {
+            spec->folds = (size_t)folds;
+        }
+        json_read_bool(validation, "curves", false, "", &spec->curves, problem);
+    }
+    if (!json_read_object(root, "validation_source", false, "", &source, problem)) {
+        return problem->type == PROBLEM_NONE;
+    }
+    if (!json_read_string(source, "dataset", true, "", &name, problem) ||
+        !json_read_int(source, "version", true, "", 1, MAX_INDEX, &v->version, problem) ||
+        !json_read_int(source, "id", true, "", 1, (int64_t)1 << 53, &v->id, problem)) {
+        return false;
+    }
+    v->columns = columns_read(source, "columns", arena, &n, problem);
+    if (!v->columns) {
+        return problem_set(problem, PROBLEM_INTERNAL, "the columns of the validation dataset");
+    }
+    v->dataset = arena_strdup(arena, name);
+    if (!v->dataset) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    v->weighted = n == least + 1;
+    return n == least || v->weighted ||
+           problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
+}
+
+/* What depends on the columns. */
+static bool options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                         struct problem *problem) {
+    const json_t *features = NULL;
+    size_t n = 0;
+    const struct jobs_column *weight = columns_read(root, "weight_column", arena, &n, problem);
+    if (!weight || n > 1 || !json_read_object(root, "features", true, "", &features, problem)) {
+        return false;
+    }
+    spec->weighted = n == 1;
+    if (spec->weighted) {
+        spec->weight = weight[0];
+    }
+    jobs_features_read(features, "", spec->inputs, spec->n_inputs, arena, &spec->features, problem);
+    return class_weight_read(root, arena, &spec->class_weights, problem) &&
+           validation_read(root, arena, spec, problem);
+}
+
+static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                         struct problem *problem) {
+    const char *model = NULL, *dataset = NULL, *algorithm = NULL;
+    int64_t seed = 0, *snapshots = NULL;
+    size_t n = 0;
+    if (!json_read_string(root, "model", true, "", &model, problem) ||
+        !json_read_string(root, "dataset", true, "", &dataset, problem) ||
+        !json_read_string(root, "algorithm", true, "", &algorithm, problem) ||
+        !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &spec->dataset_version,
+                       problem) ||
+        !json_read_int(root, "seed", true, "", 0, (int64_t)1 << 53, &seed, problem) ||
+        !json_read_number(root, "seconds", true, "", &spec->seconds, problem) ||
+        !json_read_int(root, "memory_bytes", true, "", 1, (int64_t)1 << 53, &spec->memory_bytes,
+                       problem) ||
+        !json_read_int(root, "threads", true, "", 1, 1024, &spec->threads, problem) ||
+        !json_read_ints(root, "snapshots", true, "", 1, (int64_t)1 << 53, 100000, arena, &snapshots,
+                        &n, problem)) {
+        return false;
+    }
+    json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &spec->warning_codes,
+                      &spec->n_warnings, problem); /* jobs of older daemons have none */
+    size_t *at = arena_alloc(arena, (n + 1) * sizeof *at);
+    spec->model = arena_strdup(arena, model);
+    spec->dataset = arena_strdup(arena, dataset);
+    if (!at || !spec->model || !spec->dataset) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    for (size_t i = 0; i < n; i++) {
+        at[i] = (size_t)snapshots[i];
+    }
+    spec->snapshots = at;
+    spec->n_snapshots = n;
+    spec->seed = (uint64_t)seed;
+    spec->algorithm = dn_algorithm_find(algorithm);
+    if (!spec->algorithm) {
+        return problem_set(problem, PROBLEM_INTERNAL, "this binary knows no algorithm \"%s\"",
+                           algorithm);
+    }
+    return true;
+}
+
+/* The target, of an algorithm that has one. */
+static bool target_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
+                        struct problem *problem) {
+    size_t n = 0;
+    const struct jobs_column *target = columns_read(root, "target", arena, &n, problem);
+    if (!target || n != (spec->algorithm->flags & DN_ALGORITHM_TARGET ? 1 : 0)) {
+        return false;
+    }
+    if (n == 1) {
+        spec->target = target[0];
+    }
+    return true;
+}
+
+bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out,
+                    struct problem *problem) {
+    struct problem why = {0};
+    struct jobs_spec spec = {0};
+    json_t *root = json_parse(json, strlen(json), &why);
+    bool good = root && scalars_read(root, arena, &spec, &why) &&
+                params_read(root, spec.algorithm, arena, &spec.params, &why) &&
+                target_read(root, arena, &spec, &why) &&
+                (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
+                options_read(root, arena, &spec, &why) && !why.type;
+    if (good) {
+        *out = spec;
+    } else {
+        dn_params_free(spec.params);
+        problem_set(problem, PROBLEM_INTERNAL,
+                    "the stored specification of the job cannot be read: %s",
+                    why.detail ? why.detail : "damaged");
+    }
+    problem_done(&why);
+    json_decref(root);
+    return good;
+}
+
+void jobs_spec_done(struct jobs_spec *spec) {
+    dn_params_free(spec->params);
+    spec->params = NULL;
+}

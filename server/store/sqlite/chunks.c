@@ -1,0 +1,144 @@
+/* Reading chunks back, each blob held to its CRC. */
+#include "base/hash.h"
+#include "base/log.h"
+#include "store/sqlite/internal.h"
+#include <inttypes.h>
+
+enum {
+    SMALL_BLOB = 16384
+}; /* up to here a copy by way of the statement is cheaper than opening the blob; stands in the SQL too */
+
+/* A large blob goes from the page cache straight into the buffer. Within the read's transaction. */
+static bool read_large(struct store_read *r, int64_t id, char *out, size_t size) {
+    sqlite3_blob *blob = NULL;
+    int code = sqlite3_blob_open(r->connection->db, "main", "blobs", "bytes", id, 0, &blob);
+    if (code == SQLITE_OK) {
+        code = sqlite3_blob_read(blob, out, (int)size, 0);
+    }
+    if (code != SQLITE_OK) {
+        store_connection_failed(r->connection, code, "blob", r->problem);
+    }
+    sqlite3_blob_close(blob);
+    return code == SQLITE_OK;
+}
+
+bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t column,
+                     struct buf *out) {
+    /* A selected column is loaded whole with its row, so a large one must not be selected. */
+    static const char sql[] = "SELECT b.id, b.crc, length(b.bytes), CASE WHEN length(b.bytes) <= "
+                              "16384 THEN b.bytes END FROM chunks c"
+                              " JOIN blobs b ON b.id = c.first_blob + ?3 WHERE c.part = ?1 AND "
+                              "c.chunk = ?2 AND ?3 < c.n_blobs";
+    struct store_query q;
+    uint32_t crc = 0;
+    size_t size = 0;
+    bool found = false;
+    buf_clear(out);
+    STORE_QUERY(&q, r->connection, r->problem, sql, store_int(part), store_int(chunk),
+                store_int((int64_t)column));
+    if (store_query_row(&q)) {
+        found = true;
+        crc = (uint32_t)store_query_int(&q, 1);
+        size = (size_t)store_query_int(&q, 2);
+        if (!buf_reserve(out, size)) {
+            problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a blob of %zu bytes",
+                        size);
+        } else if (size <= SMALL_BLOB) {
+            buf_append(out, sqlite3_column_blob(q.statement, 3), size);
+        } else if (read_large(r, store_query_int(&q, 0), out->data, size)) {
+            out->size = size;
+        }
+    }
+    store_query_end(&q);
+    if (r->problem->type) {
+        return false;
+    }
+    if (!found) {
+        return problem_set(r->problem, PROBLEM_INTERNAL,
+                           "part %" PRId64 " has no chunk %" PRId64 ", column %zu", part, chunk,
+                           column);
+    }
+    if (out->size != size || hash_crc32(out->data, size) != crc) {
+        buf_clear(out);
+        log_error("store.damaged", log_int("part", part), log_int("chunk", chunk),
+                  log_int("column", (int64_t)column));
+        return problem_set(r->problem, PROBLEM_INTERNAL,
+                           "stored data is damaged: part %" PRId64 ", chunk %" PRId64
+                           ", column %zu does not have its checksum",
+                           part, chunk, column);
+    }
+    return true;
+}
+
+bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t column,
+                     struct buf *out, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    store_blob_read(&r, part, chunk, column, out);
+    return store_read_end(&r);
+}
+
+bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column,
+                      struct buf *out, struct problem *problem) {
+    return store_part_read(store, chunk->part, chunk->chunk, column, out, problem);
+}
+
+/* The chunks of a version, within a read: counted first, so that the array is allocated once. */
+static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **out, size_t *n) {
+    int64_t count = STORE_ASK(
+        r->connection, r->problem, 0,
+        "SELECT count(*) FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE p.version = ?",
+        store_int(id));
+    struct store_chunk *chunks = calloc(count > 0 ? (size_t)count : 1, sizeof *chunks);
+    if (!chunks) {
+        return problem_set(r->problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    struct store_query q;
+    size_t i = 0;
+    STORE_QUERY(&q, r->connection, r->problem,
+                "SELECT c.part, c.chunk, c.n_rows FROM dataset_parts p JOIN chunks c ON c.part = "
+                "p.part WHERE p.version = ? ORDER BY "
+                "p.seq, c.chunk",
+                store_int(id));
+    for (int64_t row = 0; i < (size_t)count && store_query_row(&q); i++) {
+        chunks[i] = (struct store_chunk){.part = store_query_int(&q, 0),
+                                         .chunk = store_query_int(&q, 1),
+                                         .first_row = row,
+                                         .n_rows = store_query_int(&q, 2)};
+        row += chunks[i].n_rows;
+    }
+    store_query_end(&q);
+    if (r->problem->type) {
+        free(chunks);
+        return false;
+    }
+    *out = chunks;
+    *n = i;
+    return true;
+}
+
+bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **out, size_t *n,
+                          struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    struct store_chunk *chunks = NULL;
+    size_t n_chunks = 0;
+    if (STORE_ASK(r.connection, problem, 0,
+                  "SELECT 1 FROM dataset_versions WHERE id = ? AND hidden = 0", store_int(id))) {
+        load_chunks(&r, id, &chunks, &n_chunks);
+    } else {
+        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset version of id %" PRId64,
+                    id);
+    }
+    if (!store_read_end(&r)) {
+        free(chunks);
+        return false;
+    }
+    *out = chunks;
+    *n = n_chunks;
+    return true;
+}

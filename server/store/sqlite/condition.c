@@ -1,0 +1,25 @@
+/* Entity tags of versions, and conditional requests against them. */
+#include "base/etag.h"
+#include "store/sqlite/internal.h"
+#include <inttypes.h>
+
+void store_etag(int64_t version, int64_t revision, char out[64]) {
+    snprintf(out, 64, "\"%" PRId64 "-%" PRId64 "\"", version, revision);
+}
+
+bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
+                           const char *name, struct problem *problem) {
+    if (!c || problem->type) {
+        return problem->type == PROBLEM_NONE;
+    }
+    if (c->if_match && !(etag && etag_list_names(c->if_match, etag, false))) {
+        return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
+                           "If-Match does not hold: %s \"%s\" %s%s", kind, name,
+                           etag ? "is at " : "does not exist", etag ? etag : "");
+    }
+    if (c->if_none_match && etag && etag_list_names(c->if_none_match, etag, true)) {
+        return problem_set(problem, PROBLEM_PRECONDITION_FAILED,
+                           "If-None-Match does not hold: %s \"%s\" is at %s", kind, name, etag);
+    }
+    return true;
+}

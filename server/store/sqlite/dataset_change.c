@@ -1,0 +1,261 @@
+/* Publishing, describing and deleting datasets. */
+#include "store/sqlite/datasets.h"
+#include <inttypes.h>
+
+/* A name as it is now. */
+struct dataset_name {
+    int64_t newest; /* 0: no version */
+    int64_t id;     /* of the newest version */
+    int64_t revision;
+    char etag[64]; /* of the newest version; "" when there is none */
+};
+
+static struct dataset_name look_up(struct store_tx *tx, const char *name) {
+    struct dataset_name now = {0};
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT d.newest, d.revision, coalesce(v.id, 0) FROM datasets d LEFT JOIN "
+                "dataset_versions v ON v.name = d.name AND "
+                "v.version = d.newest"
+                " WHERE d.name = ?",
+                store_text(name));
+    if (store_query_row(&q)) {
+        now.newest = store_query_int(&q, 0);
+        now.revision = store_query_int(&q, 1);
+        now.id = store_query_int(&q, 2);
+        if (now.newest) {
+            store_etag(now.newest, now.revision, now.etag);
+        }
+    }
+    store_query_end(&q);
+    return now;
+}
+
+static bool must_exist(struct store_tx *tx, const char *name, const struct dataset_name *now) {
+    if (!now->newest) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset \"%s\"", name);
+    }
+    return tx->problem->type == PROBLEM_NONE;
+}
+
+/* ---- publish ---- */
+
+struct publish {
+    const struct store_dataset_new *d;
+    struct store_part_sum staged;
+    int64_t kept; /* parts of the version that is appended to */
+    struct store_dataset_published out;
+    struct store_dataset *dataset; /* the version as it is committed; NULL: not wanted */
+};
+
+/* The id of the newest version when it has the same content, read with the same options. */
+static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d, int64_t newest) {
+    return STORE_ASK(tx->connection, tx->problem, 0,
+                     "SELECT id FROM dataset_versions WHERE name = ? AND version = ? AND content = "
+                     "? AND options = ? AND n_rows = ? AND n_cols = ?",
+                     store_text(d->name), store_int(newest), store_text(d->content),
+                     store_text(d->options ? d->options : ""), store_int(d->n_rows),
+                     store_int(d->n_cols));
+}
+
+static void insert_version(struct store_tx *tx, struct publish *p) {
+    const struct store_dataset_new *d = p->d;
+    int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
+                                "INSERT INTO datasets (name, last_version, newest, tags, revision) "
+                                "VALUES (?, 1, 1, '[]', 0)"
+                                " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+                                "1, newest = last_version + 1 RETURNING last_version",
+                                store_text(d->name));
+    int64_t id = STORE_ASK(tx->connection, tx->problem, 0,
+                           "INSERT INTO dataset_versions (name, version, n_rows, n_cols, bytes, "
+                           "created_at, sha256, content, options, columns, notes, format)"
+                           " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                           store_text(d->name), store_int(version), store_int(d->n_rows),
+                           store_int(d->n_cols), store_int(d->bytes), store_int(tx->now),
+                           store_text(d->sha256), store_text(d->content),
+                           store_text(d->options ? d->options : ""), store_text(d->columns),
+                           store_text(d->notes), store_int(STORE_DOCUMENT_FORMAT));
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, seq, part FROM "
+              "dataset_parts WHERE version = ?2 AND seq < ?3",
+              store_int(id), store_int(d->onto), store_int(p->kept));
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, coalesce(max(seq) + 1, "
+              "0), ?2 FROM dataset_parts WHERE version = ?1",
+              store_int(id), store_int(d->part));
+    p->out.id = id;
+    p->out.version = version;
+}
+
+/* The rows of the parts that stay of the version that is appended to, 0 for a table of its own. It must be the newest still. */
+static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
+    const struct store_dataset_new *d = p->d;
+    if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "dataset \"%s\" was changed while the rows were read: send them again",
+                    d->name);
+    }
+    p->kept = STORE_ASK(tx->connection, tx->problem, 0,
+                        "SELECT count(*) - ?2 FROM dataset_parts WHERE version = ?1",
+                        store_int(d->onto), store_int(d->taken));
+    return STORE_ASK(tx->connection, tx->problem, 0,
+                     "SELECT n_rows - (SELECT coalesce(sum(c.n_rows), 0) FROM dataset_parts p JOIN "
+                     "chunks c ON c.part = p.part"
+                     " WHERE p.version = ?1 AND p.seq >= ?2) FROM dataset_versions WHERE id = ?1",
+                     store_int(d->onto), store_int(p->kept));
+}
+
+static void publish(struct store_tx *tx, void *arg) {
+    struct publish *p = arg;
+    const struct store_dataset_new *d = p->d;
+    struct dataset_name now = look_up(tx, d->name);
+    p->out = (struct store_dataset_published){.created = now.newest == 0};
+    if (!store_condition_check(&d->condition, now.newest ? now.etag : NULL, "dataset", d->name,
+                               tx->problem)) {
+        return;
+    }
+    store_part_publish(tx, &p->staged, d->n_rows - rows_before(tx, p, &now), -1);
+    int64_t same = now.newest && !d->onto ? find_same(tx, d, now.newest) : 0;
+    if (same) {
+        p->out =
+            (struct store_dataset_published){.id = same, .version = now.newest, .unchanged = true};
+        store_part_kill(tx, d->part);
+    } else {
+        insert_version(tx, p);
+        store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
+    }
+    if (p->dataset) {
+        store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
+    }
+}
+
+bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
+                           struct store_dataset_published *out, struct store_dataset *dataset,
+                           struct problem *problem) {
+    struct store_dataset made = {0};
+    struct publish p = {.d = d, .dataset = dataset ? &made : NULL};
+    if (!store_parts_settle(&store->parts, d->part, &p.staged, problem) ||
+        !store_write(store, publish, &p, problem)) {
+        store_dataset_done(&made);
+        return false;
+    }
+    store_parts_forget(&store->parts, d->part);
+    if (p.out.unchanged) {
+        store_writer_kick(store);
+    }
+    *out = p.out;
+    if (dataset) {
+        *dataset = made;
+    }
+    return true;
+}
+
+/* ---- patch ---- */
+
+struct patch {
+    const char *name, *description, *tags;
+    const struct store_condition *condition;
+    struct store_dataset dataset; /* the newest version as it is committed */
+};
+
+static void patch(struct store_tx *tx, void *arg) {
+    struct patch *p = arg;
+    struct dataset_name now = look_up(tx, p->name);
+    if (!must_exist(tx, p->name, &now) ||
+        !store_condition_check(p->condition, now.etag, "dataset", p->name, tx->problem)) {
+        return;
+    }
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE datasets SET description = nullif(coalesce(?2, description), ''), tags = "
+              "coalesce(?3, tags), revision = revision + 1 "
+              "WHERE name = ?1",
+              store_text(p->name), store_text(p->description), store_text(p->tags));
+    store_tx_change(tx, STORE_CHANGE_DATASET, p->name, 0);
+    if (!tx->problem->type) {
+        store_dataset_find(tx->connection, now.id, &p->dataset, tx->problem);
+    }
+}
+
+bool store_dataset_patch(struct store *store, const char *name, const char *description,
+                         const char *tags, const struct store_condition *condition,
+                         struct store_dataset *dataset, struct problem *problem) {
+    struct patch p = {.name = name,
+                      .description = description,
+                      .tags = tags,
+                      .condition = condition};
+    const bool good = store_write(store, patch, &p, problem);
+    if (good && dataset != NULL) {
+        *dataset = p.dataset;
+    } else {
+        store_dataset_done(&p.dataset);
+    }
+    return good;
+}
+
+/* ---- delete ---- */
+
+struct delete {
+    const char *name;
+    int64_t version; /* 0: all */
+    const struct store_condition *condition;
+};
+
+static void check_delete(struct store_tx *tx, const struct delete *d,
+                         const struct dataset_name *now) {
+    char etag[64];
+    if (d->version &&
+        !STORE_ASK(tx->connection, tx->problem, 0,
+                   "SELECT 1 FROM dataset_versions WHERE name = ? AND version = ? AND hidden = 0",
+                   store_text(d->name), store_int(d->version))) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
+                    "there is no version %" PRId64 " of a dataset \"%s\"", d->version, d->name);
+    }
+    store_etag(d->version ? d->version : now->newest, now->revision, etag);
+    store_condition_check(d->condition, etag, "dataset", d->name, tx->problem);
+    int64_t job = STORE_ASK(tx->connection, tx->problem, 0,
+                            "SELECT p.job FROM dataset_versions v JOIN job_pins p ON p.version = "
+                            "v.id WHERE v.name = ?1 AND (?2 = 0 OR v.version = ?2) LIMIT 1",
+                            store_text(d->name), store_int(d->version));
+    if (job) {
+        problem_set(tx->problem, PROBLEM_IN_USE, "dataset \"%s\" is in use by job %" PRId64,
+                    d->name, job);
+    }
+}
+
+/* Hides the rows; the sweeper removes them when nothing in the process reads them any more. */
+static void delete(struct store_tx *tx, void *arg) {
+    struct delete *d = arg;
+    struct dataset_name now = look_up(tx, d->name);
+    if (!must_exist(tx, d->name, &now)) {
+        return;
+    }
+    check_delete(tx, d, &now);
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE dataset_versions SET hidden = 1 WHERE name = ?1 AND hidden = 0 AND (?2 = 0 "
+              "OR version = ?2)",
+              store_text(d->name), store_int(d->version));
+    int64_t newest = STORE_ASK(
+        tx->connection, tx->problem, 0,
+        "SELECT coalesce(max(version), 0) FROM dataset_versions WHERE name = ? AND hidden = 0",
+        store_text(d->name));
+    if (newest) {
+        STORE_RUN(tx->connection, tx->problem, "UPDATE datasets SET newest = ?2 WHERE name = ?1",
+                  store_text(d->name), store_int(newest));
+    } else { /* of a deleted name only the counters stay */
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE datasets SET newest = 0, description = NULL, tags = '[]', revision = "
+                  "revision + 1 WHERE name = ?",
+                  store_text(d->name));
+    }
+    store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
+}
+
+bool store_dataset_delete(struct store *store, const char *name, int64_t version,
+                          const struct store_condition *condition, struct problem *problem) {
+    struct delete d = {name, version, condition};
+    if (!store_write(store, delete, &d, problem)) {
+        return false;
+    }
+    store_writer_kick(store);
+    return true;
+}

@@ -1,0 +1,161 @@
+/* Reading datasets. */
+#include "store/sqlite/datasets.h"
+#include <inttypes.h>
+
+typedef bool (*dataset_each)(void *arg, const struct store_dataset *d);
+
+void store_dataset_done(struct store_dataset *d) {
+    if (d) {
+        free(d->sha256);
+        free(d->content);
+        free(d->columns);
+        free(d->notes);
+        free(d->options);
+        free(d->description);
+        free(d->tags);
+        *d = (struct store_dataset){0};
+    }
+}
+
+bool store_dataset_load(struct store_query *q, struct store_dataset *out) {
+    *out = (struct store_dataset){.id = store_query_int(q, 0),
+                                  .version = store_query_int(q, 2),
+                                  .n_rows = store_query_int(q, 3),
+                                  .n_cols = store_query_int(q, 4),
+                                  .bytes = store_query_int(q, 5),
+                                  .created_at = store_query_int(q, 6),
+                                  .sha256 = store_query_take(q, 7),
+                                  .content = store_query_take(q, 8),
+                                  .columns = store_query_take(q, 9),
+                                  .notes = store_query_take(q, 10),
+                                  .description = store_query_take(q, 11),
+                                  .tags = store_query_take(q, 12),
+                                  .revision = store_query_int(q, 13),
+                                  .newest = store_query_int(q, 14) != 0,
+                                  .options = store_query_take(q, 15)};
+    store_query_copy(q, 1, out->name, sizeof out->name);
+    store_etag(out->version, out->revision, out->etag);
+    if (q->problem->type) {
+        store_dataset_done(out);
+        return false;
+    }
+    return true;
+}
+
+/* Reads one; not found: false without a problem. */
+static bool load_one(struct store_query *q, struct store_dataset *out) {
+    bool found = store_query_row(q) && store_dataset_load(q, out);
+    store_query_end(q);
+    return found;
+}
+
+static void unknown(const char *name, int64_t version, struct problem *problem) {
+    if (version) {
+        problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                    "there is no version %" PRId64 " of a dataset \"%s\"", version, name);
+    } else {
+        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset \"%s\"", name);
+    }
+}
+
+bool store_dataset_get(struct store *store, const char *name, int64_t version,
+                       struct store_dataset *out, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    struct store_dataset d = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    if (version) {
+        STORE_QUERY(&q, r.connection, problem,
+                    STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = ? AND v.hidden = 0",
+                    store_text(name), store_int(version));
+    } else {
+        STORE_QUERY(&q, r.connection, problem,
+                    STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = d.newest",
+                    store_text(name));
+    }
+    if (!load_one(&q, &d) && !problem->type) {
+        unknown(name, version, problem);
+    }
+    if (!store_read_end(&r)) {
+        store_dataset_done(&d);
+        return false;
+    }
+    *out = d;
+    return true;
+}
+
+bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,
+                        struct problem *problem) {
+    struct store_query q;
+    STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0",
+                store_int(id));
+    return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                                            "there is no dataset version of id %" PRId64, id);
+}
+
+bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
+                             struct problem *problem) {
+    struct store_read r;
+    struct store_dataset d = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    store_dataset_find(r.connection, id, &d, problem);
+    if (!store_read_end(&r)) {
+        store_dataset_done(&d);
+        return false;
+    }
+    *out = d;
+    return true;
+}
+
+static void each_row(struct store_query *q, dataset_each each, void *arg) {
+    bool more = true;
+    while (more && store_query_row(q)) {
+        struct store_dataset d;
+        if (store_dataset_load(q, &d)) {
+            more = each(arg, &d);
+            store_dataset_done(&d);
+        }
+    }
+    store_query_end(q);
+}
+
+bool store_dataset_list(struct store *store, const char *after, size_t limit, dataset_each each,
+                        void *arg, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                STORE_DATASET_SELECT
+                "WHERE d.newest = v.version AND d.name > ? ORDER BY d.name LIMIT ?",
+                store_text(after ? after : ""),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    each_row(&q, each, arg);
+    return store_read_end(&r);
+}
+
+bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit,
+                            dataset_each each, void *arg, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM datasets WHERE name = ?",
+                   store_text(name)) &&
+        !problem->type) {
+        unknown(name, 0, problem);
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                STORE_DATASET_SELECT
+                "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 ORDER BY v.version LIMIT ?",
+                store_text(name), store_int(after),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    each_row(&q, each, arg);
+    return store_read_end(&r);
+}

@@ -1,0 +1,19 @@
+/* A dataset version as a row, for the files that read and change datasets. */
+#ifndef STORE_DATASETS_H
+#define STORE_DATASETS_H
+
+#include "store/sqlite/internal.h"
+
+/* The columns that store_dataset_load reads, of dataset_versions v and datasets d. */
+#define STORE_DATASET_SELECT                                                                       \
+    "SELECT v.id, v.name, v.version, v.n_rows, v.n_cols, v.bytes, v.created_at, v.sha256, "        \
+    "v.content, v.columns, v.notes, d.description,"                                                \
+    " d.tags, d.revision, d.newest = v.version, v.options FROM dataset_versions v JOIN datasets "  \
+    "d ON d.name = v.name "
+/* Reads the present row. On failure (the query's problem) out is {0}. */
+bool store_dataset_load(struct store_query *q, struct store_dataset *out);
+/* Loads one version by its id within a transaction or read. PROBLEM_UNKNOWN_DATASET. */
+bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,
+                        struct problem *problem);
+
+#endif

@@ -1,0 +1,49 @@
+/* Room on the disk. Chunks may not fill it to the last byte: without room in the log neither the end of a job nor a DELETE could be committed, and what a refused upload has staged could not
+ * be given back. So chunks stop earlier, and the rest is for everything else. */
+#include "store/sqlite/internal.h"
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+enum {
+    RESERVE_BYTES = 16 * 1024 * 1024,
+    RESERVE_SHARE = 16 /* … but at most a sixteenth of a small disk */,
+    FRAME_HEADER = 24
+};
+
+static int64_t more_than_zero(int64_t n) {
+    return n > 0 ? n : 0;
+}
+
+/* What the log and then the file would grow by, counting what is free within them. */
+static int64_t growth(struct store *store, int64_t bytes) {
+    struct store_writer *w = &store->writer;
+    struct problem ignored = {0};
+    struct stat s;
+    const int64_t log_size = stat(store->log_path, &s) == 0 ? s.st_size : 0;
+    const int64_t log_free =
+        more_than_zero(log_size - (int64_t)w->log_pages * (STORE_PAGE_SIZE + FRAME_HEADER));
+    const int64_t pages_free =
+        STORE_ASK(w->connection, &ignored, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
+    const int64_t uncopied = (int64_t)(w->log_pages - w->log_done) *
+                             STORE_PAGE_SIZE; /* some of it may be new pages of the file */
+    problem_done(&ignored);
+    return more_than_zero(bytes - log_free) +
+           more_than_zero(uncopied + bytes - pages_free * STORE_PAGE_SIZE);
+}
+
+bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking) {
+    struct statvfs v;
+    *lacking = 0;
+    if (statvfs(store->path, &v) != 0) {
+        return true; /* the write will tell */
+    }
+    const int64_t unit = (int64_t)v.f_frsize, total = (int64_t)v.f_blocks * unit;
+    const int64_t reserve =
+        total / RESERVE_SHARE < RESERVE_BYTES ? total / RESERVE_SHARE : RESERVE_BYTES;
+    const int64_t room = (int64_t)v.f_bavail * unit - reserve;
+    const int64_t most = 2 * (int64_t)bytes + (int64_t)store->writer.log_pages * STORE_PAGE_SIZE;
+    if (room < most) {
+        *lacking = more_than_zero(growth(store, (int64_t)bytes) - room);
+    }
+    return *lacking == 0;
+}

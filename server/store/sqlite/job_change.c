@@ -1,0 +1,185 @@
+/* What users do to jobs: insert, cancel, delete; and pruning. */
+#include "store/sqlite/jobs.h"
+#include <inttypes.h>
+
+enum { PRUNE_AT_ONCE = 200 };
+
+struct insert {
+    const struct store_job_new *j;
+    int64_t id;
+    struct store_job *job; /* the job as it is committed; NULL: not wanted */
+};
+
+/* While the job waits or runs, the version stays. */
+static void pin(struct store_tx *tx, int64_t job, int64_t version) {
+    int64_t there = STORE_ASK(tx->connection, tx->problem, 0,
+                              "INSERT INTO job_pins (job, version) SELECT ?1, id FROM "
+                              "dataset_versions WHERE id = ?2 AND hidden = 0 RETURNING 1",
+                              store_int(job), store_int(version));
+    if (!there) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
+                    "a dataset version that the job reads is there no more");
+    }
+}
+
+static void insert(struct store_tx *tx, void *arg) {
+    struct insert *in = arg;
+    const struct store_job_new *j = in->j;
+    if (j->max_queued > 0 &&
+        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = 0",
+                  STORE_NO_VALUES) >= j->max_queued) {
+        problem_set(tx->problem, PROBLEM_UNAVAILABLE,
+                    "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows",
+                    j->max_queued);
+        return;
+    }
+    in->id =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
+                  "dataset_id, spec, created_at, warnings, spec_format, result_format)"
+                  " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7 FROM "
+                  "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
+                  store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
+                  store_text(j->spec), store_int(tx->now), store_text(j->warnings),
+                  store_int(STORE_DOCUMENT_FORMAT));
+    if (!in->id) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
+                    "the dataset version that the job names is there no more");
+        return;
+    }
+    pin(tx, in->id, j->dataset_id);
+    if (j->validation_id && j->validation_id != j->dataset_id) {
+        pin(tx, in->id, j->validation_id);
+    }
+    store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
+    if (in->job) {
+        store_job_find(tx->connection, in->id, in->job, tx->problem);
+    }
+}
+
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
+                      struct store_job *job, struct problem *problem) {
+    struct store_job made = {0};
+    struct insert in = {.j = j, .job = job ? &made : NULL};
+    if (!store_write(store, insert, &in, problem)) {
+        store_job_done(&made);
+        return false;
+    }
+    *id = in.id;
+    if (job) {
+        *job = made;
+    }
+    return true;
+}
+
+static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t state) {
+    if (state < 0) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    } else {
+        problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id,
+                    store_job_state_name((enum store_job_state)state), rule);
+    }
+}
+
+static int64_t state_of(struct store_tx *tx, int64_t id) {
+    return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?",
+                     store_int(id));
+}
+
+struct cancel {
+    int64_t id;
+    struct store_job *job; /* the job as it is committed; NULL: not wanted */
+};
+
+static void cancel(struct store_tx *tx, void *arg) {
+    const struct cancel *c = arg;
+    int64_t id = c->id;
+    int64_t state = state_of(tx, id);
+    if (state == STORE_JOB_QUEUED) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
+                  store_int(id), store_int(tx->now));
+        store_job_close(tx, id);
+    } else if (state == STORE_JOB_RUNNING) {
+        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?",
+                  store_int(id));
+        store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
+    } else {
+        refuse(tx, id, "only a queued or running job can be cancelled", state);
+    }
+    if (c->job) {
+        store_job_find(tx->connection, id, c->job, tx->problem);
+    }
+}
+
+bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
+                      struct problem *problem) {
+    struct store_job now = {0};
+    struct cancel c = {.id = id, .job = job ? &now : NULL};
+    if (!store_write(store, cancel, &c, problem)) {
+        store_job_done(&now);
+        return false;
+    }
+    if (job) {
+        *job = now;
+    }
+    return true;
+}
+
+static void delete(struct store_tx *tx, void *arg) {
+    int64_t id = *(const int64_t *)arg;
+    int64_t state = state_of(tx, id);
+    if (state < STORE_JOB_SUCCEEDED) {
+        refuse(tx, id, "only a job that has ended can be deleted", state);
+        return;
+    }
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(id));
+    store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
+}
+
+bool store_job_delete(struct store *store, int64_t id, struct problem *problem) {
+    if (!store_write(store, delete, &id, problem)) {
+        return false;
+    }
+    store_writer_kick(store); /* free pages */
+    return true;
+}
+
+struct prune {
+    int64_t keep;
+    size_t n; /* how many went */
+};
+
+static void prune(struct store_tx *tx, void *arg) {
+    struct prune *p = arg;
+    struct store_query q;
+    int64_t ids[PRUNE_AT_ONCE];
+    p->n = 0;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id FROM jobs WHERE state >= 2 ORDER BY finished_at DESC, id DESC LIMIT ?1 "
+                "OFFSET ?2",
+                store_int(PRUNE_AT_ONCE), store_int(p->keep));
+    while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
+        ids[p->n++] = store_query_int(&q, 0);
+    }
+    store_query_end(&q);
+    for (size_t i = 0; i < p->n; i++) {
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(ids[i]));
+        store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
+    }
+}
+
+bool store_job_prune(struct store *store, int64_t keep, struct problem *problem) {
+    struct prune p = {.keep = keep > 0 ? keep : 0};
+    size_t total = 0;
+    do {
+        if (!store_write_lazy(store, prune, &p, problem)) {
+            return false;
+        }
+        total += p.n;
+    } while (p.n == PRUNE_AT_ONCE);
+    if (total) {
+        store_writer_kick(store);
+    }
+    return true;
+}

@@ -1,0 +1,119 @@
+/* A job's events and its history. */
+#include "store/sqlite/internal.h"
+#include <inttypes.h>
+
+enum { PROGRESS_KEPT = 1000 }; /* progress events of one job; the oldest go */
+
+static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
+    STORE_RUN(tx->connection, tx->problem,
+              "DELETE FROM job_events WHERE job = ?1 AND seq = (SELECT min(seq) FROM job_events "
+              "WHERE job = ?1 AND kind = 1)",
+              store_int(job));
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET n_progress = n_progress - 1 WHERE id = ?", store_int(job));
+}
+
+void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind,
+                     const char *progress) {
+    struct store_query q;
+    int64_t seq = 0, n_progress = 0;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "UPDATE jobs SET last_event = last_event + 1, n_progress = n_progress + ?2 WHERE "
+                "id = ?1 RETURNING last_event, n_progress",
+                store_int(job), store_int(kind == STORE_EVENT_PROGRESS));
+    while (store_query_row(&q)) {
+        seq = store_query_int(&q, 0);
+        n_progress = store_query_int(&q, 1);
+    }
+    store_query_end(&q);
+    if (kind == STORE_EVENT_PROGRESS) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "INSERT INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)",
+                  store_int(job), store_int(seq), store_int(kind), store_text(progress));
+    } else {
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "INSERT INTO job_events (job, seq, kind, state, attempts, started_at, warnings)"
+            " SELECT id, ?2, ?3, state, attempts, started_at, warnings FROM jobs WHERE id = ?1",
+            store_int(job), store_int(seq), store_int(kind));
+    }
+    if (n_progress > PROGRESS_KEPT) {
+        drop_oldest_progress(tx, job);
+    }
+    store_tx_change(tx, STORE_CHANGE_JOB, NULL, job);
+}
+
+void store_job_close(struct store_tx *tx, int64_t job) {
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM job_pins WHERE job = ?", store_int(job));
+    store_event_add(tx, job, STORE_EVENT_STATE, NULL);
+    store_event_add(tx, job, STORE_EVENT_DONE, NULL);
+}
+
+void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,
+                       size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "INSERT INTO job_history (job, snapshot, iteration, doc) VALUES (?, ?, ?, ?)",
+                  store_int(job), store_int(rows[i].snapshot), store_int(rows[i].iteration),
+                  store_text(rows[i].doc));
+    }
+}
+
+static void must_exist(struct store_read *r, int64_t id) {
+    if (!STORE_ASK(r->connection, r->problem, 0, "SELECT 1 FROM jobs WHERE id = ?",
+                   store_int(id))) {
+        problem_set(r->problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    }
+}
+
+bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit,
+                      bool (*each)(void *arg, const struct store_event *e), void *arg,
+                      struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    must_exist(&r, id);
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT seq, kind, progress, state, attempts, started_at, warnings FROM job_events "
+                "WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
+                store_int(id), store_int(after),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    bool more = true;
+    while (more && store_query_row(&q)) {
+        struct store_event e = {.seq = store_query_int(&q, 0),
+                                .kind = (enum store_event_kind)store_query_int(&q, 1),
+                                .progress = store_query_text(&q, 2),
+                                .state = (enum store_job_state)store_query_int(&q, 3),
+                                .attempts = store_query_int(&q, 4),
+                                .started_at = store_query_int(&q, 5),
+                                .warnings = store_query_text(&q, 6)};
+        more = each(arg, &e);
+    }
+    store_query_end(&q);
+    return store_read_end(&r);
+}
+
+bool store_job_history(struct store *store, int64_t id, bool snapshots,
+                       bool (*each)(void *arg, const struct store_history_row *row), void *arg,
+                       struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    must_exist(&r, id);
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT iteration, doc FROM job_history WHERE job = ? AND snapshot = ? ORDER BY id",
+                store_int(id), store_int(snapshots));
+    bool more = true;
+    while (more && store_query_row(&q)) {
+        struct store_history_row row = {.iteration = store_query_int(&q, 0),
+                                        .snapshot = snapshots,
+                                        .doc = store_query_text(&q, 1)};
+        more = each(arg, &row);
+    }
+    store_query_end(&q);
+    return store_read_end(&r);
+}

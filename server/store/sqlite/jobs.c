@@ -1,0 +1,152 @@
+/* Reading jobs. */
+#include "store/sqlite/jobs.h"
+#include <inttypes.h>
+
+static const char *const state_names[] = {"queued", "running", "succeeded", "failed", "cancelled"};
+enum { N_STATES = sizeof state_names / sizeof state_names[0] };
+
+const char *store_job_state_name(enum store_job_state state) {
+    return state_names[state];
+}
+
+bool store_job_state_parse(const char *name, enum store_job_state *out) {
+    for (int i = 0; i < N_STATES; i++) {
+        if (strcmp(name, state_names[i]) == 0) {
+            *out = (enum store_job_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void store_job_done(struct store_job *j) {
+    if (j) {
+        free(j->algorithm);
+        free(j->spec);
+        free(j->progress);
+        free(j->warnings);
+        free(j->error);
+        free(j->result);
+        *j = (struct store_job){0};
+    }
+}
+
+bool store_job_load(struct store_query *q, struct store_job *out) {
+    *out = (struct store_job){.id = store_query_int(q, 0),
+                              .state = (enum store_job_state)store_query_int(q, 1),
+                              .algorithm = store_query_take(q, 3),
+                              .dataset_version = store_query_int(q, 5),
+                              .dataset_id = store_query_int(q, 6),
+                              .spec = store_query_take(q, 7),
+                              .created_at = store_query_int(q, 8),
+                              .started_at = store_query_int(q, 9),
+                              .finished_at = store_query_int(q, 10),
+                              .attempts = store_query_int(q, 11),
+                              .cancel_requested = store_query_int(q, 12) != 0,
+                              .progress = store_query_take(q, 13),
+                              .warnings = store_query_take(q, 14),
+                              .error = store_query_take(q, 15),
+                              .result = store_query_take(q, 16),
+                              .version = store_query_int(q, 17),
+                              .last_event = store_query_int(q, 18),
+                              .spec_format = store_query_int(q, 19)};
+    store_query_copy(q, 2, out->model, sizeof out->model);
+    store_query_copy(q, 4, out->dataset, sizeof out->dataset);
+    if (q->problem->type) {
+        store_job_done(out);
+        return false;
+    }
+    return true;
+}
+
+bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
+                    struct problem *problem) {
+    struct store_query q;
+    STORE_QUERY(&q, c, problem, STORE_JOB_SELECT "WHERE id = ?", store_int(id));
+    bool found = store_query_row(&q) && store_job_load(&q, out);
+    store_query_end(&q);
+    return found || problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+}
+
+bool store_job_get(struct store *store, int64_t id, struct store_job *out,
+                   struct problem *problem) {
+    struct store_read r;
+    struct store_job j = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    store_job_find(r.connection, id, &j, problem);
+    if (!store_read_end(&r)) {
+        store_job_done(&j);
+        return false;
+    }
+    *out = j;
+    return true;
+}
+
+bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out,
+                         struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    int64_t state =
+        STORE_ASK(r.connection, problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
+    if (state < 0) {
+        problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    }
+    if (!store_read_end(&r)) {
+        return false;
+    }
+    *out = (enum store_job_state)state;
+    return true;
+}
+
+bool store_job_list(struct store *store, const struct store_job_filter *filter,
+                    bool (*each)(void *arg, const struct store_job *j), void *arg,
+                    struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                STORE_JOB_SELECT "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
+                                 "id < ?3 ORDER BY id DESC LIMIT ?4",
+                store_int(filter->state), store_text(filter->model),
+                store_int(filter->before > 0 ? filter->before : INT64_MAX),
+                store_int(filter->limit < INT64_MAX ? (int64_t)filter->limit : INT64_MAX));
+    bool more = true;
+    while (more && store_query_row(&q)) {
+        struct store_job j;
+        if (store_job_load(&q, &j)) {
+            more = each(arg, &j);
+            store_job_done(&j);
+        }
+    }
+    store_query_end(&q);
+    return store_read_end(&r);
+}
+
+bool store_job_counts(struct store *store, int64_t counts[5], struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    int64_t found[N_STATES] = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem, "SELECT state, count(*) FROM jobs GROUP BY state",
+                STORE_NO_VALUES);
+    while (store_query_row(&q)) {
+        int64_t state = store_query_int(&q, 0);
+        if (state >= 0 && state < N_STATES) {
+            found[state] = store_query_int(&q, 1);
+        }
+    }
+    store_query_end(&q);
+    if (!store_read_end(&r)) {
+        return false;
+    }
+    memcpy(counts, found, sizeof found);
+    return true;
+}

@@ -1,0 +1,19 @@
+/* A job as a row, for the files that read and change jobs. */
+#ifndef STORE_JOBS_H
+#define STORE_JOBS_H
+
+#include "store/sqlite/internal.h"
+
+/* The columns that store_job_load reads. */
+#define STORE_JOB_SELECT                                                                           \
+    "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
+    "started_at, finished_at, attempts,"                                                           \
+    " cancel_requested, progress, warnings, error, result, version, last_event, spec_format FROM " \
+    "jobs "
+/* Reads the present row. On failure (the query's problem) out is {0}. */
+bool store_job_load(struct store_query *q, struct store_job *out);
+/* Loads one job within a transaction or read. PROBLEM_UNKNOWN_JOB. */
+bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
+                    struct problem *problem);
+
+#endif

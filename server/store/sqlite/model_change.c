@@ -1,0 +1,221 @@
+/* Publishing (as part of a job's end), describing, switching and deleting models. */
+#include "store/sqlite/internal.h"
+#include <inttypes.h>
+
+/* A name as it is now. */
+struct model_name {
+    int64_t live; /* 0: no version */
+    int64_t revision;
+};
+
+static struct model_name look_up(struct store_tx *tx, const char *name) {
+    struct model_name now = {0};
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT live, revision FROM models WHERE name = ?",
+                store_text(name));
+    if (store_query_row(&q)) {
+        now.live = store_query_int(&q, 0);
+        now.revision = store_query_int(&q, 1);
+    }
+    store_query_end(&q);
+    if (!now.live) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
+    }
+    return now;
+}
+
+static void must_have(struct store_tx *tx, const char *name, int64_t version) {
+    if (!STORE_ASK(tx->connection, tx->problem, 0,
+                   "SELECT 1 FROM model_versions WHERE name = ? AND version = ?", store_text(name),
+                   store_int(version))) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_MODEL,
+                    "there is no version %" PRId64 " of a model \"%s\"", version, name);
+    }
+}
+
+static bool check(struct store_tx *tx, const struct store_condition *condition, const char *name,
+                  int64_t version, const struct model_name *now) {
+    char etag[64];
+    store_etag(version, now->revision, etag);
+    return store_condition_check(condition, etag, "model", name, tx->problem);
+}
+
+/* ---- publish ---- */
+
+/* Removes the versions that the statement chooses; their parts are swept later. Both statements take name, a number, a number. */
+static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
+                            const char *name, int64_t a, int64_t b) {
+    STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b));
+    STORE_RUN(tx->connection, tx->problem, remove, store_text(name), store_int(a), store_int(b));
+}
+
+static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t live) {
+#define OLD                                                                                        \
+    "name = ?1 AND version <> ?3 AND version NOT IN (SELECT version FROM model_versions WHERE "    \
+    "name = ?1 ORDER BY version DESC LIMIT ?2)"
+    remove_versions(
+        tx,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
+        "DELETE FROM model_versions WHERE " OLD, name, keep, live);
+#undef OLD
+}
+
+int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
+                            const struct store_part_sum *staged) {
+    store_part_publish(tx, staged, -1, m->bytes);
+    int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
+                                "INSERT INTO models (name, last_version, live, newest, tags, "
+                                "revision) VALUES (?, 1, 1, 1, '[]', 0)"
+                                " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+                                "1, live = last_version + 1, newest = last_version + 1,"
+                                " revision = revision + 1 RETURNING last_version",
+                                store_text(m->name));
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO model_versions (name, version, created_at, bytes, info, part, format) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?)",
+              store_text(m->name), store_int(version), store_int(tx->now), store_int(m->bytes),
+              store_text(m->info), store_int(m->part), store_int(STORE_DOCUMENT_FORMAT));
+    if (m->keep > 0) {
+        prune(tx, m->name, m->keep, version);
+    }
+    store_tx_model_change(tx, m->name, version,
+                          m->keep > 0
+                              ? STORE_ASK(tx->connection, tx->problem, 0,
+                                          "SELECT min(version) FROM model_versions WHERE name = ?",
+                                          store_text(m->name))
+                              : 0,
+                          0);
+    return version;
+}
+
+/* ---- live, patch ---- */
+
+struct change {
+    const char *name;
+    int64_t version; /* live: the new one; delete: the one, 0: all */
+    int64_t promote; /* delete: the version that becomes live; 0: none */
+    const char *description, *tags;
+    const struct store_condition *condition;
+    struct store_model *model; /* live, patch: as it is committed */
+};
+
+static void set_live(struct store_tx *tx, void *arg) {
+    struct change *c = arg;
+    struct model_name now = look_up(tx, c->name);
+    must_have(tx, c->name, c->version);
+    if (!check(tx, c->condition, c->name, now.live, &now)) {
+        return;
+    }
+    if (now.live != c->version) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
+                  store_text(c->name), store_int(c->version));
+        store_tx_model_change(tx, c->name, c->version, 0, 0);
+    }
+    store_model_find_live(tx, c->name, c->model);
+}
+
+/* Runs a change that leaves a live version. */
+static bool write(struct store *store, store_tx_fn run, struct change *c, struct store_model *model,
+                  struct problem *problem) {
+    struct store_model changed = {0};
+    c->model = &changed;
+    const bool good = store_write(store, run, c, problem);
+    if (good && model != NULL) {
+        *model = changed;
+    } else {
+        store_model_done(&changed);
+    }
+    return good;
+}
+
+bool store_model_set_live(struct store *store, const char *name, int64_t version,
+                          const struct store_condition *condition, struct store_model *model,
+                          struct problem *problem) {
+    struct change c = {.name = name, .version = version, .condition = condition};
+    return write(store, set_live, &c, model, problem);
+}
+
+static void patch(struct store_tx *tx, void *arg) {
+    struct change *c = arg;
+    struct model_name now = look_up(tx, c->name);
+    if (!check(tx, c->condition, c->name, now.live, &now)) {
+        return;
+    }
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE models SET description = nullif(coalesce(?2, description), ''), tags = "
+              "coalesce(?3, tags), revision = revision + 1 "
+              "WHERE name = ?1",
+              store_text(c->name), store_text(c->description), store_text(c->tags));
+    store_tx_change(tx, STORE_CHANGE_MODEL_TEXT, c->name, 0);
+    store_model_find_live(tx, c->name, c->model);
+}
+
+bool store_model_patch(struct store *store, const char *name, const char *description,
+                       const char *tags, const struct store_condition *condition,
+                       struct store_model *model, struct problem *problem) {
+    struct change c = {.name = name,
+                       .description = description,
+                       .tags = tags,
+                       .condition = condition};
+    return write(store, patch, &c, model, problem);
+}
+
+/* ---- delete ---- */
+
+static void delete(struct store_tx *tx, void *arg) {
+    struct change *c = arg;
+    struct model_name now = look_up(tx, c->name);
+    if (c->version) {
+        must_have(tx, c->name, c->version);
+    }
+    if (c->promote) {
+        must_have(tx, c->name, c->promote);
+    }
+    if (!check(tx, c->condition, c->name, c->version ? c->version : now.live, &now)) {
+        return;
+    }
+#define CHOSEN "name = ?1 AND (?2 = 0 OR version = ?2) AND version <> ?3"
+    remove_versions(
+        tx,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN ")",
+        "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
+#undef CHOSEN
+    const int64_t newest =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "SELECT coalesce(max(version), 0) FROM model_versions WHERE name = ?",
+                  store_text(c->name));
+    const int64_t live = newest == 0 ? 0 : c->promote != 0 ? c->promote : now.live;
+    if (newest != 0 && live == c->version) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "version %" PRId64
+                    " of model \"%s\" is live: make another version live with PUT "
+                    "/v1/models/%s/live first, or name it in ?promote=VERSION",
+                    c->version, c->name, c->name);
+    }
+    if (newest != 0) {
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "UPDATE models SET newest = ?2, live = ?3, revision = revision + 1 WHERE name = ?1",
+            store_text(c->name), store_int(newest), store_int(live));
+    } else { /* of a deleted name only the counters stay */
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', "
+                  "revision = revision + 1 WHERE name = ?",
+                  store_text(c->name));
+    }
+    store_tx_model_change(tx, c->name, live, newest ? 0 : INT64_MAX, c->version);
+}
+
+bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
+                        const struct store_condition *condition, struct problem *problem) {
+    struct change c = {.name = name,
+                       .version = version,
+                       .promote = promote,
+                       .condition = condition};
+    if (!store_write(store, delete, &c, problem)) {
+        return false;
+    }
+    store_writer_kick(store);
+    return true;
+}

@@ -1,0 +1,185 @@
+/* Reading models. */
+#include "store/sqlite/internal.h"
+#include <inttypes.h>
+
+typedef bool (*model_each)(void *arg, const struct store_model *m);
+
+#define MODEL_SELECT                                                                               \
+    "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
+    "m.description, m.tags, m.revision"                                                            \
+    " FROM model_versions v JOIN models m ON m.name = v.name "
+
+void store_model_done(struct store_model *m) {
+    if (m) {
+        free(m->info);
+        free(m->description);
+        free(m->tags);
+        *m = (struct store_model){0};
+    }
+}
+
+static bool load(struct store_query *q, struct store_model *out) {
+    *out = (struct store_model){.id = store_query_int(q, 0),
+                                .version = store_query_int(q, 2),
+                                .live_version = store_query_int(q, 3),
+                                .newest_version = store_query_int(q, 4),
+                                .created_at = store_query_int(q, 5),
+                                .bytes = store_query_int(q, 6),
+                                .info = store_query_take(q, 7),
+                                .description = store_query_take(q, 8),
+                                .tags = store_query_take(q, 9),
+                                .revision = store_query_int(q, 10)};
+    store_query_copy(q, 1, out->name, sizeof out->name);
+    store_etag(out->version, out->revision, out->etag);
+    if (q->problem->type) {
+        store_model_done(out);
+        return false;
+    }
+    return true;
+}
+
+static void unknown(const char *name, int64_t version, struct problem *problem) {
+    if (version) {
+        problem_set(problem, PROBLEM_UNKNOWN_MODEL,
+                    "there is no version %" PRId64 " of a model \"%s\"", version, name);
+    } else {
+        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
+    }
+}
+
+/* Not found: a problem. */
+static void find(struct store_connection *c, const char *name, int64_t version,
+                 struct store_model *out, struct problem *problem) {
+    struct store_query q;
+    if (version) {
+        STORE_QUERY(&q, c, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = ?",
+                    store_text(name), store_int(version));
+    } else {
+        STORE_QUERY(&q, c, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = m.live",
+                    store_text(name));
+    }
+    if (store_query_row(&q)) {
+        load(&q, out);
+    } else if (!problem->type) {
+        unknown(name, version, problem);
+    }
+    store_query_end(&q);
+}
+
+void store_model_find_live(struct store_tx *tx, const char *name, struct store_model *out) {
+    if (!tx->problem->type) {
+        find(tx->connection, name, 0, out, tx->problem);
+    }
+}
+
+bool store_model_get(struct store *store, const char *name, int64_t version,
+                     struct store_model *out, struct problem *problem) {
+    struct store_read r;
+    struct store_model m = {0};
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    find(r.connection, name, version, &m, problem);
+    if (!store_read_end(&r)) {
+        store_model_done(&m);
+        return false;
+    }
+    *out = m;
+    return true;
+}
+
+static void each_row(struct store_query *q, model_each each, void *arg) {
+    bool more = true;
+    while (more && store_query_row(q)) {
+        struct store_model m;
+        if (load(q, &m)) {
+            more = each(arg, &m);
+            store_model_done(&m);
+        }
+    }
+    store_query_end(q);
+}
+
+bool store_model_list(struct store *store, const char *after, size_t limit, model_each each,
+                      void *arg, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                MODEL_SELECT "WHERE v.version = m.live AND m.name > ? ORDER BY m.name LIMIT ?",
+                store_text(after ? after : ""),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    each_row(&q, each, arg);
+    return store_read_end(&r);
+}
+
+bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit,
+                          model_each each, void *arg, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?",
+                   store_text(name)) &&
+        !problem->type) {
+        unknown(name, 0, problem);
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",
+                store_text(name), store_int(after),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    each_row(&q, each, arg);
+    return store_read_end(&r);
+}
+
+/* All chunks within one read, so that a deletion meanwhile takes nothing away. */
+static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct buf *out) {
+    struct buf chunk = {0};
+    int64_t n = STORE_ASK(r->connection, r->problem, 0,
+                          "SELECT count(*) FROM chunks WHERE part = ?", store_int(part));
+    if (!r->problem->type && !buf_reserve(out, (size_t)bytes)) {
+        problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a model of %" PRId64 " bytes",
+                    bytes);
+    }
+    for (int64_t i = 0; i < n && !r->problem->type && store_blob_read(r, part, i, 0, &chunk); i++) {
+        buf_append(out, chunk.data, chunk.size);
+    }
+    if (!r->problem->type && (out->failed || out->size != (size_t)bytes)) {
+        problem_set(r->problem, PROBLEM_INTERNAL,
+                    "stored data is damaged: a model has %zu bytes, not %" PRId64, out->size,
+                    bytes);
+    }
+    buf_done(&chunk);
+}
+
+bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    struct buf bytes = {0};
+    int64_t part = 0, size = 0;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem, "SELECT part, bytes FROM model_versions WHERE id = ?",
+                store_int(id));
+    if (store_query_row(&q)) {
+        part = store_query_int(&q, 0);
+        size = store_query_int(&q, 1);
+    }
+    store_query_end(&q);
+    if (part) {
+        read_bytes(&r, part, size, &bytes);
+    } else {
+        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model version of id %" PRId64, id);
+    }
+    if (!store_read_end(&r)) {
+        buf_done(&bytes);
+        return false;
+    }
+    buf_done(out);
+    *out = bytes;
+    return true;
+}

@@ -1,0 +1,74 @@
+/* Counted pins of dataset versions. */
+#include "store/sqlite/pins.h"
+#include "store/sqlite/internal.h"
+
+void store_pins_init(struct store_pins *pins) {
+    pthread_mutex_init(&pins->mutex, NULL);
+}
+
+void store_pins_done(struct store_pins *pins) {
+    pthread_mutex_destroy(&pins->mutex);
+    free(pins->pins);
+}
+
+/* With the mutex held. */
+static struct store_pin *find(struct store_pins *pins, int64_t version) {
+    for (size_t i = 0; i < pins->n; i++) {
+        if (pins->pins[i].version == version) {
+            return &pins->pins[i];
+        }
+    }
+    return NULL;
+}
+
+static struct store_pin *add(struct store_pins *pins, int64_t version) {
+    if (pins->n == pins->room) {
+        size_t room = pins->room ? 2 * pins->room : 16;
+        struct store_pin *more = realloc(pins->pins, room * sizeof *more);
+        if (!more) {
+            return NULL;
+        }
+        pins->pins = more;
+        pins->room = room;
+    }
+    struct store_pin *pin = &pins->pins[pins->n++];
+    *pin = (struct store_pin){.version = version};
+    return pin;
+}
+
+bool store_pinned(struct store_pins *pins, int64_t version) {
+    pthread_mutex_lock(&pins->mutex);
+    bool pinned = pins->unnamed > 0 || find(pins, version);
+    pthread_mutex_unlock(&pins->mutex);
+    return pinned;
+}
+
+void store_dataset_pin(struct store *store, int64_t id) {
+    struct store_pins *pins = &store->pins;
+    pthread_mutex_lock(&pins->mutex);
+    struct store_pin *pin = find(pins, id);
+    pin = pin ? pin : add(pins, id);
+    if (pin) {
+        pin->count++;
+    } else {
+        pins->unnamed++;
+    }
+    pthread_mutex_unlock(&pins->mutex);
+}
+
+void store_dataset_unpin(struct store *store, int64_t id) {
+    struct store_pins *pins = &store->pins;
+    pthread_mutex_lock(&pins->mutex);
+    struct store_pin *pin = find(pins, id);
+    bool last = false;
+    if (pin && --pin->count == 0) {
+        *pin = pins->pins[--pins->n];
+        last = true;
+    } else if (!pin && pins->unnamed > 0) {
+        last = --pins->unnamed == 0;
+    }
+    pthread_mutex_unlock(&pins->mutex);
+    if (last) {
+        store_writer_kick(store);
+    }
+}

@@ -1,0 +1,192 @@
+/* Opening and closing a store, its health and its sizes. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/sqlite/dbfile.h"
+#include "store/sqlite/internal.h"
+#include "store/sqlite/migrate.h"
+#include <inttypes.h>
+#include <sys/stat.h>
+
+enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
+
+/* ---- open ---- */
+
+/* Whatever others have leased is free at once, whatever the clock says: our holding the lock proves them dead. */
+static void recover(struct store_tx *tx, void *arg) {
+    (void)arg;
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner <> ?",
+              store_text(tx->store->owner));
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner <> ?",
+              store_text(tx->store->owner));
+    store_jobs_expire(tx);
+}
+
+/* A full disk is no reason not to serve what is there: then it is tried again later. */
+bool store_recover(struct store *store, struct problem *problem) {
+    enum { AGAIN_MS = 2000 };
+    struct problem own = {0};
+    const bool done = store_writer_transact(store, recover, NULL, true, &own),
+               later = own.type == PROBLEM_STORAGE_FULL;
+    store->writer.recover_ns = later ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
+    if (later) {
+        log_warn("store.recover", log_str("problem", own.detail));
+    } else if (!done) {
+        problem_copy(problem, &own);
+    }
+    problem_done(&own);
+    return done || later;
+}
+
+/* On the connection that will be the writer thread's. */
+static bool open_database(struct store *store, bool backup, struct problem *problem) {
+    struct store_connection *c = store_connection_open(store->path, STORE_WRITE, problem);
+    store->writer.connection = c;
+    if (!c || !store_dbfile_prepare(c, store->path, problem)) {
+        return false;
+    }
+    size_t n;
+    const struct store_migration *migrations = store_migrations(&n);
+    return store_migrate(c, migrations, n, backup, problem);
+}
+
+static bool set_up(struct store *store, const struct store_settings *settings,
+                   struct problem *problem) {
+    store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
+    store->bulk_limit = settings->bulk_limit > 0 ? settings->bulk_limit : BULK_LIMIT;
+    snprintf(store->owner, sizeof store->owner, "%016" PRIx64 "%016" PRIx64, ids_random(),
+             ids_random());
+    store->path = store_dbfile_find(settings->path, problem);
+    if (!store->path) {
+        return false;
+    }
+    size_t size = strlen(store->path) + sizeof "-wal";
+    store->log_path = malloc(size);
+    if (!store->log_path) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    snprintf(store->log_path, size, "%s-wal", store->path);
+    return true;
+}
+
+/* Everything but the thread. */
+static bool prepare(struct store *store, const struct store_settings *settings,
+                    struct problem *problem) {
+    if (!set_up(store, settings, problem)) {
+        return false;
+    }
+    store->lock_fd = store_lock_take(store->path, problem);
+    if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) ||
+        !open_database(store, !settings->no_backup, problem)) {
+        return false;
+    }
+    sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);
+    store->next_blob = STORE_ASK(store->writer.connection, problem, 0,
+                                 "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES);
+    return !problem->type && store_recover(store, problem);
+}
+
+static void dismantle(struct store *store) {
+    store_readers_done(&store->readers);
+    store_writer_done(store);
+    store_parts_done(&store->parts);
+    store_pins_done(&store->pins);
+    store_claims_done(&store->claims);
+    store_ring_done(&store->ring);
+    store_lock_release(store->lock_fd); /* last: until here nobody else may open the file */
+    free(store->log_path);
+    free(store->path);
+    free(store);
+}
+
+bool store_open(const struct store_settings *settings, struct store **out,
+                struct problem *problem) {
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    store->lock_fd = -1;
+    store_pins_init(&store->pins);
+    store_claims_init(&store->claims);
+    bool ok = store_ring_init(&store->ring, problem);
+    ok = store_readers_init(&store->readers, problem) && ok;
+    ok = store_parts_init(&store->parts, problem) && ok;
+    ok = store_writer_init(store, problem) && ok;
+    if (!ok || !prepare(store, settings, problem) || !store_writer_start(store, problem)) {
+        dismantle(store);
+        return false;
+    }
+    log_info("store.open", log_str("path", store->path), log_str("owner", store->owner));
+    *out = store;
+    return true;
+}
+
+/* ---- close ---- */
+
+void store_close(struct store *store) {
+    if (!store) {
+        return;
+    }
+    store_writer_stop(
+        store); /* from here on its connection is ours. What it leases is freed by the next store_open */
+    store_checkpoint_last(store);
+    log_info("store.closed", log_str("path", store->path));
+    dismantle(store);
+}
+
+/* ---- health, sizes ---- */
+
+const char *store_owner(const struct store *store) {
+    return store->owner;
+}
+
+bool store_healthy(struct store *store, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin_within(&r, store, HEALTH_MS, problem)) {
+        return false;
+    }
+    STORE_ASK(r.connection, problem, 0, "SELECT count(*) FROM migrations", STORE_NO_VALUES);
+    if (!store_read_end(&r)) {
+        return false;
+    }
+    return store_writer_pulse(store, HEALTH_MS) ||
+           problem_set(problem, PROBLEM_UNAVAILABLE,
+                       "the database's writer has not answered within %d ms", HEALTH_MS);
+}
+
+static int64_t file_size(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+void store_stats(struct store *store, struct store_stats *out) {
+    struct problem problem = {0};
+    struct store_read r;
+    *out = (struct store_stats){.database_bytes = file_size(store->path),
+                                .log_bytes = file_size(store->log_path)};
+    if (store_read_begin(&r, store, &problem)) {
+        out->free_bytes = STORE_PAGE_SIZE * STORE_ASK(r.connection, &problem, 0,
+                                                      "PRAGMA freelist_count", STORE_NO_VALUES);
+        out->dataset_bytes = STORE_ASK(r.connection, &problem, 0,
+                                       "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
+                                       "(SELECT p.part FROM dataset_versions v JOIN"
+                                       " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
+                                       STORE_NO_VALUES);
+        out->doomed_bytes = STORE_ASK(r.connection, &problem, 0,
+                                      "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
+                                      "(SELECT id FROM parts WHERE state <> 1 AND state = 2 UNION"
+                                      " SELECT p.part FROM dataset_versions v JOIN dataset_parts p "
+                                      "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
+                                      " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
+                                      "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
+                                      STORE_NO_VALUES);
+        store_read_end(&r);
+    }
+    problem_done(&problem);
+    pthread_mutex_lock(&store->writer.mutex);
+    out->state_queue = store->writer.state.n;
+    out->bulk_queue = store->writer.bulk.n;
+    out->bulk_bytes = store->writer.bulk.bytes;
+    pthread_mutex_unlock(&store->writer.mutex);
+}

@@ -1,0 +1,151 @@
+/* Giving back what nobody sees any more: deleted dataset versions, dead parts, parts whose owner is gone; then the file's free pages. Some MiB a step, so that commits pass. */
+#include "base/log.h"
+#include "store/sqlite/internal.h"
+
+enum {
+    STEP_BYTES = 8 * 1024 * 1024, /* given back in one transaction */
+    STEP_BLOBS = 8192,            /* the same for small ones */
+    STEP_CHUNKS = 64,
+    STEP_PARTS = 64,
+    VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE,
+    TIGHT_PAGES = 8 /* on a disk without room for more */
+};
+
+/* What one step has to do and what it did. */
+struct sweep {
+    int64_t dropped[STEP_PARTS]; /* parts that this process dropped */
+    size_t n_dropped;
+    int64_t bytes; /* given back */
+    bool worked;
+};
+
+/* A stored chunk to go. */
+struct doomed {
+    int64_t chunk, first_blob, n_blobs, bytes;
+};
+
+void store_part_kill(struct store_tx *tx, int64_t part) {
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = 2 WHERE id = ?",
+              store_int(part));
+}
+
+/* The first deleted version that nothing reads. 0: none. */
+static int64_t find_hidden(struct store_tx *tx) {
+    struct store_query q;
+    int64_t found = 0;
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM dataset_versions WHERE hidden = 1",
+                STORE_NO_VALUES);
+    while (!found && store_query_row(&q)) {
+        int64_t id = store_query_int(&q, 0);
+        found = store_pinned(&tx->store->pins, id) ? 0 : id;
+    }
+    store_query_end(&q);
+    return found;
+}
+
+/* Its parts die unless another version has them too. */
+static void remove_version(struct store_tx *tx, int64_t version) {
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM dataset_parts o WHERE o.part = parts.id AND o.version <> "
+        "?1)",
+        store_int(version));
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_parts WHERE version = ?",
+              store_int(version));
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_versions WHERE id = ?",
+              store_int(version));
+}
+
+/* Collects chunks up to the step's size; they are deleted after the query has ended. */
+static size_t collect(struct store_tx *tx, int64_t part, struct doomed *out) {
+    struct store_query q;
+    size_t n = 0;
+    int64_t bytes = 0, blobs = 0;
+    STORE_QUERY(
+        &q, tx->connection, tx->problem,
+        "SELECT chunk, first_blob, n_blobs, bytes FROM chunks WHERE part = ? ORDER BY chunk",
+        store_int(part));
+    while (n < STEP_CHUNKS && bytes < STEP_BYTES && blobs < STEP_BLOBS && store_query_row(&q)) {
+        out[n] = (struct doomed){store_query_int(&q, 0), store_query_int(&q, 1),
+                                 store_query_int(&q, 2), store_query_int(&q, 3)};
+        bytes += out[n].bytes;
+        blobs += out[n].n_blobs;
+        n++;
+    }
+    store_query_end(&q);
+    return n;
+}
+
+static void remove_chunks(struct store_tx *tx, int64_t part, struct sweep *sweep) {
+    struct doomed doomed[STEP_CHUNKS];
+    size_t n = collect(tx, part, doomed);
+    for (size_t i = 0; i < n; i++) {
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM blobs WHERE id >= ? AND id < ?",
+                  store_int(doomed[i].first_blob),
+                  store_int(doomed[i].first_blob + doomed[i].n_blobs));
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM chunks WHERE part = ? AND chunk = ?",
+                  store_int(part), store_int(doomed[i].chunk));
+        sweep->bytes += doomed[i].bytes;
+    }
+    if (n == 0) {
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM parts WHERE id = ?", store_int(part));
+    }
+}
+
+static void step(struct store_tx *tx, void *arg) {
+    struct sweep *sweep = arg;
+    for (size_t i = 0; i < sweep->n_dropped; i++) {
+        store_part_kill(tx, sweep->dropped[i]);
+    }
+    int64_t version = find_hidden(tx);
+    int64_t part = version ? 0
+                           : STORE_ASK(tx->connection, tx->problem, 0,
+                                       "SELECT id FROM parts WHERE state <> 1 AND (state = 2 OR "
+                                       "(owner <> ?1 AND lease_until < ?2)) LIMIT 1",
+                                       store_text(tx->store->owner), store_int(tx->now));
+    if (version) {
+        remove_version(tx, version);
+    } else if (part) {
+        remove_chunks(tx, part, sweep);
+    }
+    sweep->worked = version || part;
+}
+
+/* Moves the last pages of the file into its holes. Only when no chunk waits: a new one would fill the holes better. */
+static bool vacuum(struct store *store, bool *more, struct problem *problem) {
+    struct store_connection *c = store->writer.connection;
+    if (STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0) {
+        int64_t lacking;
+        char sql[64];
+        snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)",
+                 store_disk_has_room(store, VACUUM_PAGES * STORE_PAGE_SIZE, &lacking)
+                     ? VACUUM_PAGES
+                     : TIGHT_PAGES);
+        store_connection_exec(c, sql, problem);
+        *more = STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0;
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+bool store_sweep_step(struct store *store, bool busy, bool *more) {
+    struct sweep sweep = {0};
+    struct problem problem = {0};
+    sweep.n_dropped = store_parts_dropped(&store->parts, sweep.dropped, STEP_PARTS);
+    if (store_writer_transact(store, step, &sweep, false, &problem)) {
+        for (size_t i = 0; i < sweep.n_dropped; i++) {
+            store_parts_forget(&store->parts, sweep.dropped[i]);
+        }
+        metric_add(store->writer.swept_bytes, (double)sweep.bytes);
+        *more = sweep.worked || sweep.n_dropped == STEP_PARTS;
+        if (!*more && !busy) {
+            vacuum(store, more, &problem);
+        }
+    }
+    bool ok = problem.type == PROBLEM_NONE;
+    if (!ok) {
+        log_warn("store.sweep", log_str("problem", problem.detail));
+    }
+    problem_done(&problem);
+    return ok;
+}

@@ -1,0 +1,171 @@
+/* For the tests of table readers: a sink in memory, a body read in given cuts, and the rows back as text. */
+#ifndef TESTS_WIRE_TABLE_HELPER_H
+#define TESTS_WIRE_TABLE_HELPER_H
+
+/* cmocka wants these before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/formats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A table as a store would keep it. */
+struct table {
+    bool well;               /* wire_table_end said so */
+    struct wire_blob *blobs; /* [n_chunks × n_columns] */
+    int64_t *rows;           /* [n_chunks] */
+    size_t n_chunks, n_columns;
+    size_t n_reread;               /* calls of reread */
+    struct wire_table_summary sum; /* pointers below */
+    char *columns, *notes;         /* copies */
+    struct problem problem;        /* when not well */
+    struct buf problem_text;       /* as the client reads it */
+};
+
+static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows,
+                                    struct wire_blob *blobs, size_t n_columns,
+                                    struct problem *problem) {
+    struct table *t = arg;
+    (void)problem;
+    assert_int_equal(chunk, t->n_chunks);
+    assert_true(n_rows > 0);
+    assert_true(t->n_columns == 0 || t->n_columns == n_columns);
+    t->n_columns = n_columns;
+    t->blobs = realloc(t->blobs, (t->n_chunks + 1) * n_columns * sizeof *t->blobs);
+    t->rows = realloc(t->rows, (t->n_chunks + 1) * sizeof *t->rows);
+    assert_non_null(t->blobs);
+    assert_non_null(t->rows);
+    memcpy(t->blobs + t->n_chunks * n_columns, blobs, n_columns * sizeof *blobs);
+    t->rows[t->n_chunks++] = n_rows;
+    return true;
+}
+
+static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                                     struct problem *problem) {
+    struct table *t = arg;
+    (void)problem;
+    assert_true((size_t)chunk < t->n_chunks && column < t->n_columns);
+    const struct wire_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
+    t->n_reread++;
+    buf_append(out, blob->bytes, blob->size);
+    return true;
+}
+
+/* Feeds the body in pieces: cut[0 … n_cuts - 1] are offsets, ascending. */
+static inline struct table table_read_cut(const struct wire_table_options *options,
+                                          const char *body, size_t size, const size_t *cut,
+                                          size_t n_cuts) {
+    struct table t = {0};
+    struct problem early = {0};
+    const struct wire_table_sink sink = {table_sink_chunk, table_sink_reread, &t};
+    struct wire_table *reader = wire_table_new(options, &sink);
+    assert_non_null(reader);
+    size_t at = 0;
+    bool go_on = true;
+    for (size_t i = 0; i <= n_cuts && go_on; i++) {
+        const size_t upto = i < n_cuts ? cut[i] : size;
+        char *piece = malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
+        assert_non_null(piece);
+        memcpy(piece, body + at, upto - at);
+        go_on = wire_table_feed(reader, piece, upto - at, &early);
+        free(piece);
+        at = upto;
+    }
+    t.well = wire_table_end(reader, &t.sum, &t.problem);
+    assert_true(go_on || !t.well);
+    if (t.well) {
+        t.columns = strdup(t.sum.columns);
+        t.notes = strdup(t.sum.notes);
+    } else {
+        assert_int_not_equal(t.problem.type, PROBLEM_NONE);
+        problem_write(&t.problem, "", NULL, &t.problem_text);
+        if (!go_on) { /* the same verdict at both places */
+            struct buf text = {0};
+            problem_write(&early, "", NULL, &text);
+            assert_string_equal(buf_cstr(&text), buf_cstr(&t.problem_text));
+            buf_done(&text);
+        }
+    }
+    problem_done(&early);
+    wire_table_free(reader);
+    return t;
+}
+
+static inline struct table table_read_options(const struct wire_table_options *options,
+                                              const char *body) {
+    return table_read_cut(options, body, strlen(body), NULL, 0);
+}
+
+static inline struct table table_read(const char *body) {
+    return table_read_options(&(struct wire_table_options){0}, body);
+}
+
+static inline void table_done(struct table *t) {
+    for (size_t i = 0; i < t->n_chunks * t->n_columns; i++) {
+        free(t->blobs[i].bytes);
+    }
+    free(t->blobs);
+    free(t->rows);
+    free(t->columns);
+    free(t->notes);
+    problem_done(&t->problem);
+    buf_done(&t->problem_text);
+}
+
+/* All rows as text in a format, by the types of the summary (as_text: every column as strings). */
+static inline void table_rows(const struct table *t, enum wire_row_format format, bool as_text,
+                              struct buf *out) {
+    struct wire_schema schema = {0};
+    struct problem problem = {0};
+    assert_true(wire_schema_parse(t->columns, &schema, &problem));
+    assert_int_equal(schema.n, t->n_columns);
+    const char **names = calloc(schema.n, sizeof *names);
+    dn_column_chunk **chunk = calloc(schema.n, sizeof *chunk);
+    dn_column_view *view = calloc(schema.n, sizeof *view);
+    assert_true(names != NULL && chunk != NULL && view != NULL);
+    for (size_t j = 0; j < schema.n; j++) {
+        names[j] = schema.columns[j].name;
+        assert_int_equal(dn_column_chunk_new(&chunk[j], NULL), DN_OK);
+    }
+    if (format == WIRE_ROWS_CSV || format == WIRE_ROWS_TSV) {
+        wire_csv_header(names, schema.n, format == WIRE_ROWS_TSV ? '\t' : ',', out);
+    }
+    bool begun = false;
+    for (size_t c = 0; c < t->n_chunks; c++) {
+        for (size_t j = 0; j < schema.n; j++) {
+            const struct wire_blob *blob = &t->blobs[c * t->n_columns + j];
+            dn_error error;
+            dn_error_clear(&error);
+            const dn_column_type type = as_text ? DN_TEXT : schema.columns[j].type;
+            if (dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, type, &view[j], &error) !=
+                DN_OK) {
+                fail_msg("column %s: %s", names[j], error.message);
+            }
+            assert_int_equal(view[j].n_rows, t->rows[c]);
+        }
+        wire_rows_write(format, view, names, schema.n, 0, (size_t)t->rows[c], begun, out);
+        begun = true;
+    }
+    for (size_t j = 0; j < schema.n; j++) {
+        dn_column_chunk_free(chunk[j]);
+    }
+    free(names);
+    free(chunk);
+    free(view);
+    wire_schema_done(&schema);
+}
+
+/* A seeded sequence of its own, the same everywhere. */
+static inline uint32_t table_random(uint64_t *state) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33);
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* How the delimiter and the header of separated text are found out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/csv/csv_sniff.h"
+
+#include <string.h>
+
+static struct csv_sample sample_of(const char *body) {
+    return (struct csv_sample){.bytes = body, .n = strlen(body), .whole = true};
+}
+
+static void check_delimiter(const char *body, char expected) {
+    const struct csv_sample sample = sample_of(body);
+    assert_int_equal(csv_sniff_delimiter(&sample, NULL), expected);
+}
+
+static void test_delimiter(void **state) {
+    (void)state;
+    check_delimiter("a,b\n1,2\n", ',');
+    check_delimiter("a;b\n1,5;2,5\n2,5;1\n", ';');
+    check_delimiter("a\tb\nx, y\tz\n1\t2, 3, 4\n", '\t');
+    check_delimiter("a|b|c\n1|2|3\n", '|');
+    check_delimiter("a b\tc d\nx, y\tz, w\n", '\t');
+    check_delimiter("name,notes\n\"x;y\",\"a;b;c\"\n\"u;v\",\"d\"\n", ',');
+    check_delimiter("one\ntwo\nthree\n", ',');
+    check_delimiter("", ',');
+    check_delimiter("a,b,c\n1,2,3\n4,5\n6,7,8\n", ','); /* one ragged row does not change it */
+    check_delimiter("a,b;c\n1,2;3\n", ',');
+    struct csv_sample sample = sample_of("a,b\n1,2\n3");
+    struct csv_shape shape;
+    sample.whole = false;
+    csv_sniff_delimiter(&sample, &shape);
+    assert_int_equal(shape.rows, 2); /* the third is not complete */
+    assert_int_equal(shape.cells, 2);
+    sample.whole = true;
+    csv_sniff_delimiter(&sample, &shape);
+    assert_int_equal(shape.rows, 3);
+}
+
+static void check_shape(const char *body, char comment, char delimiter, size_t rows, size_t cells) {
+    struct csv_sample sample = sample_of(body);
+    struct csv_shape shape;
+    sample.comment = comment;
+    assert_int_equal(csv_sniff_delimiter(&sample, &shape), delimiter);
+    assert_int_equal(shape.rows, rows);
+    assert_int_equal(shape.cells, cells);
+}
+
+/* Lines that begin with # are rows if they are as long as the first row that does not. */
+static void test_comments(void **state) {
+    (void)state;
+    check_shape("# made by; hand; today; with care\na,b\n1,2\n# one\n3,4\n", '\0', ',', 3, 2);
+    check_shape("#,name,type\n1,x,y\n2,u,v\n", '\0', ',', 3, 3);
+    check_shape("#a;1\n#b;2\n", '\0', ';', 0, 2); /* nothing but such rows */
+    check_shape("; a,b,c\n1,2\n3,4\n", ';', ',', 2, 2);
+    check_shape("%;;;;\n%;;;;\na,b\n1,2\n", '%', ',', 2, 2);
+    check_shape("# a;b\n1;2\n", '%', ';', 2, 2); /* another comment character: # begins a row */
+}
+
+static void check_found(const char *body, bool header, bool doubtful) {
+    struct missing missing;
+    struct problem problem = {0};
+    struct csv_header found = {0};
+    assert_true(missing_init(&missing, NULL, &problem));
+    const struct csv_sample sample = sample_of(body);
+    struct csv_shape shape;
+    csv_sniff_shape(&sample, ',', &shape);
+    assert_true(csv_sniff_header(&sample, ',', shape.cells, &missing, &found));
+    if (found.header != header || found.doubtful != doubtful) {
+        fail_msg("header %d, doubtful %d: %s", found.header, found.doubtful, body);
+    }
+}
+
+static void check_header(const char *body, bool expected) {
+    check_found(body, expected, false);
+}
+
+/* Numbers and tokens for missing in the first row. */
+static void test_doubtful_headers(void **state) {
+    (void)state;
+    check_found("id,2020,2021\n1,2,3\n", true, true);
+    check_found("id,2020,2021\n1,2,3\n2,,4\n", true, true);
+    check_found("label,0,1,2\ncat,1,2,3\n", false, true); /* no word over numbers */
+    check_found("name,2020,2021\nfoo,2,3\n", false, true);
+    check_found("a,NA,?\n1,2,3\n", false, true);
+    check_found("a,,7\n1,2,3\n", false, true);
+    check_found("id,2020,2020\n1,2,3\n", false, false); /* twice */
+    check_found("id,2,3\n1,2,4\n", false, false);       /* again in its column */
+    check_found("id,20.5,3\n1,2,4\n", false, false);    /* no name has a fraction */
+    check_found("id,-2,3\n1,2,4\n", false, false);
+    check_found("id,true,3\n1,false,4\n", false, false);
+    check_found("150,4,setosa\n5.1,3.5,0\n", true, true);
+    check_found("setosa,1\nvirginica,2\nsetosa,3\n", false, false);
+    check_found("alice,30\nbob,31\n", false, true);
+}
+
+static void test_header(void **state) {
+    (void)state;
+    check_header("sepal_length,species\n5.1,setosa\n4.9,setosa\n", true);
+    check_header("5.1,setosa\n4.9,setosa\n", false);
+    check_header("1,2,3\n4,5,6\n", false);
+    check_header("type,cap_shape\np,x\ne,x\np,b\n", true);
+    check_header("p,x\ne,x\np,b\n", false); /* the first row's texts come again */
+    check_header("p,p\ne,x\n", false);      /* or twice in it */
+    check_header("a,a\n1,2\n", true);       /* over numbers they are names: told as a fault later */
+    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* an unnamed index */
+    check_header(",x\nb,c\n", false);
+    check_header("survived,name\n0,Braund\n1,Cumings\n", true);
+    check_found("?,a\nb,c\n", false, true);                  /* a token for missing is data */
+    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);       /* booleans below words */
+    check_header("id,name\n1,x\n2,y\nid,name\n3,z\n", true); /* files put together */
+    check_header("u,v\nx,y\nu,v\nz,w\n", false); /* rows of words that come again are data */
+    check_header("u\n1\nu\n2\n", false);
+    check_header("u,1\n2,3\nw,1\n", false);
+    check_header("true,x\nfalse,y\n", false);
+    check_header("alice\nbob\ncarol\n", true); /* no reason against it */
+    check_header("ham,Go until\nspam,Free\nham,Ok\n", false);
+    check_header("a,b,c\n", true);
+    check_header("1,2\n", false);
+    check_header("x,y\n,\n?,NA\n", true);
+    check_header("", false);
+    check_header("a\nNaN\n1\n", true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter),
+                                       cmocka_unit_test(test_comments),
+                                       cmocka_unit_test(test_header),
+                                       cmocka_unit_test(test_doubtful_headers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* The query parameters of an upload, media types, and what the text of a cell says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/table/table_options.h"
+#include "formats/text/cell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_refused(const char *name, const char *value, const char *text) {
+    struct wire_table_options options = {0};
+    struct problem problem = {0};
+    assert_false(wire_table_option(&options, name, value, &problem));
+    assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
+    if (strstr(problem.detail, text) == NULL) {
+        fail_msg("%s is not in %s", text, problem.detail);
+    }
+    problem_done(&problem);
+}
+
+static void test_options(void **state) {
+    (void)state;
+    struct wire_table_options options = {0};
+    struct problem problem = {0};
+    assert_true(wire_table_option(&options, "header", "true", &problem));
+    assert_int_equal(options.header, WIRE_HEADER_YES);
+    assert_true(wire_table_option(&options, "header", "false", &problem));
+    assert_int_equal(options.header, WIRE_HEADER_NO);
+    assert_true(wire_table_option(&options, "header", "auto", &problem));
+    assert_int_equal(options.header, WIRE_HEADER_AUTO);
+    assert_true(wire_table_option(&options, "delimiter", "\t", &problem));
+    assert_int_equal(options.delimiter, '\t');
+    assert_true(wire_table_option(&options, "delimiter", "semicolon", &problem));
+    assert_int_equal(options.delimiter, ';');
+    assert_true(wire_table_option(&options, "missing", "-1,none", &problem));
+    assert_string_equal(options.missing, "-1,none");
+    assert_true(wire_table_option(&options, "types", "a:text,b:c:numeric", &problem));
+    assert_true(wire_table_option(&options, "label", "class", &problem));
+    assert_string_equal(options.label, "class");
+    assert_int_equal(problem.type, PROBLEM_NONE);
+    check_refused("header", "yes",
+                  "parameter \"header\" must be auto, true or false (got \"yes\")");
+    check_refused("delimiter", "x",
+                  "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
+    check_refused("delimiter", "", "got \"\"");
+    check_refused("types", "a", "parameter \"types\" must be a list of name:type (got \"a\")");
+    check_refused("types", ":text", "must be a list of name:type");
+    check_refused("types", "a:text,,b:text", "must be a list of name:type");
+    check_refused("types", "a:colour",
+                  "a type must be numeric, boolean, categorical or text (got \"colour\")");
+    check_refused("types", "a:a very long type that is none", "a type must be");
+    check_refused("types", "a:text,b:text,a:numeric", "names the column \"a\" twice");
+    check_refused("label", "", "parameter \"label\" must be a name of 1 to 255 bytes (got 0)");
+    check_refused("colour", "x", "unknown query parameter \"colour\"");
+    char tokens[200];
+    memset(tokens, 'x', sizeof tokens);
+    tokens[199] = '\0';
+    check_refused("missing", tokens, "a token must be at most 64 bytes (got 199)");
+    for (size_t i = 1; i < sizeof tokens - 1; i += 2) {
+        tokens[i] = ',';
+    }
+    check_refused("missing", tokens, "must list at most 64 tokens");
+}
+
+static void test_types(void **state) {
+    (void)state;
+    struct type_override *list = NULL;
+    size_t n = 9;
+    struct problem problem = {0};
+    assert_true(table_types_parse("a:text,b:c:numeric, d :boolean", &list, &n, &problem));
+    assert_int_equal(n, 3);
+    assert_int_equal(list[0].type, DN_TEXT);
+    assert_memory_equal(list[1].name, "b:c", 3);
+    assert_int_equal(list[1].length, 3);
+    assert_int_equal(list[1].type, DN_NUMERIC);
+    free(list);
+    assert_true(table_types_parse(
+        "\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n,
+        &problem));
+    assert_int_equal(n, 4);
+    assert_int_equal(list[0].length, 3);
+    assert_memory_equal(list[0].name, "a,b", 3);
+    assert_int_equal(list[0].type, DN_TEXT);
+    assert_int_equal(list[1].length, 8);
+    assert_memory_equal(list[1].name, "say \"hi\"", 8);
+    assert_int_equal(list[1].type, DN_BOOLEAN);
+    assert_memory_equal(list[2].name, "e\"f", 3);
+    assert_memory_equal(list[3].name, "g:h", 3);
+    free(list);
+    check_refused("types", "\"a,b:text", "must be a list of name:type");
+    check_refused("types", "\"a,b\"text", "must be a list of name:type");
+    check_refused("types", "\"\":text", "must be a list of name:type");
+    check_refused("types", "a:text,\"a\":numeric", "names the column \"a\" twice");
+    assert_true(table_types_parse(NULL, &list, &n, &problem));
+    assert_int_equal(n, 0);
+    free(list);
+}
+
+static void test_media_types(void **state) {
+    (void)state;
+    enum wire_format format;
+    assert_true(wire_table_format("", &format));
+    assert_int_equal(format, WIRE_SNIFF);
+    assert_true(wire_table_format("text/csv", &format));
+    assert_int_equal(format, WIRE_CSV);
+    assert_true(wire_table_format("text/tab-separated-values", &format));
+    assert_int_equal(format, WIRE_TSV);
+    assert_true(wire_table_format("application/json", &format));
+    assert_int_equal(format, WIRE_JSON);
+    static const char *const lines[] = {"application/x-ndjson", "application/ndjson",
+                                        "application/jsonl"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(wire_table_format(lines[i], &format));
+        assert_int_equal(format, WIRE_NDJSON);
+    }
+    assert_false(wire_table_format("application/xml", &format));
+}
+
+static void test_wrong_options_are_told_at_the_first_call(void **state) {
+    (void)state;
+    struct problem problem = {0};
+    struct wire_table *t =
+        wire_table_new(&(struct wire_table_options){.types = "a"}, &(struct wire_table_sink){0});
+    assert_non_null(t);
+    assert_false(wire_table_feed(t, "a\n1\n", 4, &problem));
+    assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
+    problem_done(&problem);
+    wire_table_free(t);
+}
+
+static void test_cells(void **state) {
+    static const struct {
+        const char *text;
+        enum cell_says says;
+    } cases[] = {{"", CELL_MISSING},     {"  ", CELL_MISSING},   {"NA", CELL_MISSING},
+                 {" ? ", CELL_MISSING},  {"null", CELL_MISSING}, {"NaN", CELL_MISSING},
+                 {"x1", CELL_MISSING},   {"na", CELL_OTHER},     {"nan", CELL_OTHER},
+                 {"N", CELL_OTHER},      {"1", CELL_NUMBER},     {" -1.5e3 ", CELL_NUMBER},
+                 {"1e999", CELL_OTHER},  {"0x10", CELL_OTHER},   {"inf", CELL_OTHER},
+                 {"1 2", CELL_OTHER},    {"true", CELL_BOOLEAN}, {"FALSE", CELL_BOOLEAN},
+                 {"tRuE", CELL_BOOLEAN}, {"truee", CELL_OTHER},  {"yes", CELL_OTHER},
+                 {"+.5", CELL_NUMBER},   {"5.", CELL_NUMBER},    {".", CELL_OTHER}};
+    (void)state;
+    struct missing missing;
+    struct problem problem = {0};
+    assert_true(missing_init(&missing, "x1,NA", &problem));
+    assert_int_equal(missing.n, 6); /* NA is there already */
+    assert_true(missing_init(&missing, "\"a,b\",\"\"\"\" ,x1", &problem));
+    assert_int_equal(missing.n, 8);
+    assert_int_equal(cell_says(&missing, "a,b", 3), CELL_MISSING);
+    assert_int_equal(cell_says(&missing, "\"", 1), CELL_MISSING);
+    assert_int_equal(cell_says(&missing, "a", 1), CELL_OTHER);
+    check_refused("missing", "\"a,b", "a token in quotes must end with a quote");
+    check_refused("missing", "\"a\"b", "a token in quotes must end with a quote");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cell_says(&missing, cases[i].text, strlen(cases[i].text)) != cases[i].says) {
+            fail_msg("%s", cases[i].text);
+        }
+    }
+}
+
+static void test_shown(void **state) {
+    (void)state;
+    char shown[TEXT_SHOWN];
+    assert_string_equal(text_show("a\nb", 3, shown), "\"a b\"");
+    assert_string_equal(text_show("0123456789012345678901234567890123456789", 40, shown),
+                        "\"0123456789012345678901234567890123456789\"");
+    assert_string_equal(text_show("012345678901234567890123456789012345678\xC3\xA9z", 42, shown),
+                        "\"012345678901234567890123456789012345678\"\xE2\x80\xA6");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_media_types),
+        cmocka_unit_test(test_wrong_options_are_told_at_the_first_call),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_shown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,624 @@
+/* Many appends, one after the other: what they leave is the whole table uploaded at once, in few chunks, and no row was written often. Versions before stay as they are. */
+#include "nasty_rows.h"
+#include "table_helper.h"
+#include "unit/base/alloc_fail.h"
+#include <jansson.h>
+
+/* A chunk as it is stored, for ever. */
+struct piece {
+    struct wire_blob *blobs; /* [n_columns] */
+    int64_t rows;
+    size_t part; /* what it is stored in */
+};
+
+enum { MOST_PIECES = 8000, MOST_CHUNKS = 2000, MOST_OWN = 64 };
+
+/* All that is stored. */
+struct pool {
+    struct piece piece[MOST_PIECES];
+    size_t n, n_parts, n_columns;
+    int64_t written; /* rows in it */
+};
+
+struct version {
+    struct pool *pool;
+    size_t chunk[MOST_CHUNKS]; /* of the pool */
+    size_t n;
+    bool well;
+    struct wire_table_summary sum; /* pointers below */
+    char *columns, *notes;
+    struct problem problem;
+};
+
+/* A version while it is made: what its rows are for, and the chunks that came. */
+struct making {
+    const struct version *onto; /* NULL: a table of its own */
+    struct pool *pool;
+    size_t own[MOST_OWN]; /* of the pool, in the order of their coming */
+    int64_t number[MOST_OWN];
+    size_t n_own;
+};
+
+static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
+    struct making *m = arg;
+    struct pool *pool = m->pool;
+    (void)problem;
+    assert_true(pool->n < MOST_PIECES && m->n_own < MOST_OWN && n_rows > 0);
+    struct wire_blob *copy = malloc(n_columns * sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, blobs, n_columns * sizeof *copy);
+    pool->n_columns = n_columns;
+    pool->written += n_rows;
+    m->number[m->n_own] = chunk;
+    m->own[m->n_own++] = pool->n;
+    pool->piece[pool->n++] = (struct piece){.blobs = copy, .rows = n_rows, .part = pool->n_parts};
+    return true;
+}
+
+static bool read_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
+                       struct problem *problem) {
+    struct making *m = arg;
+    const size_t stored = m->onto != NULL ? m->onto->n : 0;
+    (void)problem;
+    assert_true(chunk >= 0 && (size_t)chunk < stored + m->n_own);
+    const size_t piece =
+        (size_t)chunk < stored ? m->onto->chunk[chunk] : m->own[(size_t)chunk - stored];
+    const struct wire_blob *blob = &m->pool->piece[piece].blobs[column];
+    buf_append(out, blob->bytes, blob->size);
+    return true;
+}
+
+static size_t part_of(const struct version *v, size_t i) {
+    return v->pool->piece[v->chunk[i]].part;
+}
+
+/* Rows of the last chunks that are each alone in their parts. */
+static size_t tail_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
+    size_t n = 0;
+    for (size_t i = v->n; i-- > 0; n++) {
+        if ((i > 0 && part_of(v, i - 1) == part_of(v, i)) ||
+            (i + 1 < v->n && part_of(v, i + 1) == part_of(v, i))) {
+            break;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = v->pool->piece[v->chunk[v->n - n + i]].rows;
+    }
+    return n;
+}
+
+static struct wire_table_stored stored_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
+    return (struct wire_table_stored){.columns = v->columns,
+                                      .notes = v->notes,
+                                      .n_rows = v->sum.n_rows,
+                                      .n_chunks = (int64_t)v->n,
+                                      .tail = rows,
+                                      .n_tail = tail_of(v, rows)};
+}
+
+/* The version that came of it: the chunks that stay, then the new ones by their numbers. */
+static void settle(struct version *v, struct making *m) {
+    const struct version *onto = m->onto;
+    const size_t taken = (size_t)v->sum.n_taken;
+    int64_t rows[MOST_CHUNKS], last = -1;
+    assert_int_equal(v->sum.n_chunks, m->n_own);
+    assert_true(taken <= (onto != NULL ? tail_of(onto, rows) : 0)); /* none that shares a part */
+    for (size_t i = 0; onto != NULL && i + taken < onto->n; i++) {
+        v->chunk[v->n++] = onto->chunk[i];
+    }
+    for (size_t k = 0; k < m->n_own; k++) {
+        size_t next = MOST_OWN;
+        for (size_t i = 0; i < m->n_own; i++) {
+            next = m->number[i] > last && (next == MOST_OWN || m->number[i] < m->number[next])
+                       ? i
+                       : next;
+        }
+        assert_true(next < MOST_OWN); /* no number twice */
+        last = m->number[next];
+        assert_true(
+            last > 0 || onto == NULL ||
+            (taken > 0 && next == m->n_own - 1)); /* number 0 comes last, for what is taken in */
+        v->chunk[v->n++] = m->own[next];
+    }
+    m->pool->n_parts++;
+}
+
+static void read_into(struct version *v, struct wire_table *reader, const char *body,
+                      struct making *m) {
+    struct problem early = {0};
+    const size_t size = strlen(body), half = size / 2;
+    bool fit = wire_table_feed(reader, body, half, &early) &&
+               wire_table_feed(reader, body + half, size - half, &early);
+    (void)fit; /* told again at the end */
+    problem_done(&early);
+    v->well = wire_table_end(reader, &v->sum, &v->problem);
+    if (v->well) {
+        v->columns = strdup(v->sum.columns);
+        v->notes = strdup(v->sum.notes);
+        settle(v, m);
+    }
+    wire_table_free(reader);
+}
+
+static struct version *version_new(struct pool *pool) {
+    struct version *v = calloc(1, sizeof *v);
+    if (v == NULL) {
+        fail_msg("no memory");
+        abort(); /* not reached */
+    }
+    v->pool = pool;
+    return v;
+}
+
+static void version_free(struct version *v) {
+    free(v->columns);
+    free(v->notes);
+    problem_done(&v->problem);
+    free(v);
+}
+
+static const struct wire_table_options with_header = {.header = WIRE_HEADER_YES}, as_found = {0};
+
+static struct version *upload(struct pool *pool, const struct wire_table_options *options,
+                              const char *body) {
+    struct making m = {.pool = pool};
+    struct version *v = version_new(pool);
+    struct wire_table *reader =
+        wire_table_new(options, &(struct wire_table_sink){keep_chunk, read_chunk, &m});
+    assert_non_null(reader);
+    read_into(v, reader, body, &m);
+    assert_true(v->well);
+    return v;
+}
+
+/* `now`: what others have made of `onto` before the end; NULL: nothing. */
+static struct version *append_rebased(const struct version *onto, const struct version *now,
+                                      const struct wire_table_options *options, const char *body) {
+    int64_t rows[MOST_CHUNKS];
+    struct making m = {.pool = onto->pool, .onto = onto};
+    struct version *v = version_new(onto->pool);
+    struct wire_table_stored stored = stored_of(onto, rows);
+    struct wire_table *reader =
+        wire_table_new_onto(options, &stored, &(struct wire_table_sink){keep_chunk, read_chunk, &m},
+                            &v->problem);
+    assert_non_null(reader);
+    if (now != NULL) {
+        struct problem problem = {0};
+        assert_true(wire_table_feed(reader, "", 0, &problem));
+        stored = stored_of(now, rows);
+        m.onto = now;
+        assert_true(wire_table_rebase(reader, &stored, &problem));
+    }
+    read_into(v, reader, body, &m);
+    return v;
+}
+
+/* Appends, and the version before is needed no more. */
+static struct version *append(struct version *onto, const struct wire_table_options *options,
+                              const char *body) {
+    struct version *v = append_rebased(onto, NULL, options, body);
+    if (!v->well) {
+        fail_msg("refused: %s", v->problem.detail);
+    }
+    version_free(onto);
+    return v;
+}
+
+static struct pool *pool_new(void) {
+    struct pool *pool = calloc(1, sizeof *pool);
+    assert_non_null(pool);
+    return pool;
+}
+
+static void pool_free(struct pool *pool) {
+    for (size_t i = 0; i < pool->n; i++) {
+        for (size_t k = 0; k < pool->n_columns; k++) {
+            free(pool->piece[i].blobs[k].bytes);
+        }
+        free(pool->piece[i].blobs);
+    }
+    free(pool);
+}
+
+/* The version as the helper shows tables. */
+static void version_rows(const struct version *v, bool as_text, struct buf *out) {
+    struct table t = {.n_chunks = v->n, .n_columns = v->pool->n_columns, .columns = v->columns};
+    t.blobs = calloc(t.n_chunks * t.n_columns, sizeof *t.blobs);
+    t.rows = calloc(t.n_chunks, sizeof *t.rows);
+    assert_true(t.blobs != NULL && t.rows != NULL);
+    for (size_t i = 0; i < t.n_chunks; i++) {
+        const struct piece *p = &v->pool->piece[v->chunk[i]];
+        memcpy(t.blobs + i * t.n_columns, p->blobs, t.n_columns * sizeof *t.blobs);
+        t.rows[i] = p->rows;
+    }
+    table_rows(&t, WIRE_ROWS_CSV, as_text, out);
+    free(t.blobs);
+    free(t.rows);
+}
+
+static void assert_is(const struct version *v, const struct table *whole) {
+    assert_true(v->well && whole->well);
+    assert_int_equal(v->sum.n_rows, whole->sum.n_rows);
+    assert_string_equal(v->sum.content, whole->sum.content);
+    for (int as_text = 0; as_text < 2 && strstr(v->columns, "\"sparse\"") == NULL; as_text++) {
+        struct buf a = {0}, b = {0};
+        version_rows(v, as_text, &a);
+        table_rows(whole, WIRE_ROWS_CSV, as_text, &b);
+        assert_string_equal(buf_cstr(&a), buf_cstr(&b));
+        buf_done(&a);
+        buf_done(&b);
+    }
+}
+
+static size_t log_2(int64_t n) {
+    size_t log = 0;
+    for (; n > 1; n /= 2) {
+        log++;
+    }
+    return log;
+}
+
+/* ---- one row at a time ---- */
+static void test_rows_one_by_one(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    struct pool *pool = pool_new();
+    struct buf all = {0};
+    buf_puts(&all, "x,word\n1.50,a\n");
+    struct version *v = upload(pool, &as_found, buf_cstr(&all));
+    for (int i = 1; i < N; i++) {
+        char row[64];
+        snprintf(row, sizeof row,
+                 i % 10 == 0  ? "%03d,\"b,c\"\n"
+                 : i % 3 == 0 ? "%d.5,a\n"
+                              : "%d.25,\n",
+                 i);
+        buf_puts(&all, row);
+        v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+        assert_true(v->n <= log_2(i + 1) + 1);
+    }
+    assert_true(pool->n <= N);                     /* a chunk an append */
+    assert_true(pool->written <= (int64_t)N * 20); /* log N to the base 1.5 */
+    struct table whole = table_read(buf_cstr(&all));
+    assert_is(v, &whole);
+    table_done(&whole);
+    version_free(v);
+    pool_free(pool);
+    buf_done(&all);
+}
+
+/* Whatever the sizes: what is left in front is more than twice as long as what is behind it. */
+static void test_rows_in_any_numbers(void **state) {
+    (void)state;
+    uint64_t seed = 7;
+    for (int round = 0; round < 20; round++) {
+        struct pool *pool = pool_new();
+        struct version *v = upload(pool, &as_found, "a,b\n1,x\n");
+        const uint32_t most = round % 4 == 0 ? 3 : round % 4 == 1 ? 100 : 40;
+        int64_t n = 1;
+        for (int i = 0; i < 60; i++) {
+            struct buf body = {0};
+            const uint32_t rows =
+                round % 4 == 3 ? (uint32_t)(60 - i) : 1 + table_random(&seed) % most;
+            for (uint32_t k = 0; k < rows; k++) {
+                buf_printf(&body, "%u,%s\n", table_random(&seed) % 1000,
+                           table_random(&seed) % 2 == 0 ? "x" : "y");
+            }
+            v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, buf_cstr(&body));
+            n += rows;
+            assert_int_equal(v->sum.n_rows, n);
+            for (size_t k = 0; k + 1 < v->n; k++) {
+                assert_true(pool->piece[v->chunk[k]].rows > 2 * pool->piece[v->chunk[k + 1]].rows);
+            }
+            buf_done(&body);
+        }
+        assert_true(pool->written <= 20 * n);
+        version_free(v);
+        pool_free(pool);
+    }
+}
+
+/* ---- cells of all kinds ---- */
+static void test_cells_of_all_kinds(void **state) {
+    (void)state;
+    static const char header[] = NASTY_HEADER;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        uint64_t s = seed;
+        struct pool *pool = pool_new();
+        struct version *v = NULL;
+        struct buf all = {0};
+        buf_puts(&all, header);
+        for (int at = 0; at < 60;) {
+            struct buf piece = {0};
+            const size_t before = all.size;
+            for (int rows = 1 + (int)(table_random(&s) % 4); rows > 0; rows--) {
+                nasty_row(&s, at++, 60, &all);
+            }
+            buf_printf(&piece, "%s%.*s", header, (int)(all.size - before), all.data + before);
+            v = v == NULL ? upload(pool, &with_header, buf_cstr(&piece))
+                          : append(v, &with_header, buf_cstr(&piece));
+            buf_done(&piece);
+        }
+        struct table whole = table_read_options(&with_header, buf_cstr(&all));
+        assert_is(v, &whole);
+        assert_true(v->n <= 6);
+        table_done(&whole);
+        version_free(v);
+        pool_free(pool);
+        buf_done(&all);
+    }
+}
+
+/* ---- chunks that are full ---- */
+/* Rows of a sparse table of which about 340 fill a chunk. */
+static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
+    for (uint32_t i = 0; i < rows; i++) {
+        buf_printf(out, "%u", table_random(seed) % 2);
+        for (int k = 1; k <= 1000; k++) {
+            buf_printf(out, " %d:%u", 2 * k - (int)(table_random(seed) % 2),
+                       1 + table_random(seed) % 3);
+        }
+        buf_puts(out, "\n");
+    }
+}
+
+/* Bodies of less than a chunk and of several. */
+static void test_bodies_of_several_chunks(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = {10, 5, 1, 1, 400, 2, 1, 330, 20, 1, 200, 150, 1};
+    const struct wire_table_options options = {.format = WIRE_SVMLIGHT};
+    uint64_t seed = 3;
+    struct pool *pool = pool_new();
+    struct version *v = NULL;
+    struct buf all = {0};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct buf body = {0};
+        sparse_rows(&seed, sizes[i], &body);
+        buf_append(&all, body.data, body.size);
+        v = v == NULL ? upload(pool, &options, buf_cstr(&body))
+                      : append(v, &options, buf_cstr(&body));
+        buf_done(&body);
+        if (i == 4) { /* 17 rows in two chunks became one, in front of the body's own two */
+            assert_int_equal(v->n, 3);
+            assert_int_equal(pool->piece[v->chunk[0]].rows, 17);
+            assert_int_equal(part_of(v, 0), part_of(v, 2));
+        }
+    }
+    struct table whole = table_read_options(&options, buf_cstr(&all));
+    assert_is(v, &whole);
+    assert_in_range(v->n, whole.n_chunks, 2 * whole.n_chunks + 2);
+    for (size_t i = 0; i < v->n; i++) {
+        assert_true(pool->piece[v->chunk[i]].rows <= whole.rows[0] + 1);
+    }
+    table_done(&whole);
+    version_free(v);
+    pool_free(pool);
+    buf_done(&all);
+}
+
+/* Long texts fill a chunk with few rows: two such are not put into one, though they were stored in little room. */
+static void test_long_texts(void **state) {
+    (void)state;
+    enum { LENGTH = 512 * 1024, N = 24 };
+    struct pool *pool = pool_new();
+    char *row = malloc(LENGTH + 8), *all = malloc((size_t)N * (LENGTH + 8) + 8);
+    assert_true(row != NULL && all != NULL);
+    strcpy(row, "1,");
+    memset(row + 2, 'w', LENGTH);
+    strcpy(row + 2 + LENGTH, "\n");
+    strcpy(all, "n,t\n");
+    strcpy(all + 4, row);
+    size_t size = 4 + strlen(row);
+    struct version *v = upload(pool, &with_header, all);
+    for (int i = 1; i < N; i++) {
+        strcpy(all + size, row);
+        size += strlen(row);
+        v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        assert_in_range(pool->piece[v->chunk[i]].rows, 1, 16);
+    }
+    assert_in_range(v->n, 2, 7);
+    struct table whole = table_read_options(&with_header, all);
+    assert_is(v, &whole);
+    table_done(&whole);
+    version_free(v);
+    pool_free(pool);
+    free(row);
+    free(all);
+}
+
+/* ---- versions ---- */
+static void test_versions_stay(void **state) {
+    (void)state;
+    struct pool *pool = pool_new();
+    struct version *v[40];
+    struct buf all = {0}, rows[40] = {0};
+    buf_puts(&all, "a,b\n0,x\n");
+    for (int i = 0; i < 40; i++) {
+        char row[32];
+        snprintf(row, sizeof row, i == 20 ? "u%d,%d\n" : "%d,y%d\n", i, i % 3);
+        v[i] = i == 0 ? upload(pool, &with_header, "a,b\n0,x\n")
+                      : append_rebased(v[i - 1], NULL,
+                                       &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+        assert_true(v[i]->well);
+        version_rows(v[i], true, &rows[i]);
+    }
+    for (int i = 0; i < 40; i++) { /* as they were when they were new */
+        struct buf now = {0};
+        version_rows(v[i], true, &now);
+        assert_string_equal(buf_cstr(&now), buf_cstr(&rows[i]));
+        buf_done(&now);
+        buf_done(&rows[i]);
+        version_free(v[i]);
+    }
+    pool_free(pool);
+    buf_done(&all);
+}
+
+/* Others appended while the body came: what is taken in is of their version. */
+static void test_others_appended(void **state) {
+    (void)state;
+    struct pool *pool = pool_new();
+    const struct wire_table_options rows = {.header = WIRE_HEADER_NO};
+    struct version *v = upload(pool, &with_header, "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n"),
+                   *theirs = append_rebased(v, NULL, &rows, "8,s\n"),
+                   *more = append_rebased(theirs, NULL, &rows, "nine,r\n"),
+                   *ours = append_rebased(v, more, &rows, "10,q\n");
+    assert_true(ours->well);
+    struct table whole =
+        table_read_options(&with_header,
+                           "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n8,s\nnine,r\n10,q\n");
+    assert_is(ours, &whole);
+    assert_int_equal(ours->n, 2);
+    assert_int_equal(pool->piece[ours->chunk[1]].rows, 3);
+    table_done(&whole);
+    version_free(v);
+    version_free(theirs);
+    version_free(more);
+    version_free(ours);
+    pool_free(pool);
+}
+
+/* ---- what fails ---- */
+struct lean {
+    const struct table *stored;
+};
+
+static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
+    (void)arg;
+    (void)chunk;
+    (void)n_rows;
+    (void)problem;
+    for (size_t i = 0; i < n_columns; i++) {
+        free(blobs[i].bytes);
+    }
+    return true;
+}
+
+static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
+                      struct problem *problem) {
+    struct lean *l = arg;
+    return table_sink_reread((void *)(uintptr_t)l->stored, chunk, column, out, problem);
+}
+
+/* Appends to the first chunk of a table, which may be taken in. */
+static bool append_lean(const struct table *stored, const char *body, struct problem *problem) {
+    struct lean l = {stored};
+    struct wire_table_summary sum = {0};
+    const struct wire_table_stored s = {.columns = stored->columns,
+                                        .notes = stored->notes,
+                                        .n_rows = stored->sum.n_rows,
+                                        .n_chunks = 1,
+                                        .tail = stored->rows,
+                                        .n_tail = 1};
+    struct wire_table *t =
+        wire_table_new_onto(&as_found, &s, &(struct wire_table_sink){lean_chunk, lean_read, &l},
+                            problem);
+    const bool well = t != NULL && wire_table_feed(t, body, strlen(body), problem) &&
+                      wire_table_end(t, &sum, problem);
+    assert_true(!well || sum.n_taken == 1);
+    wire_table_free(t);
+    return well;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    if (!alloc_fail_works()) {
+        skip(); /* before anything is allocated that would stay */
+    }
+    struct table csv = table_read("a,b,c\n1.50,x,true\n007,y,false\n"),
+                 sparse = table_read("1 1:5 3:2\n0 2:1\n");
+    bool well = false;
+#if ALLOC_FAIL_WORKS
+    json_set_alloc_funcs(
+        __libc_malloc,
+        free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
+#endif
+    for (int i = 0; i < 3; i++) {
+        const char *body = i == 0 ? "a,b,c\n2.25,z,TRUE\n" : i == 1 ? "word,z,TRUE\n" : "1 7:1\n";
+        struct problem problem = {0};
+        ALLOC_FAIL_EACH({
+            problem_done(&problem);
+            problem = (struct problem){0};
+            well = append_lean(i < 2 ? &csv : &sparse, body, &problem);
+            if (!well && problem.type != PROBLEM_UNAVAILABLE && problem.type != PROBLEM_INTERNAL) {
+                atomic_store(&alloc_fail_at, 0);
+                fail_msg("problem %d: %s", problem.type,
+                         problem.detail != NULL ? problem.detail : "");
+            }
+        });
+        assert_true(well); /* the last run, without a failure */
+        problem_done(&problem);
+    }
+    json_set_alloc_funcs(malloc, free);
+    table_done(&csv);
+    table_done(&sparse);
+}
+
+/* The sink cannot read a chunk, at whichever time, or refuses one. */
+struct broken {
+    const struct table *stored;
+    int reads_left; /* until one fails; chunks are refused when it is below 0 */
+};
+
+static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                         size_t n_columns, struct problem *problem) {
+    const struct broken *s = arg;
+    lean_chunk(NULL, chunk, n_rows, blobs, n_columns, problem);
+    return s->reads_left >= 0 || problem_set(problem, PROBLEM_STORAGE_FULL, "full");
+}
+
+static bool broken_read(void *arg, int64_t chunk, size_t column, struct buf *out,
+                        struct problem *problem) {
+    struct broken *s = arg;
+    if (s->reads_left >= 0 && s->reads_left-- == 0) {
+        s->reads_left = 0;
+        return problem_set(problem, PROBLEM_STORAGE_FULL, "cannot be read");
+    }
+    return table_sink_reread((void *)(uintptr_t)s->stored, chunk, column, out, problem);
+}
+
+static void test_sink_fails(void **state) {
+    (void)state;
+    struct table stored = table_read("a,b,c\n1.50,x,true\n007,y,false\n");
+    bool well = false;
+    int reads = -1;
+    for (; !well; reads++) {
+        struct broken s = {&stored, reads};
+        struct problem problem = {0};
+        struct wire_table_summary sum = {0};
+        const struct wire_table_stored now = {.columns = stored.columns,
+                                              .notes = stored.notes,
+                                              .n_rows = 2,
+                                              .n_chunks = 1,
+                                              .tail = stored.rows,
+                                              .n_tail = 1};
+        struct wire_table *t =
+            wire_table_new_onto(&as_found, &now,
+                                &(struct wire_table_sink){broken_chunk, broken_read, &s}, &problem);
+        assert_non_null(t);
+        assert_true(wire_table_feed(t, "3,z,true\n", 9, &problem));
+        well = wire_table_end(t, &sum, &problem);
+        assert_int_equal(problem.type, well ? PROBLEM_NONE : PROBLEM_STORAGE_FULL);
+        problem_done(&problem);
+        wire_table_free(t);
+    }
+    assert_int_equal(
+        reads - 1,
+        7); /* each column once to be summed up and once to be joined, that of strings once to be weighed */
+    table_done(&stored);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_one_by_one),    cmocka_unit_test(test_rows_in_any_numbers),
+        cmocka_unit_test(test_cells_of_all_kinds), cmocka_unit_test(test_bodies_of_several_chunks),
+        cmocka_unit_test(test_long_texts),         cmocka_unit_test(test_versions_stay),
+        cmocka_unit_test(test_others_appended),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_sink_fails),
+    };
+    return cmocka_run_group_tests_name("formats: the end of tables that grow", tests, NULL, NULL);
+}
