@@ -1,4 +1,5 @@
-/* OpenBLAS: the pthread flavour, held to one thread. Each thread inside GEMM maps about 200 MB of address space. */
+/* OpenBLAS: the pthread flavour, held to one thread. Each thread inside GEMM maps about 200 MB of
+ * address space. */
 #include "blas.h"
 
 #include <cblas.h>

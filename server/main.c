@@ -41,8 +41,8 @@ struct daemon {
     int asked; /* the signal that asked to end; 0: none yet */
 };
 
-/* Signals come by a handler and a semaphore, not by sigwait: OpenBLAS has started its threads before main, they block nothing, and a signal that one of
- * them gets would end the process. */
+/* Signals come by a handler and a semaphore, not by sigwait: OpenBLAS has started its threads
+ * before main, they block nothing, and a signal that one of them gets would end the process. */
 static sem_t signal_arrived;
 static volatile sig_atomic_t signal_number;
 
@@ -208,8 +208,8 @@ static bool start(struct daemon *d, struct problem *problem) {
     if (!start_http(d, problem)) {
         return false;
     }
-    jobs_open(
-        d->jobs); /* only now: a recovered job that crashes the process must not keep the daemon from serving */
+    jobs_open(d->jobs); /* only now: a recovered job that crashes the process must not keep the
+                           daemon from serving */
     d->notifier_started = pthread_create(&d->notifier, NULL, notifier_main, d) == 0;
     return d->notifier_started || problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");
 }
@@ -221,8 +221,8 @@ static void sleep_seconds(double seconds) {
         ;
 }
 
-/* Ends the process although a call does not end: what that call uses cannot be closed under it. The jobs are
- * given back before; the database file is whole at any moment. */
+/* Ends the process although a call does not end: what that call uses cannot be closed under it. The
+ * jobs are given back before; the database file is whole at any moment. */
 static _Noreturn void abandon(struct daemon *d) {
     const bool given_back = jobs_await_drain(d->jobs, ABANDON_MS);
     log_error("drain.abandoned", log_str("reason", "a call did not end"),

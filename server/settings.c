@@ -112,7 +112,8 @@ const struct option_row settings_rows[] = {
      "Other"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this and end.", "Other"},
     {"test-crash-model", OPTION_STRING, AT(test_crash_model), NULL, 0, 0, NULL, "MODEL", NULL,
-     NULL}, /* for tests of recovery: aborts the process half a second after a job for this model starts; not in --help */
+     NULL}, /* for tests of recovery: aborts the process half a second after a job for this model
+               starts; not in --help */
 };
 const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 

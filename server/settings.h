@@ -32,7 +32,8 @@ struct settings {
 extern const struct option_row settings_rows[];
 extern const size_t settings_n_rows;
 
-/* What the table cannot check by itself: base path's form, log words, listening beyond loopback without --insecure. */
+/* What the table cannot check by itself: base path's form, log words, listening beyond loopback
+ * without --insecure. */
 bool settings_check(struct settings *s, struct problem *problem);
 void settings_help(FILE *out);
 

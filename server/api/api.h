@@ -1,4 +1,5 @@
-/* The resources: what a call means. No SQL, no MHD type, no mathematics. routes.c has the one table; a file per resource has its handlers. */
+/* The resources: what a call means. No SQL, no MHD type, no mathematics. routes.c has the one
+ * table; a file per resource has its handlers. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -12,7 +13,8 @@
 
 struct api_metrics;
 
-/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but for server (set by http_start before the first call comes in). */
+/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but
+ * for server (set by http_start before the first call comes in). */
 struct api_app {
     struct store *store;
     struct jobs *jobs;
@@ -32,7 +34,8 @@ struct api_app {
 
 extern const struct http_route api_routes[];
 extern const size_t api_n_routes;
-/* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database size, build info). */
+/* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database
+ * size, build info). */
 void api_metrics_register(struct api_app *app);
 void api_metrics_forget(struct api_app *app);
 

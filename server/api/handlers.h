@@ -1,4 +1,5 @@
-/* The handlers that the route table names, by resource. Which thread runs them is the table's to say (routes.c). */
+/* The handlers that the route table names, by resource. Which thread runs them is the table's to
+ * say (routes.c). */
 #ifndef API_HANDLERS_H
 #define API_HANDLERS_H
 
@@ -48,7 +49,8 @@ void api_model_evaluate_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
 /* The {model} and {version} (0 when the path has none) of the path. NULL: answered. */
 const char *api_model_path(struct http_call *call, int64_t *version);
-/* … and the model itself, which may have to be read: not on an I/O thread. serving_release gives it back. NULL: answered. */
+/* … and the model itself, which may have to be read: not on an I/O thread. serving_release gives it
+ * back. NULL: answered. */
 const struct serving_model *api_model_take(struct http_call *call);
 
 /* the catalogue, the problems, the daemon */

@@ -1,4 +1,5 @@
-/* Query parameters: each known, given once, of the right form; a wrong one is 400 with its name, its value and the rule. */
+/* Query parameters: each known, given once, of the right form; a wrong one is 400 with its name,
+ * its value and the rule. */
 #include "api/support.h"
 
 #include <discern/table.h>

@@ -1,4 +1,5 @@
-/* The one table of routes. What each call means is in API terms in openapi.json, which a test holds against this table in both directions. */
+/* The one table of routes. What each call means is in API terms in openapi.json, which a test holds
+ * against this table in both directions. */
 #include "api/api.h"
 #include "api/handlers.h"
 #include "api/predictions/lines.h"

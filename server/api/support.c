@@ -1,4 +1,5 @@
-/* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in list.c, query parameters in query.c. */
+/* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in
+ * list.c, query parameters in query.c. */
 #include "api/support.h"
 #include "base/hash.h"
 #include "base/json_brief.h"

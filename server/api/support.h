@@ -1,6 +1,8 @@
-/* What the handlers of every resource share: reading query and body, pages of lists, conditions, names and versions, answers in JSON.
+/* What the handlers of every resource share: reading query and body, pages of lists, conditions,
+ * names and versions, answers in JSON.
  *
- * Functions that return false (or NULL) have answered the call: the handler returns at once. All run on the call's thread. */
+ * Functions that return false (or NULL) have answered the call: the handler returns at once. All
+ * run on the call's thread. */
 #ifndef API_SUPPORT_H
 #define API_SUPPORT_H
 
@@ -9,7 +11,8 @@
 #include "base/json_write.h"
 
 #define API_JSON "application/json"
-/* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds to. */
+/* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds
+ * to. */
 #define API_NUMBER_MAX ((INT64_C(1) << 53) - 1)
 /* A list ends its page early when its answer has grown to this: an item can be large. */
 #define API_PAGE_BYTES (8 * 1024 * 1024)
@@ -26,27 +29,32 @@ bool api_query_seconds(struct http_call *call, const char *name, double maximum,
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
 
 /* ---- names and numbers in the path ---- */
-/* Is the path's {dataset} or {model} a name that can exist? `type` is what is answered when not: 404 on a read, PROBLEM_BAD_REQUEST where the client chooses the name. */
+/* Is the path's {dataset} or {model} a name that can exist? `type` is what is answered when not:
+ * 404 on a read, PROBLEM_BAD_REQUEST where the client chooses the name. */
 const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type);
-/* An integer from 1 to API_NUMBER_MAX; anything else is answered with `type` (404): it cannot exist. */
+/* An integer from 1 to API_NUMBER_MAX; anything else is answered with `type` (404): it cannot
+ * exist. */
 bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
                      int64_t *out);
 /* Decimal digits alone, 1 … API_NUMBER_MAX. */
 bool api_number_parse(const char *text, int64_t *out);
-/* "iris" or "iris@2" → name (at most IDS_NAME_SIZE - 1 bytes) and version (0: not said). false: neither; nothing was answered. */
+/* "iris" or "iris@2" → name (at most IDS_NAME_SIZE - 1 bytes) and version (0: not said). false:
+ * neither; nothing was answered. */
 bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version);
 
 /* ---- lists ---- */
 struct api_page {
-    size_t limit; /* items wanted */
-    const char *
-        after; /* cursor: name or number of the last item of the page before; NULL: from the start */
+    size_t limit;      /* items wanted */
+    const char *after; /* cursor: name or number of the last item of the page before; NULL: from the
+                          start */
 };
-/* ?limit= and ?after=. A cursor of names must be a name, one of numbers a number (then *after_number, 0 without). */
+/* ?limit= and ?after=. A cursor of names must be a name, one of numbers a number (then
+ * *after_number, 0 without). */
 bool api_page_names(struct http_call *call, struct api_page *out);
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
-/* {"items":[…],"next":…} while it is written. One item more than `limit` is asked for: it only tells that there is a next page. */
+/* {"items":[…],"next":…} while it is written. One item more than `limit` is asked for: it only
+ * tells that there is a next page. */
 struct api_list {
     struct buf body;
     struct json_writer json;
@@ -56,28 +64,33 @@ struct api_list {
     bool more;                /* there is a next page */
 };
 void api_list_begin(struct api_list *list, size_t limit);
-/* Before an item: false when the page is full; then the caller stops. Otherwise the item is written to list->json, and `cursor` is noted as its. */
+/* Before an item: false when the page is full; then the caller stops. Otherwise the item is written
+ * to list->json, and `cursor` is noted as its. */
 bool api_list_item(struct api_list *list, const char *cursor);
 bool api_list_item_number(struct api_list *list, int64_t cursor);
 /* Answers with the list, or with the problem if it is one (and takes it). */
 void api_list_reply(struct http_call *call, struct api_list *list, struct problem *problem);
 
 /* ---- bodies and answers ---- */
-/* The body as a JSON object: 415 for another media type, 400 for what is no JSON, 422 for no object. The caller json_decrefs. */
+/* The body as a JSON object: 415 for another media type, 400 for what is no JSON, 422 for no
+ * object. The caller json_decrefs. */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
-/* 200 with a body that a version of something keeps for ever, its hash as the ETag; 304 without it when the client has it. */
+/* 200 with a body that a version of something keeps for ever, its hash as the ETag; 304 without it
+ * when the client has it. */
 void api_reply_unchanging(struct http_call *call, struct buf *body);
 /* An ETag, quotes included, for what the bytes say; in the call's arena, NULL: no memory. */
 const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
-/* Writes the members of a stored JSON object into the object that is open in w. NULL and {}: none. */
+/* Writes the members of a stored JSON object into the object that is open in w. NULL and {}: none.
+ */
 void api_put_members(struct json_writer *w, const char *object);
-/* The same for an item of a list: without the members "confusion", "per_class", "pairs" and "machines" at any depth, which grow with the classes or their
- * square. */
+/* The same for an item of a list: without the members "confusion", "per_class", "pairs" and
+ * "machines" at any depth, which grow with the classes or their square. */
 void api_put_members_brief(struct json_writer *w, const char *object);
 
-/* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ---- */
+/* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
+ */
 struct api_patch {
     const char *description; /* NULL: leave it; "": remove it */
     const char *tags;        /* JSON array, or NULL: leave them */

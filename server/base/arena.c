@@ -1,4 +1,5 @@
-/* The arena: blocks of growing size, newest first; a big piece gets a block of its own behind the newest, so that the newest is not wasted. */
+/* The arena: blocks of growing size, newest first; a big piece gets a block of its own behind the
+ * newest, so that the newest is not wasted. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -90,7 +91,8 @@ static struct arena_block *block_for(struct arena *a, size_t size) {
 
 void *arena_alloc(struct arena *a, size_t size) {
     const size_t align = _Alignof(max_align_t);
-    /* Half of the address space is more than any allocator gives, and keeps the sums below from overflowing. */
+    /* Half of the address space is more than any allocator gives, and keeps the sums below from
+     * overflowing. */
     if (size > PTRDIFF_MAX - 2 * sizeof(struct arena_block) || size > SIZE_MAX - a->total ||
         (a->limit > 0 && a->total + size > a->limit)) {
         return NULL;

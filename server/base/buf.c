@@ -1,4 +1,5 @@
-/* The growable byte buffer: doubling growth, a sticky failure flag instead of an error at every append. */
+/* The growable byte buffer: doubling growth, a sticky failure flag instead of an error at every
+ * append. */
 #include "base/buf.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* A growable byte buffer. Failure to grow is sticky: further appends do nothing, `failed` is set, the caller checks once at the end. One thread. */
+/* A growable byte buffer. Failure to grow is sticky: further appends do nothing, `failed` is set,
+ * the caller checks once at the end. One thread. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -27,9 +28,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 void buf_clear(struct buf *b);       /* size 0, memory kept, failed reset */
 const char *buf_cstr(struct buf *b); /* NUL-terminated view; "" when empty; NULL when failed */
-char *buf_take(
-    struct buf *b,
-    size_t *
-        size); /* gives the (NUL-terminated) memory to the caller, who frees it; NULL when failed */
+char *buf_take(struct buf *b, size_t *size); /* gives the (NUL-terminated) memory to the caller, who
+                                                frees it; NULL when failed */
 
 #endif

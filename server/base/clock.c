@@ -37,8 +37,9 @@ void clock_format(int64_t real_ms, char out[CLOCK_TEXT_SIZE]) {
     const int64_t since = ms - first; /* from 0000-01-01, never negative */
     const int64_t day_ms = 86400000;
     const int64_t of_day = since % day_ms;
-    /* Civil date from days, in years that begin on 1 March (then the leap day is the last day of the year): day 0 becomes 1 March of the year -400,
-     * 400 years have 146,097 days; month m of such a year begins at day (153 m + 2) / 5. */
+    /* Civil date from days, in years that begin on 1 March (then the leap day is the last day of
+     * the year): day 0 becomes 1 March of the year -400, 400 years have 146,097 days; month m of
+     * such a year begins at day (153 m + 2) / 5. */
     const int64_t days =
         since / day_ms + 146097 - 60; /* 0000-03-01 is day 60 of the leap year 0000 */
     const int64_t era = days / 146097, of_era = days % 146097;

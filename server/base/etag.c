@@ -11,7 +11,8 @@ struct tag {
     bool is_weak;
 };
 
-/* Reads the tag at s; NULL if there is none there, else what follows it. A tag's text may hold commas, no quotes: there is no escape. */
+/* Reads the tag at s; NULL if there is none there, else what follows it. A tag's text may hold
+ * commas, no quotes: there is no escape. */
 static const char *tag_read(const char *s, struct tag *out) {
     out->is_weak = s[0] == 'W' && s[1] == '/';
     s += out->is_weak ? 2 : 0;

@@ -32,7 +32,8 @@ void hash_hex(const uint8_t *bytes, size_t n, char *out); /* 2n digits and NUL *
 
 uint32_t hash_crc32(const void *bytes, size_t n);
 
-/* For hash tables that clients fill: SipHash-2-4 under a key of the table's own, so that nobody can know which texts collide. Never to show in a result. */
+/* For hash tables that clients fill: SipHash-2-4 under a key of the table's own, so that nobody can
+ * know which texts collide. Never to show in a result. */
 struct hash_key {
     uint8_t bytes[16];
 };

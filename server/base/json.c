@@ -1,4 +1,5 @@
-/* Control messages: Jansson behind a pre-scan for what it would not refuse well (depth, NUL bytes, invalid UTF-8), with line and column for every refusal; JSON pointers. */
+/* Control messages: Jansson behind a pre-scan for what it would not refuse well (depth, NUL bytes,
+ * invalid UTF-8), with line and column for every refusal; JSON pointers. */
 #include "base/json.h"
 #include "base/json_syntax.h"
 #include "base/utf8.h"
@@ -30,7 +31,8 @@ static void place_of(const char *text, size_t at, int64_t *line, int64_t *column
     *column -= ((unsigned char)text[at] & 0xC0) == 0x80 && *column > 1 ? 1 : 0;
 }
 
-/* Depth of brackets outside strings. As far as the text is JSON, this sees strings as Jansson's lexer does, so Jansson never recurses deeper than this counted. */
+/* Depth of brackets outside strings. As far as the text is JSON, this sees strings as Jansson's
+ * lexer does, so Jansson never recurses deeper than this counted. */
 static bool scan_depth(const char *text, size_t size, struct problem *problem) {
     size_t depth = 0;
     bool in_string = false;

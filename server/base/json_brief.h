@@ -4,8 +4,9 @@
 
 #include "base/buf.h"
 
-/* Appends `document`, JSON text of our own without spaces between tokens, complete and right, but for the members of these names (NULL-terminated, without escapes), at any depth. No tree: O(its length) time and what `out`
- * grows by. No memory: `out` has failed. */
+/* Appends `document`, JSON text of our own without spaces between tokens, complete and right, but
+ * for the members of these names (NULL-terminated, without escapes), at any depth. No tree: O(its
+ * length) time and what `out` grows by. No memory: `out` has failed. */
 void json_brief(struct buf *out, const char *document, const char *const *names);
 
 #endif

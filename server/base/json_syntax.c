@@ -1,5 +1,6 @@
-/* Finds which rule of RFC 8259 a text breaks. Jansson has one code for all of them, and its messages
- * are not an interface: the grammar is walked a second time, in the rare case of a refusal. */
+/* Finds which rule of RFC 8259 a text breaks. Jansson has one code for all of them, and its
+ * messages are not an interface: the grammar is walked a second time, in the rare case of a
+ * refusal. */
 #include "base/json_syntax.h"
 
 #include <stdbool.h>

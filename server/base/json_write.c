@@ -170,9 +170,8 @@ void json_escape(struct buf *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const unsigned char c = (unsigned char)s[i];
         if (c < 0x20 || c == '"' || c == '\\') {
-            utf8_append(
-                out, s + from,
-                i - from); /* such a byte ends no valid sequence, so pieces may be repaired one by one */
+            utf8_append(out, s + from, i - from); /* such a byte ends no valid sequence, so pieces
+                                                     may be repaired one by one */
             escape_byte(out, c);
             from = i + 1;
         }

@@ -1,4 +1,5 @@
-/* JSON text: the one writer. Puts commas itself; numbers are written shortest round-trip, non-finite ones as null. One thread. */
+/* JSON text: the one writer. Puts commas itself; numbers are written shortest round-trip,
+ * non-finite ones as null. One thread. */
 #ifndef BASE_JSON_WRITE_H
 #define BASE_JSON_WRITE_H
 

@@ -14,7 +14,8 @@
 
 enum { LINE_TAIL = 32, VALUE_MAX = 2000, NUMBER_SIZE = 32 };
 
-/* The only state here; each word is read once a line, so a change in between costs nothing worse than one line in the old manner. */
+/* The only state here; each word is read once a line, so a change in between costs nothing worse
+ * than one line in the old manner. */
 static atomic_int log_kind = LOG_TEXT;
 static atomic_int log_threshold = LOG_INFO;
 
@@ -71,7 +72,8 @@ static void puts_line(struct line *l, const char *text) {
     put(l, text, strlen(text));
 }
 
-/* Must this character (a valid sequence of `length` bytes) be escaped, because it could forge a line, end a quote or turn the reading direction? */
+/* Must this character (a valid sequence of `length` bytes) be escaped, because it could forge a
+ * line, end a quote or turn the reading direction? */
 static bool is_dangerous(const unsigned char *p, size_t length) {
     if (length == 1) {
         return p[0] < 0x20 || p[0] == 0x7F || p[0] == '"' || p[0] == '\\';
@@ -112,7 +114,8 @@ static size_t sequence_size(unsigned char first) {
     return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/* The inside of a quoted string; both formats take the same escapes, but a byte that is no UTF-8 cannot be said in JSON. */
+/* The inside of a quoted string; both formats take the same escapes, but a byte that is no UTF-8
+ * cannot be said in JSON. */
 static void put_quoted(struct line *l, const char *s, size_t n, enum log_format format) {
     const unsigned char *p = (const unsigned char *)s;
     size_t valid_to = utf8_valid_prefix(s, n);
@@ -135,7 +138,8 @@ static void put_quoted(struct line *l, const char *s, size_t n, enum log_format 
     }
 }
 
-/* Text that can stand without quotes: printable ASCII but for space, '=', quote and backslash; and not "-", which stands for NULL. */
+/* Text that can stand without quotes: printable ASCII but for space, '=', quote and backslash; and
+ * not "-", which stands for NULL. */
 static bool is_plain(const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (s[i] <= ' ' || s[i] > '~' || s[i] == '=' || s[i] == '"' || s[i] == '\\') {
@@ -176,7 +180,8 @@ static void put_int(struct line *l, int64_t v) {
     put(l, p, (size_t)(text + sizeof text - p));
 }
 
-/* Thousandths, as durations are: most of what is logged, and printf takes longer over one than all the rest of a line does. false: v is no such number. */
+/* Thousandths, as durations are: most of what is logged, and printf takes longer over one than all
+ * the rest of a line does. false: v is no such number. */
 static bool put_thousandths(struct line *l, double v) {
     const double scaled = v * 1000;
     if (!(v >= 0 && v < 1e9)) {

@@ -1,9 +1,11 @@
-/* Structured log: one line an event, key=value (or one JSON object), written whole, in order. Thread safe.
+/* Structured log: one line an event, key=value (or one JSON object), written whole, in order.
+ * Thread safe.
  *
  *   log_info("job.finished", log_int("job", 7), log_str("state", "succeeded"));
  *   → 2026-05-04T03:02:01.000Z info job.finished job=7 state=succeeded
  *
- * Client text is escaped: control characters, quotes, invalid UTF-8 cannot forge a line. Values are cut at 2,000 bytes. */
+ * Client text is escaped: control characters, quotes, invalid UTF-8 cannot forge a line. Values are
+ * cut at 2,000 bytes. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -30,16 +32,18 @@ bool log_format_parse(const char *name, enum log_format *out);
 bool log_enabled(enum log_level level);
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t n); /* written when it returns */
-/* Lines of log_write_later that were dropped since the start: while write(2) is blocked (a pipe that nobody
- * reads) and a megabyte waits already, no thread waits for room. "log.dropped" tells how many once it goes on. */
+/* Lines of log_write_later that were dropped since the start: while write(2) is blocked (a pipe
+ * that nobody reads) and a megabyte waits already, no thread waits for room. "log.dropped" tells
+ * how many once it goes on. */
 int64_t log_dropped(void);
-/* For lines by the thousand: once log_gather_start was called they are written together, in order with all others, within 20 ms or so, before the next line
- * of log_write, and when the process dies of its own fault; only a SIGKILL takes the last of them along. */
+/* For lines by the thousand: once log_gather_start was called they are written together, in order
+ * with all others, within 20 ms or so, before the next line of log_write, and when the process dies
+ * of its own fault; only a SIGKILL takes the last of them along. */
 void log_write_later(enum log_level level, const char *event, const struct log_field *fields,
                      size_t n);
-bool log_gather_start(
-    void); /* starts a thread and handles the signals of a crash that nobody handles; false: lines go on being written at once */
-void log_gather_stop(void); /* writes what is left; no other thread may be logging later lines */
+bool log_gather_start(void); /* starts a thread and handles the signals of a crash that nobody
+                                handles; false: lines go on being written at once */
+void log_gather_stop(void);  /* writes what is left; no other thread may be logging later lines */
 
 static inline struct log_field log_str(const char *key, const char *s) {
     return (struct log_field){.key = key, .kind = LOG_FIELD_STR, .str = s, .length = SIZE_MAX};

@@ -1,7 +1,9 @@
-/* Lines on their way out. Those that may wait are gathered in one of two buffers; whoever has to write takes it away and puts the other in its place.
+/* Lines on their way out. Those that may wait are gathered in one of two buffers; whoever has to
+ * write takes it away and puts the other in its place.
  *
- * Two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer is written, so that lines come out in the order in which they were
- * gathered: the one lock of the server under which there is I/O, and `gather` is taken under it. */
+ * Two locks. `gather` guards the buffers and is a leaf. `writing` is held while a buffer is
+ * written, so that lines come out in the order in which they were gathered: the one lock of the
+ * server under which there is I/O, and `gather` is taken under it. */
 #include "base/log_output.h"
 #include "base/log.h"
 
@@ -57,10 +59,8 @@ static void write_all(const char *bytes, size_t size) {
 static void write_gathered(void) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *full = &output.buffers[atomic_load(&output.filling)];
-    atomic_store(
-        &output.filling,
-        !atomic_load(
-            &output.filling)); /* the other is empty, for whoever wrote it held `writing` */
+    atomic_store(&output.filling, !atomic_load(&output.filling)); /* the other is empty, for whoever
+                                                                     wrote it held `writing` */
     (void)pthread_mutex_unlock(&output.gather);
     write_all(full->data, atomic_load(&full->size));
     atomic_store(&full->size, 0);
@@ -155,8 +155,9 @@ static void *gather_main(void *arg) {
     return NULL;
 }
 
-/* The process is about to die of a signal: what was gathered is written without asking for a lock, perhaps with a line that is not whole. Returning from
- * here, the signal comes again and does what it always did. */
+/* The process is about to die of a signal: what was gathered is written without asking for a lock,
+ * perhaps with a line that is not whole. Returning from here, the signal comes again and does what
+ * it always did. */
 static void on_crash(int sig) {
     (void)sig;
     struct gathered *g = &output.buffers[atomic_load(&output.filling)];

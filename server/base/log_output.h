@@ -7,7 +7,8 @@
 #define LOG_OUTPUT_LINE_MAX 16384 /* bytes of the longest line */
 
 void log_output_open(int fd);
-/* A whole line, behind all that were given before it by any thread; on its way when this returns. */
+/* A whole line, behind all that were given before it by any thread; on its way when this returns.
+ */
 void log_output_write(const char *line, size_t size);
 /* … or soon after: see log_gather_start. */
 void log_output_later(const char *line, size_t size);

@@ -1,4 +1,5 @@
-/* The metrics registry: families and their series behind one lock; a series, once found, is updated by atomics alone. */
+/* The metrics registry: families and their series behind one lock; a series, once found, is updated
+ * by atomics alone. */
 #include "base/metrics.h"
 #include "base/utf8.h"
 
@@ -176,8 +177,8 @@ struct metric *metrics_series(struct metrics_family *family, ...) {
     for (size_t i = 0; i < family->n_labels; i++) {
         values[i] = va_arg(args, const char *);
         assert(values[i] != NULL);
-        if (strlen(values[i]) >
-            METRICS_MAX_VALUE) { /* a series is kept for ever: no long text may come in from a client */
+        if (strlen(values[i]) > METRICS_MAX_VALUE) { /* a series is kept for ever: no long text may
+                                                        come in from a client */
             values[i] = "other";
         }
     }

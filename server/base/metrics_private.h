@@ -1,4 +1,5 @@
-/* The registry's inside, shared by metrics.c (registering, updating) and metrics_render.c (scraping). */
+/* The registry's inside, shared by metrics.c (registering, updating) and metrics_render.c
+ * (scraping). */
 #ifndef BASE_METRICS_PRIVATE_H
 #define BASE_METRICS_PRIVATE_H
 
@@ -27,7 +28,8 @@ struct metric {
     _Atomic uint64_t *counts; /* histogram: n_bounds + 1 buckets, each its own observations only */
 };
 
-/* Guarded by the registry's lock but for what is fixed at registering (kind, name, help, labels, bounds, ignored). */
+/* Guarded by the registry's lock but for what is fixed at registering (kind, name, help, labels,
+ * bounds, ignored). */
 struct metrics_family {
     struct metrics_family *next;             /* in order of registering */
     enum metrics_kind kind;                  /* what its series are */

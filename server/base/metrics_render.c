@@ -28,9 +28,8 @@ void metrics_forget_scrape(void *arg) {
         }
     }
     r->n_collectors = kept;
-    while (
-        r->n_collecting >
-        0) { /* a scrape that began before may be about to call with arg, which the caller is going to free */
+    while (r->n_collecting > 0) { /* a scrape that began before may be about to call with arg, which
+                                     the caller is going to free */
         pthread_cond_wait(&r->idle, &r->lock);
     }
     pthread_mutex_unlock(&r->lock);
@@ -105,7 +104,8 @@ static void put_plain(struct buf *out, const struct metrics_family *f, const str
     buf_putc(out, '\n');
 }
 
-/* Buckets are stored apart and summed here, so that what is written is cumulative and _count equals the last bucket whatever happens meanwhile. */
+/* Buckets are stored apart and summed here, so that what is written is cumulative and _count equals
+ * the last bucket whatever happens meanwhile. */
 static void put_histogram(struct buf *out, const struct metrics_family *f, const struct metric *m) {
     uint64_t total = 0;
     for (size_t i = 0; i <= f->n_bounds; i++) {

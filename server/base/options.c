@@ -9,7 +9,8 @@
 
 extern char **environ;
 
-/* Is `variable` (up to '=') the environment's name of the option? "DISCERN_MAX_BODY" and "max-body". */
+/* Is `variable` (up to '=') the environment's name of the option? "DISCERN_MAX_BODY" and
+ * "max-body". */
 static bool is_variable_of(const char *variable, size_t length, const struct option_row *row) {
     if (strlen(row->name) + OPTIONS_PREFIX_SIZE != length) {
         return false;

@@ -1,4 +1,5 @@
-/* Options: one table; flags `--name value` / `--name=value`, or environment DISCERN_NAME (a flag wins). */
+/* Options: one table; flags `--name value` / `--name=value`, or environment DISCERN_NAME (a flag
+ * wins). */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -18,8 +19,10 @@ enum option_kind {
     OPTION_CHOICE
 };
 
-/* One row of the table. Values are written to the field at `offset` of the caller's settings struct: STRING const char *, LIST struct option_list,
- * INT int64_t, SIZE int64_t (bytes; suffixes K, M, G, binary: 64M, 64MiB), SECONDS double (plain number, or with s, m, h, ms), FLAG bool, CHOICE const char *. */
+/* One row of the table. Values are written to the field at `offset` of the caller's settings
+ * struct: STRING const char *, LIST struct option_list, INT int64_t, SIZE int64_t (bytes; suffixes
+ * K, M, G, binary: 64M, 64MiB), SECONDS double (plain number, or with s, m, h, ms), FLAG bool,
+ * CHOICE const char *. */
 struct option_row {
     const char *name; /* "max-connections" */
     enum option_kind kind;
@@ -34,12 +37,14 @@ struct option_row {
 #define OPTION_LIST_MAX 64
 struct option_list {
     size_t n;
-    const char *items
-        [OPTION_LIST_MAX]; /* comma-separated or repeated; static or argv memory, or leaked once at start */
+    const char *items[OPTION_LIST_MAX]; /* comma-separated or repeated; static or argv memory, or
+                                           leaked once at start */
 };
 
-/* Fills settings: defaults, then the environment, then argv. false: problem with one clear line ("--workers must be an integer from 1 to 256, got \"x\""; for the
- * environment "DISCERN_WORKERS …"; an unknown flag; a missing value; a stray argument; an unknown DISCERN_ variable is an error too). */
+/* Fills settings: defaults, then the environment, then argv. false: problem with one clear line
+ * ("--workers must be an integer from 1 to 256, got \"x\""; for the environment "DISCERN_WORKERS
+ * …"; an unknown flag; a missing value; a stray argument; an unknown DISCERN_ variable is an error
+ * too). */
 bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings,
                   struct problem *problem);
 /* Frees the lists. Strings are not owned. */

@@ -1,4 +1,5 @@
-/* The text of --help: options by group, wrapped, each with its default and the name of its environment variable. */
+/* The text of --help: options by group, wrapped, each with its default and the name of its
+ * environment variable. */
 #include "base/options_parse.h"
 
 #include "base/buf.h"

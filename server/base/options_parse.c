@@ -1,4 +1,5 @@
-/* One option's value from text: the grammar of every kind, and messages that give the rule and the value. */
+/* One option's value from text: the grammar of every kind, and messages that give the rule and the
+ * value. */
 #include "base/options_parse.h"
 
 #include <discern/number.h>
@@ -25,7 +26,8 @@ static bool has_range(const struct option_row *row) {
     return row->minimum < row->maximum; /* both 0: no range is given */
 }
 
-/* A whole decimal integer with an optional sign, nothing around it; *end is what follows the digits. */
+/* A whole decimal integer with an optional sign, nothing around it; *end is what follows the
+ * digits. */
 static bool read_int(const char *text, int64_t *out, const char **end) {
     const char *digits = text + (*text == '-' || *text == '+' ? 1 : 0);
     if (*digits < '0' || *digits > '9') {
@@ -76,7 +78,8 @@ static int64_t size_unit(const char *suffix) {
     return 0;
 }
 
-/* Bytes as a person writes them: "64M". The limits of a table may be round in powers of ten: what is said is within them. */
+/* Bytes as a person writes them: "64M". The limits of a table may be round in powers of ten: what
+ * is said is within them. */
 static void size_text(double bytes, char *out, size_t size) {
     static const char units[] = {'\0', 'K', 'M', 'G'};
     size_t i = 0;

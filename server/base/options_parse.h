@@ -9,7 +9,8 @@
 
 /* Sets the row's field to zero, NULL, false or the empty list, whatever it held. */
 void options_zero(const struct option_row *row, void *settings);
-/* Reads `text` into the row's field (a list: appends). `shown` is what messages call the option: "--workers", "DISCERN_WORKERS". The text must live on, except of lists. */
+/* Reads `text` into the row's field (a list: appends). `shown` is what messages call the option:
+ * "--workers", "DISCERN_WORKERS". The text must live on, except of lists. */
 bool options_parse(const struct option_row *row, const char *shown, const char *text,
                    void *settings, struct problem *problem);
 /* Frees and empties a list. */

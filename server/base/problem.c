@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text may quote what a client sent, so it has a limit; what is longer is cut and ends with an ellipsis. */
+/* A text may quote what a client sent, so it has a limit; what is longer is cut and ends with an
+ * ellipsis. */
 enum { DETAIL_MAX = 4000, FAULT_MAX = 1000, POINTER_MAX = 1000 };
 #define ELLIPSIS "\xE2\x80\xA6"
 
@@ -58,7 +59,8 @@ bool problem_find(const char *name, enum problem_type *out) {
     return false;
 }
 
-/* The text as valid UTF-8 of at most `limit` bytes and an ellipsis, owned by the caller; NULL when out of memory. */
+/* The text as valid UTF-8 of at most `limit` bytes and an ellipsis, owned by the caller; NULL when
+ * out of memory. */
 static char *text_clean(const char *text, size_t n, size_t limit) {
     struct buf clean = {0};
     const size_t cut = utf8_cut(text, n, limit);
@@ -71,7 +73,8 @@ static char *text_clean(const char *text, size_t n, size_t limit) {
     return out;
 }
 
-/* A message stays on its line, whatever names it quotes: control characters as JSON would escape them. */
+/* A message stays on its line, whatever names it quotes: control characters as JSON would escape
+ * them. */
 static void text_show(struct buf *out, const char *text, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const unsigned char c = (unsigned char)text[i];
@@ -131,7 +134,8 @@ bool problem_set_permanent(struct problem *p, enum problem_type type, const char
     return false;
 }
 
-/* The detail of a problem that was begun by its first fault: the fault and its place, for clients that read no further. */
+/* The detail of a problem that was begun by its first fault: the fault and its place, for clients
+ * that read no further. */
 static char *detail_of(const struct problem_error *e) {
     struct buf text = {0};
     if (e->pointer != NULL && e->pointer[0] != '\0') {
@@ -148,7 +152,8 @@ static char *detail_of(const struct problem_error *e) {
     return out;
 }
 
-/* Takes the fault's texts. The array is allocated whole at the first fault: it is small, and then a long list costs one allocation. */
+/* Takes the fault's texts. The array is allocated whole at the first fault: it is small, and then a
+ * long list costs one allocation. */
 static void error_take(struct problem *p, enum problem_type type, struct problem_error *e) {
     assert(type > PROBLEM_NONE && type < PROBLEM_COUNT);
     if (p->type == PROBLEM_NONE) {
@@ -175,8 +180,8 @@ static bool takes(const struct problem *p, enum problem_type type) {
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
                  ...) {
     if (takes(p, type)) {
-        if (p->n_errors ==
-            PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a client can make millions */
+        if (p->n_errors == PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a
+                                                    client can make millions */
             p->n_dropped++;
             return false;
         }

@@ -1,4 +1,5 @@
-/* Problems: the one error type of the server, from a layer that notes it to the answer a client reads (RFC 9457) and to a failed job's `error`.
+/* Problems: the one error type of the server, from a layer that notes it to the answer a client
+ * reads (RFC 9457) and to a failed job's `error`.
  *
  * The list is closed and documented: GET /problems/{name} explains each. */
 #ifndef BASE_PROBLEM_H
@@ -108,7 +109,8 @@ enum problem_type {
 
 #define PROBLEM_MAX_ERRORS 100 /* further faults are counted, not listed */
 
-/* One fault: either a JSON pointer or a line (and column) of a text body; or a row and a column name of instances, which a pointer expresses too. */
+/* One fault: either a JSON pointer or a line (and column) of a text body; or a row and a column
+ * name of instances, which a pointer expresses too. */
 struct problem_error {
     char *pointer;  /* NULL: none */
     int64_t line;   /* counted from 1; 0: none */
@@ -132,20 +134,24 @@ const char *problem_title(enum problem_type type);
 const char *problem_meaning(enum problem_type type);
 bool problem_find(const char *name, enum problem_type *out);
 
-/* Always return false, so that `return problem_set(p, PROBLEM_INVALID, "…")` reads well. p must not be NULL. Invalid UTF-8 in the text is replaced. */
+/* Always return false, so that `return problem_set(p, PROBLEM_INVALID, "…")` reads well. p must not
+ * be NULL. Invalid UTF-8 in the text is replaced. */
 bool problem_set(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Likewise, for a failure that a retry cannot mend. */
 bool problem_set_permanent(struct problem *p, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and its place; if one of another type is set, nothing is added.
- * Details are cut at 4,000 bytes, those of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in base/json.h). */
+/* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and
+ * its place; if one of another type is set, nothing is added. Details are cut at 4,000 bytes, those
+ * of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in
+ * base/json.h). */
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 void problem_done(struct problem *p); /* frees, back to {0} */
-/* Type, detail and `permanent` of `from`, not its list of faults: for handing one failure to several who wait. */
+/* Type, detail and `permanent` of `from`, not its list of faults: for handing one failure to
+ * several who wait. */
 void problem_copy(struct problem *to, const struct problem *from);
 void problem_move(struct problem *to, struct problem *from); /* to must be {0}; from becomes {0} */
 /* Appends the problem document.

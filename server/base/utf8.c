@@ -1,4 +1,5 @@
-/* UTF-8 validity by the table of well-formed sequences (Unicode, table 3-7), eight ASCII bytes at a time. */
+/* UTF-8 validity by the table of well-formed sequences (Unicode, table 3-7), eight ASCII bytes at a
+ * time. */
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -48,7 +49,8 @@ size_t utf8_valid_prefix(const char *bytes, size_t n) {
             }
             i += 8;
         }
-        /* A non-ASCII byte is within eight, or the end: go on by sequences until the next aligned chance. */
+        /* A non-ASCII byte is within eight, or the end: go on by sequences until the next aligned
+         * chance. */
         for (size_t k = 0; k < 8 && i < n; k++) {
             const size_t length = sequence_length(p + i, n - i);
             if (length == 0) {
@@ -65,7 +67,8 @@ size_t utf8_cut(const char *bytes, size_t n, size_t limit) {
         return n;
     }
     size_t end = limit;
-    /* Step back over continuation bytes, at most three: in text that is no UTF-8 there may be any number. */
+    /* Step back over continuation bytes, at most three: in text that is no UTF-8 there may be any
+     * number. */
     for (int k = 0; k < 3 && end > 0 && ((unsigned char)bytes[end] & 0xC0) == 0x80; k++) {
         end--;
     }

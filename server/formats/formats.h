@@ -1,6 +1,8 @@
-/* Wire: bytes ↔ rows, streaming both ways. Readers of tables (CSV, JSON, NDJSON, svmlight) that end in column chunks; readers of instances for prediction; writers of rows.
+/* Wire: bytes ↔ rows, streaming both ways. Readers of tables (CSV, JSON, NDJSON, svmlight) that end
+ * in column chunks; readers of instances for prediction; writers of rows.
  *
- * A table reader is fed bytes as they arrive, in any cuts; what it delivers depends on the bytes only, never on the cuts. */
+ * A table reader is fed bytes as they arrive, in any cuts; what it delivers depends on the bytes
+ * only, never on the cuts. */
 #ifndef WIRE_WIRE_H
 #define WIRE_WIRE_H
 
@@ -18,98 +20,116 @@
 #define WIRE_MAX_NAME 255               /* bytes of a column name */
 #define WIRE_MAX_PREVIEW 1000           /* rows that the option `rows` may ask for */
 #define WIRE_MAX_FAULTS                                                                            \
-    20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000) */
+    20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000)  \
+        */
 
 enum wire_format { WIRE_SNIFF, WIRE_CSV, WIRE_TSV, WIRE_JSON, WIRE_NDJSON, WIRE_SVMLIGHT };
 enum wire_header { WIRE_HEADER_AUTO, WIRE_HEADER_YES, WIRE_HEADER_NO };
-/* A row that cannot be read while others can: refuse the table, or leave the row out and tell it in the notes. */
+/* A row that cannot be read while others can: refuse the table, or leave the row out and tell it in
+ * the notes. */
 enum wire_on_error { WIRE_REJECT, WIRE_SKIP };
 
 struct wire_table_options {
     enum wire_format format;
     enum wire_header header;
     char delimiter; /* 0: found out (',', ';', tab, '|') */
-    char
-        comment; /* separated text: lines that begin with it are skipped; '\0': none but those that begin with # and have another number of cells than the table */
+    char comment; /* separated text: lines that begin with it are skipped; '\0': none but those that
+                     begin with # and have another number of cells than the table */
     enum wire_on_error on_error;
-    const char *
-        missing; /* further tokens for missing, comma-separated; NULL: none. Always: empty, NA, NaN, null, ? */
-    const char *
-        types; /* "species:categorical,zip:text" overrides; NULL: none. A name that is no column: a fault */
-    const char *
-        label; /* name of the last column of a headerless table (NDJSON of arrays too), or of the label of svmlight; NULL: as the others (c1, c2, …), or "label" */
-    bool zero_based; /* svmlight: indexes count from 0 */
-    int64_t rows;    /* no more of them are read; 0: all */
-    bool
-        form; /* it was sent as a form, as curl -d does: only for a hint when the table looks as if that spoilt it */
+    const char *missing; /* further tokens for missing, comma-separated; NULL: none. Always: empty,
+                            NA, NaN, null, ? */
+    const char *types;   /* "species:categorical,zip:text" overrides; NULL: none. A name that is no
+                            column: a fault */
+    const char *label;   /* name of the last column of a headerless table (NDJSON of arrays too), or
+                            of the label of svmlight; NULL: as the others (c1, c2, …), or "label" */
+    bool zero_based;     /* svmlight: indexes count from 0 */
+    int64_t rows;        /* no more of them are read; 0: all */
+    bool form; /* it was sent as a form, as curl -d does: only for a hint when the table looks as if
+                  that spoilt it */
 };
-/* Parses the query parameters header, delimiter, missing, types, label, comment, on_error, zero_based, rows (1 … WIRE_MAX_PREVIEW) into options: false → problem (PROBLEM_BAD_REQUEST names the parameter). value strings must outlive the reader. */
+/* Parses the query parameters header, delimiter, missing, types, label, comment, on_error,
+ * zero_based, rows (1 … WIRE_MAX_PREVIEW) into options: false → problem (PROBLEM_BAD_REQUEST names
+ * the parameter). value strings must outlive the reader. */
 bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
                        struct problem *problem);
 /* The format for a media type ("" → SNIFF). false: none of ours. */
 bool wire_table_format(const char *media_type, enum wire_format *out);
 
-/* A finished chunk: an encoded blob (dn_column_builder_encode) a column. The sink takes the blobs' memory. */
+/* A finished chunk: an encoded blob (dn_column_builder_encode) a column. The sink takes the blobs'
+ * memory. */
 struct wire_blob {
     void *bytes;
     size_t size;
 };
 struct wire_table_sink {
-    /* Chunk number `chunk` with n_rows rows. Returns false to stop with the problem it has set. Must not block. */
+    /* Chunk number `chunk` with n_rows rows. Returns false to stop with the problem it has set.
+     * Must not block. */
     bool (*chunk)(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
                   size_t n_columns, struct problem *problem);
-    /* Blob of a chunk delivered before, into out: needed after the end for columns whose type fell. Only called inside wire_table_end; may block. */
+    /* Blob of a chunk delivered before, into out: needed after the end for columns whose type fell.
+     * Only called inside wire_table_end; may block. */
     bool (*reread)(void *arg, int64_t chunk, size_t column, struct buf *out,
                    struct problem *problem);
     void *arg;
 };
 struct wire_table;
-/* NULL: no memory. Memory in use is bounded by some chunks (about 8 MiB of cells each), whatever the body's length. */
+/* NULL: no memory. Memory in use is bounded by some chunks (about 8 MiB of cells each), whatever
+ * the body's length. */
 struct wire_table *wire_table_new(const struct wire_table_options *options,
                                   const struct wire_table_sink *sink);
 /* A table that is stored, for rows that are appended to it. */
 struct wire_table_stored {
     const char *columns, *notes; /* as wire_table_summary gave them */
-    const char *
-        types; /* the option `types` of its upload, NULL: none; for versions whose notes do not tell what types were given */
+    const char *types; /* the option `types` of its upload, NULL: none; for versions whose notes do
+                          not tell what types were given */
     int64_t n_rows, n_chunks;
-    /* Rows of each of the last n_tail chunks, which are stored apart from each other and from the rest: short ones among them may be taken into a new chunk. */
+    /* Rows of each of the last n_tail chunks, which are stored apart from each other and from the
+     * rest: short ones among them may be taken into a new chunk. */
     const int64_t *tail;
     size_t n_tail;
 };
-/* A reader of rows for a stored table: its columns are that table's, found by name (a header, JSON) or by position; options types and label are not used. The sink's chunks are those of the new
- * rows, from 1. Number 0, if it comes at all, comes last and goes before them: it has the rows of the last `n_taken` stored chunks, which are to be left out, and behind them the new rows if these
- * are in no other chunk. reread numbers the stored chunks from 0 and then those that were delivered in their order; it is needed in any case. The summary is of the whole table, but for
- * `bytes` (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL: problem.
- * What is taken in: table_tail.h. However rows come, a table of n rows then ends in no more than about log n short chunks, each row having been written about log n times. */
+/* A reader of rows for a stored table: its columns are that table's, found by name (a header, JSON)
+ * or by position; options types and label are not used. The sink's chunks are those of the new
+ * rows, from 1. Number 0, if it comes at all, comes last and goes before them: it has the rows of
+ * the last `n_taken` stored chunks, which are to be left out, and behind them the new rows if these
+ * are in no other chunk. reread numbers the stored chunks from 0 and then those that were delivered
+ * in their order; it is needed in any case. The summary is of the whole table, but for `bytes`
+ * (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL:
+ * problem. What is taken in: table_tail.h. However rows come, a table of n rows then ends in no
+ * more than about log n short chunks, each row having been written about log n times. */
 struct wire_table *wire_table_new_onto(const struct wire_table_options *options,
                                        const struct wire_table_stored *stored,
                                        const struct wire_table_sink *sink, struct problem *problem);
-/* The body is fed and the stored table has become another, longer one: the rows are to follow that. Before wire_table_end. false: they do not fit it (PROBLEM_CONFLICT), or no memory. */
+/* The body is fed and the stored table has become another, longer one: the rows are to follow that.
+ * Before wire_table_end. false: they do not fit it (PROBLEM_CONFLICT), or no memory. */
 bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored,
                        struct problem *problem);
 void wire_table_free(struct wire_table *t);
-/* false: the table is refused and no further byte matters for the verdict; the problem (PROBLEM_INVALID_DATASET with line, column; PROBLEM_BAD_JSON) is got by wire_table_end or here.
- * Faults that leave the rest readable (ragged row, bad cell of a forced type) are collected (on_error skip: their rows left out) and reading goes on: true. */
+/* false: the table is refused and no further byte matters for the verdict; the problem
+ * (PROBLEM_INVALID_DATASET with line, column; PROBLEM_BAD_JSON) is got by wire_table_end or here.
+ * Faults that leave the rest readable (ragged row, bad cell of a forced type) are collected
+ * (on_error skip: their rows left out) and reading goes on: true. */
 bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct problem *problem);
 /* There is a row beyond options.rows: what is fed from here on is passed over. */
 bool wire_table_is_full(const struct wire_table *t);
-/* No more will be fed, though the body goes on: wire_table_end tells of the rows that are complete. After the last byte that is fed. */
+/* No more will be fed, though the body goes on: wire_table_end tells of the rows that are complete.
+ * After the last byte that is fed. */
 void wire_table_cut(struct wire_table *t);
 /* What came of it. Pointers are the reader's. */
 struct wire_table_summary {
     int64_t n_rows, n_columns, n_chunks;
-    int64_t
-        n_taken; /* rows were appended: so many of the stored table's last chunks are in the new chunk 0 */
-    int64_t bytes;       /* fed */
-    char content[80];    /* "b2:<hex>": BLAKE2b over column names, types and values */
-    const char *columns; /* JSON array as API.md shows it */
-    const char *
-        declared; /* "name":type, … of the columns whose type the body itself gives and no option does; "": there are none */
-    const char *
-        notes; /* JSON object: format, delimiter, header, comments, missing tokens, skipped rows, warnings */
+    int64_t n_taken; /* rows were appended: so many of the stored table's last chunks are in the new
+                        chunk 0 */
+    int64_t bytes;   /* fed */
+    char content[80];     /* "b2:<hex>": BLAKE2b over column names, types and values */
+    const char *columns;  /* JSON array as API.md shows it */
+    const char *declared; /* "name":type, … of the columns whose type the body itself gives and no
+                             option does; "": there are none */
+    const char *notes; /* JSON object: format, delimiter, header, comments, missing tokens, skipped
+                          rows, warnings */
 };
-/* The body is complete: flushes the last chunk, settles the types, computes what is left. May take time (pool thread). */
+/* The body is complete: flushes the last chunk, settles the types, computes what is left. May take
+ * time (pool thread). */
 bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct problem *problem);
 
 /* ---- the schema of a stored table (the JSON `columns` back) ---- */
@@ -119,8 +139,8 @@ struct wire_column {
     int64_t missing;
     int64_t distinct;       /* -1: unknown, or an estimate only */
     int64_t distinct_about; /* the same, or the estimate; -1: nothing is known */
-    int64_t
-        distinct_above; /* when distinct is unknown: there are more than so many; -1: nothing is known for sure */
+    int64_t distinct_above; /* when distinct is unknown: there are more than so many; -1: nothing is
+                               known for sure */
     int64_t distinct_bytes; /* categorical: of text in the distinct values; -1: unknown */
     double minimum, maximum;
     size_t width;           /* sparse: how many places; 0 otherwise */
@@ -137,13 +157,15 @@ struct wire_schema {
 };
 bool wire_schema_parse(const char *columns_json, struct wire_schema *out,
                        struct problem *problem); /* PROBLEM_INTERNAL: the stored text is damaged */
-/* The stored columns as the API shows them, as members of the open object: "columns", in which the places of a sparse column are columns of their own unless they are too many, and "sparse"
- * for a table that has one. columns: the JSON text; NULL: null. */
+/* The stored columns as the API shows them, as members of the open object: "columns", in which the
+ * places of a sparse column are columns of their own unless they are too many, and "sparse" for a
+ * table that has one. columns: the JSON text; NULL: null. */
 struct json_writer;
 void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
 void wire_schema_done(struct wire_schema *s);
 ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name); /* -1: none */
-/* "f17" of a sparse column "f": *number is 17, which the column may have or not. false: `name` is no name of a place of it. Digits have no leading zero. */
+/* "f17" of a sparse column "f": *number is 17, which the column may have or not. false: `name` is
+ * no name of a place of it. Digits have no leading zero. */
 bool wire_place_parse(const char *column, const char *name, uint64_t *number);
 
 /* ---- writing rows ---- */
@@ -154,12 +176,15 @@ enum wire_row_format {
     WIRE_ROWS_SVMLIGHT,
     WIRE_ROWS_TSV
 };
-/* Rows first … first + n - 1 of one decoded chunk (views of the same n_rows), as objects ({"a":1,…}), lines of CSV or TSV, or NDJSON lines. JSON: items separated by commas, `begun` says whether an item was
- * written before. Numbers shortest, missing as null or empty. No sparse views: wire_sparse_expand makes columns of them. No WIRE_ROWS_SVMLIGHT: wire_svmlight_write. */
+/* Rows first … first + n - 1 of one decoded chunk (views of the same n_rows), as objects
+ * ({"a":1,…}), lines of CSV or TSV, or NDJSON lines. JSON: items separated by commas, `begun` says
+ * whether an item was written before. Numbers shortest, missing as null or empty. No sparse views:
+ * wire_sparse_expand makes columns of them. No WIRE_ROWS_SVMLIGHT: wire_svmlight_write. */
 void wire_rows_write(enum wire_row_format format, const dn_column_view *views,
                      const char *const *names, size_t n_columns, size_t first, size_t n, bool begun,
                      struct buf *out);
-/* Rows of a table that has one sparse column, as JSON objects: the label's cell and the entries that are not 0, each under its feature's name; begun as above. */
+/* Rows of a table that has one sparse column, as JSON objects: the label's cell and the entries
+ * that are not 0, each under its feature's name; begun as above. */
 struct wire_sparse_rows {
     const dn_column_view *label, *entries;
     const char *label_name, *name; /* place p is called "<name><first_index + p>" */
@@ -168,14 +193,15 @@ struct wire_sparse_rows {
 void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
                             struct buf *out);
 void wire_csv_header(const char *const *names, size_t n_columns, char delimiter, struct buf *out);
-/* Entries of n rows of a sparse view from `first` on as columns of numbers: out[p·n + i] is what row first + i has at places[p], which ascend; 0 where it has no entry. */
+/* Entries of n rows of a sparse view from `first` on as columns of numbers: out[p·n + i] is what
+ * row first + i has at places[p], which ascend; 0 where it has no entry. */
 void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
                         size_t n_places, double *out);
 /* What svmlight lines are made of: the label, and either columns of numbers or entries. */
 struct wire_svmlight {
-    const dn_column_view *label; /* of any type but sparse; missing is written as ? */
-    const dn_column_view *
-        columns; /* [n_columns] numeric or boolean, without missing values: their indexes are 1 … n_columns */
+    const dn_column_view *label;   /* of any type but sparse; missing is written as ? */
+    const dn_column_view *columns; /* [n_columns] numeric or boolean, without missing values: their
+                                      indexes are 1 … n_columns */
     size_t n_columns;
     const dn_column_view *entries; /* sparse; NULL: none */
     uint32_t first_index;          /* index of its place 0 */
@@ -184,13 +210,15 @@ struct wire_svmlight {
 };
 /* Rows first … first + n - 1: "label index:value …", zeros left out (-0 is none). */
 void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, struct buf *out);
-/* May row `row` of a column be a label of svmlight? Texts that are empty or have spaces, tabs, line ends, commas, colons or # may not: *out is the text then. */
+/* May row `row` of a column be a label of svmlight? Texts that are empty or have spaces, tabs, line
+ * ends, commas, colons or # may not: *out is the text then. */
 struct wire_text {
     const char *bytes;
     size_t n;
 };
 bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out);
-/* A cell's text, in quotes where RFC 4180 or the spaces at its ends ask for them; between tabs too, as spreadsheets do. */
+/* A cell's text, in quotes where RFC 4180 or the spaces at its ends ask for them; between tabs too,
+ * as spreadsheets do. */
 void wire_csv_text(const char *text, size_t n, char delimiter, struct buf *out);
 
 /* ---- instances: bodies of prediction calls ---- */
@@ -204,8 +232,8 @@ struct wire_instances {
     size_t *label;     /* [n] class index, SIZE_MAX: missing; NULL unless labels were asked for */
     size_t capacity;   /* rows allocated */
     size_t entry_capacity;
-    const char *
-        place; /* of one JSON document: pointer of the array that they stand in, static; NULL: they are lines, or pairs */
+    const char *place; /* of one JSON document: pointer of the array that they stand in, static;
+                          NULL: they are lines, or pairs */
 };
 /* The pointer of row i, appended; false: it has none. */
 bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out);
@@ -225,8 +253,9 @@ enum wire_instances_format {
 };
 /* The format for a media type ("" → SNIFF). false: none of ours. */
 bool wire_instances_format(const char *media_type, enum wire_instances_format *out);
-/* What a body is, by its first bytes. '{' or '[': NDJSON when its first line is a complete value and more than blanks follows it, otherwise JSON. Else svmlight when the first line that is
- * no comment is one with a label, otherwise CSV. */
+/* What a body is, by its first bytes. '{' or '[': NDJSON when its first line is a complete value
+ * and more than blanks follows it, otherwise JSON. Else svmlight when the first line that is no
+ * comment is one with a label, otherwise CSV. */
 enum wire_instances_format wire_instances_sniff(const char *body, size_t size);
 
 /* How a body is read. */
@@ -236,21 +265,30 @@ struct wire_instances_options {
     const char
         *target; /* labelled: the name of its column; NULL: the model's, which must have one then */
     bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
-    /* NULL: all rows are given at the end, in *out. Otherwise a block of at most WIRE_BLOCK_ROWS rows at a time, as they are read, as long as nothing is wrong; `first` is the number of its first
-     * row. false: reading stops, with the problem it has set; it may also set one (a fault of a row) and return true: the faults of the rest are found then. */
+    /* NULL: all rows are given at the end, in *out. Otherwise a block of at most WIRE_BLOCK_ROWS
+     * rows at a time, as they are read, as long as nothing is wrong; `first` is the number of its
+     * first row. false: reading stops, with the problem it has set; it may also set one (a fault of
+     * a row) and return true: the faults of the rest are found then. */
     bool (*block)(void *arg, const struct wire_instances *rows, size_t first,
                   struct problem *problem);
-    /* Asked before the rows in memory may grow to so many bytes: false: reading stops, with the problem it has set. NULL: they may, up to a constant. */
+    /* Asked before the rows in memory may grow to so many bytes: false: reading stops, with the
+     * problem it has set. NULL: they may, up to a constant. */
     bool (*hold)(void *arg, size_t bytes, struct problem *problem);
     void *arg; /* of both */
 };
 #define WIRE_BLOCK_ROWS 1024
-/* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array, or {"columns":["x",…],"rows":[[…],…]}; NDJSON: an array or an object a line; CSV and TSV (header optional: a first line that names inputs; comments as in tables); svmlight: the model
- * must have one sparse input. An array, or a line of CSV without a header, has a number for each place of a sparse input; an object, a header and the query name them ("f17"). What is not
- * named of a sparse input is 0, as is what is missing; places that training had not count nothing. labelled: the target column is expected too (objects and CSV with header, the last value of an
- * array or line, the first of a line of svmlight, where it is otherwise passed over and may be left out). Every fault with its place: {"pointer":"/instances/3/petal_length"}, or line and
- * column of text; PROBLEM_INVALID_INSTANCES. A number that is not finite, text for a number, too few, too many, unknown or repeated columns: faults. Missing: null, absent key, empty cell.
- * Numbers go straight into the matrix: no tree. */
+/* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array, or
+ * {"columns":["x",…],"rows":[[…],…]}; NDJSON: an array or an object a line; CSV and TSV (header
+ * optional: a first line that names inputs; comments as in tables); svmlight: the model must have
+ * one sparse input. An array, or a line of CSV without a header, has a number for each place of a
+ * sparse input; an object, a header and the query name them ("f17"). What is not named of a sparse
+ * input is 0, as is what is missing; places that training had not count nothing. labelled: the
+ * target column is expected too (objects and CSV with header, the last value of an array or line,
+ * the first of a line of svmlight, where it is otherwise passed over and may be left out). Every
+ * fault with its place: {"pointer":"/instances/3/petal_length"}, or line and column of text;
+ * PROBLEM_INVALID_INSTANCES. A number that is not finite, text for a number, too few, too many,
+ * unknown or repeated columns: faults. Missing: null, absent key, empty cell. Numbers go straight
+ * into the matrix: no tree. */
 bool wire_instances_read(const char *body, size_t size,
                          const struct wire_instances_options *options, const dn_model *model,
                          struct wire_instances *out, struct problem *problem);
@@ -259,20 +297,26 @@ bool wire_instances_pairs(const char *const *names, const char *const *values, s
                           const dn_model *model, struct wire_instances *out,
                           struct problem *problem);
 
-/* NDJSON without an end: lines are read into a block of rows, which is scored and cleared, and so on. Each line is judged by itself. One thread. */
+/* NDJSON without an end: lines are read into a block of rows, which is scored and cleared, and so
+ * on. Each line is judged by itself. One thread. */
 struct wire_lines;
-/* Lines longer than `max_line` bytes are refused; a block has at most max_rows rows. NULL: no memory. */
+/* Lines longer than `max_line` bytes are refused; a block has at most max_rows rows. NULL: no
+ * memory. */
 struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
                                   struct problem *problem);
 void wire_lines_free(struct wire_lines *lines);
 enum wire_lines_state {
-    WIRE_LINES_MORE, /* no whole line is left: *used bytes are read, the rest must come again with what follows it */
+    WIRE_LINES_MORE,  /* no whole line is left: *used bytes are read, the rest must come again with
+                         what follows it */
     WIRE_LINES_FULL,  /* the block is full */
-    WIRE_LINES_FAULT, /* the line wire_lines_read is at was refused (its faults are in problem, with line and column); the block holds those before it */
+    WIRE_LINES_FAULT, /* the line wire_lines_read is at was refused (its faults are in problem, with
+                         line and column); the block holds those before it */
     WIRE_LINES_FAILED /* no memory: problem */
 };
-/* Reads lines from bytes until one of the above; *used says how many bytes were read. last: what has no line end is the last line. Blank lines are none. An object that names none of the
- * model's columns is refused, unless they are all sparse; what it does not name beside others is missing. What is found does not depend on cuts. */
+/* Reads lines from bytes until one of the above; *used says how many bytes were read. last: what
+ * has no line end is the last line. Blank lines are none. An object that names none of the model's
+ * columns is refused, unless they are all sparse; what it does not name beside others is missing.
+ * What is found does not depend on cuts. */
 enum wire_lines_state wire_lines_read(struct wire_lines *lines, const char *bytes, size_t n,
                                       bool last, size_t *used, struct problem *problem);
 const struct wire_instances *wire_lines_block(const struct wire_lines *lines);
@@ -320,27 +364,36 @@ struct wire_predictions {
     size_t *class_end;        /* [n] where that of class k ends */
     bool begun;               /* a row was written */
 };
-/* JSON: {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with contributions the names of the features and the intercepts stand once before the rows. NDJSON: the
- * same objects, one a line, and nothing else. CSV and TSV: a header, then a line a row: "label", "p(<class>)" for each class, "score" or "score(<class>)" (of a pair "score(<positive> vs <negative>)"),
- * "distance", "contribution(<feature>)" (of several scores "contribution(<score>: <feature>)"), "ambiguous", "candidates" (a JSON array), "log_density", "out_of_support", "error", as far
- * as the model has and the call wants them. A failure of memory is out's.
- * rows: label for label and ambiguous, otherwise the array of each output; log_density NULL for a model without, which is null. candidates where a rule may choose none:
- * such a row has "ambiguous":true and its "candidates" whenever its label or its ambiguity is told. out_of_support where a row may be so: "out_of_support":true, and false beside
- * a log_density. Numbers that are not finite are null, empty cells in CSV. `will` has the arrays that the rows will have (begin looks at which are NULL). */
+/* JSON: {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with
+ * contributions the names of the features and the intercepts stand once before the rows. NDJSON:
+ * the same objects, one a line, and nothing else. CSV and TSV: a header, then a line a row:
+ * "label", "p(<class>)" for each class, "score" or "score(<class>)" (of a pair "score(<positive> vs
+ * <negative>)"), "distance", "contribution(<feature>)" (of several scores "contribution(<score>:
+ * <feature>)"), "ambiguous", "candidates" (a JSON array), "log_density", "out_of_support", "error",
+ * as far as the model has and the call wants them. A failure of memory is out's. rows: label for
+ * label and ambiguous, otherwise the array of each output; log_density NULL for a model without,
+ * which is null. candidates where a rule may choose none: such a row has "ambiguous":true and its
+ * "candidates" whenever its label or its ambiguity is told. out_of_support where a row may be so:
+ * "out_of_support":true, and false beside a log_density. Numbers that are not finite are null,
+ * empty cells in CSV. `will` has the arrays that the rows will have (begin looks at which are
+ * NULL). */
 void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head,
                             const dn_model *model, const dn_prediction *will, struct buf *out);
 void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows);
-/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all when out has failed. */
+/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all
+ * when out has failed. */
 size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n,
                              const dn_prediction *rows, size_t most);
-/* In the place of a row: {"error":{"type":…,"line":…,"column":…,"detail":…,"errors":[…]}}; in CSV the last cell says it. */
+/* In the place of a row: {"error":{"type":…,"line":…,"column":…,"detail":…,"errors":[…]}}; in CSV
+ * the last cell says it. */
 void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
                               const struct problem *problem);
 void wire_predictions_end(struct wire_predictions *p); /* what stands behind the rows */
 void wire_predictions_done(
     struct wire_predictions *p); /* frees; every begin needs it, ended or not */
 
-/* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an array a line; CSV and TSV: "z1", "z2" … */
+/* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an
+ * array a line; CSV and TSV: "z1", "z2" … */
 struct wire_coordinates {
     enum wire_answer format;
     char delimiter;           /* of cells; '\0': JSON, NDJSON */
@@ -352,13 +405,15 @@ struct wire_coordinates {
 void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
                             size_t n_components, struct buf *out);
 void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z);
-/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all when out has failed. */
+/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all
+ * when out has failed. */
 size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z,
                              size_t most);
 void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
                               const struct problem *problem);
 void wire_coordinates_end(struct wire_coordinates *c);
-/* Between the items of an answer, and in the place of one of n_columns cells. For the writers of answers. */
+/* Between the items of an answer, and in the place of one of n_columns cells. For the writers of
+ * answers. */
 void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out);
 void wire_item_end(enum wire_answer format, struct buf *out);
 void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,

@@ -19,11 +19,14 @@
 #include <unistd.h>
 
 #define SPARE_DESCRIPTORS                                                                          \
-    4096 /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
+    4096 /* a descriptor's number may be this far above the number of connections: files, the      \
+            database, lingering ones */
 #define OPERATIONS_THREADS 2
-#define PAUSED_PATIENCE_NS 2000000000  /* how long a paused body is waited for */
-#define CALLS_PATIENCE_NS 3000000000   /* how long handlers are waited for that were told to end */
-#define ARRIVING_PATIENCE_NS 500000000 /* how long a request on its way is waited for in a drain */
+#define PAUSED_PATIENCE_NS 2000000000 /* how long a paused body is waited for */
+#define CALLS_PATIENCE_NS 3000000000  /* how long handlers are waited for that were told to end */
+#define ARRIVING_PATIENCE_NS                                                                       \
+    500000000 /* how long a request on its way is waited for in a drain   \
+                                        */
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;
@@ -232,7 +235,8 @@ static int64_t in_flight(const struct http_server *server) {
     return n;
 }
 
-/* Whether a request has reached us that no I/O thread has looked at yet: bytes unread on a connection, or a connection not yet accepted. */
+/* Whether a request has reached us that no I/O thread has looked at yet: bytes unread on a
+ * connection, or a connection not yet accepted. */
 static bool arriving(struct http_server *server) {
     size_t high = atomic_load(&server->connections.high);
     bool found = !atomic_load(&server->listener.closed);
@@ -255,7 +259,8 @@ static bool arriving(struct http_server *server) {
     return found;
 }
 
-/* A request whose header is never completed must not hold the drain up: what arrives has ARRIVING_PATIENCE_NS. */
+/* A request whose header is never completed must not hold the drain up: what arrives has
+ * ARRIVING_PATIENCE_NS. */
 bool http_idle(struct http_server *server, double timeout_s) {
     int64_t began = clock_monotonic_ns(), until = began + (int64_t)(timeout_s * 1e9);
     for (;;) {
@@ -271,8 +276,8 @@ bool http_idle(struct http_server *server, double timeout_s) {
     }
 }
 
-/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an end, for they are told; a paused body is waited for,
- * then let go. */
+/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an
+ * end, for they are told; a paused body is waited for, then let go. */
 static bool wait_for_suspended(struct http_server *server) {
     int64_t began = clock_monotonic_ns();
     while (atomic_load(&server->suspended) > 0) {

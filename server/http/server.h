@@ -18,7 +18,8 @@
 #include <stdatomic.h>
 
 #define SERVER_POOL_BYTES                                                                          \
-    32768 /* the library's memory of a connection: larger ones are zeroed at every request and cost rate */
+    32768 /* the library's memory of a connection: larger ones are zeroed at every request and     \
+             cost rate */
 #define SERVER_STATUS_LOW 100 /* statuses counted apart: 100..599 */
 #define SERVER_STATUS_COUNT 500
 
@@ -30,8 +31,8 @@ struct io {
         id_count; /* request ids: a random start, then a count, mixed; this thread only */
     struct http_call *spare; /* calls for reuse, linked by next; this thread only */
     size_t n_spare;          /* of them */
-    char *
-        decoded; /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body; this thread only */
+    char *decoded; /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body;
+                      this thread only */
     _Atomic int64_t
         in_flight; /* calls whose header is complete and that are not over; this thread writes */
 };
@@ -76,8 +77,8 @@ struct http_server {
     pthread_mutex_t relay_lock; /* guards what comes next and the calls' relays (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */
     _Atomic int64_t suspended;  /* connections suspended now */
-    bool
-        strings_in_place; /* the library is one that leaves the strings of a header where they arrived */
+    bool strings_in_place;      /* the library is one that leaves the strings of a header where they
+                                   arrived */
     atomic_bool draining;
     atomic_bool
         stopping; /* connections are given up: no call is begun, none is suspended any more */

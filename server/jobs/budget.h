@@ -1,4 +1,5 @@
-/* An allocator with a budget: what a job may use, counted exactly, refused beyond. What becomes the job's model is counted with it (dn_allocator.charge). */
+/* An allocator with a budget: what a job may use, counted exactly, refused beyond. What becomes the
+ * job's model is counted with it (dn_allocator.charge). */
 #ifndef JOBS_BUDGET_H
 #define JOBS_BUDGET_H
 
@@ -6,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The caller's struct; its allocator's functions may be called from any thread. Must outlive what was allocated. */
+/* The caller's struct; its allocator's functions may be called from any thread. Must outlive what
+ * was allocated. */
 struct budget {
     dn_allocator allocator;
     int64_t limit;           /* bytes */

@@ -220,7 +220,8 @@ void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct j
     json_end_object(w);
 }
 
-/* Mean and deviation of the single number i over the folds where it is defined; NaN where it is in none. */
+/* Mean and deviation of the single number i over the folds where it is defined; NaN where it is in
+ * none. */
 static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, double *out_deviation) {
     double sum = 0, squares = 0, defined = 0;
     for (size_t f = 0; f < n; f++) {
@@ -237,7 +238,8 @@ static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, doub
     return mean;
 }
 
-/* Of single numbers that are defined in some folds and not in all, in how many: the mean is theirs. */
+/* Of single numbers that are defined in some folds and not in all, in how many: the mean is theirs.
+ */
 static void counted_write(const dn_metrics *const *folds, size_t n, struct json_writer *w) {
     json_put_key(w, "counted");
     json_begin_object(w);

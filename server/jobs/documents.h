@@ -11,8 +11,9 @@
 /* Metrics as API.md shows them, one JSON object; with the curves when there are some. */
 void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
                         struct json_writer *w);
-/* The metrics of n folds as one such object: means over the folds where they are defined, "std" with the deviations (divisor: how many folds), the confusion matrices added up,
- * and "folds" with each fold's own numbers. */
+/* The metrics of n folds as one such object: means over the folds where they are defined, "std"
+ * with the deviations (divisor: how many folds), the confusion matrices added up, and "folds" with
+ * each fold's own numbers. */
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
                       struct json_writer *w);
 /* Numbers as a JSON array. */
@@ -23,8 +24,9 @@ void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w
 const char *jobs_decision_name(dn_decision decision);
 /* The names of an encoder's features as a JSON array. */
 void jobs_feature_names_write(const dn_encoder *encoder, struct json_writer *w);
-/* A core error as a problem: which type it becomes is said here and nowhere else. The error's field becomes a place in the job's body: a parameter, the target, the weight, or a
- * column, which is among the features; spec NULL: it was no job, and nothing has a place. */
+/* A core error as a problem: which type it becomes is said here and nowhere else. The error's field
+ * becomes a place in the job's body: a parameter, the target, the weight, or a column, which is
+ * among the features; spec NULL: it was no job, and nothing has a place. */
 void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec, struct problem *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Workers and reporter. A worker claims, trains, claims again; the store's in-process wake-up is only a hint, once a second it looks by itself. */
+/* Workers and reporter. A worker claims, trains, claims again; the store's in-process wake-up is
+ * only a hint, once a second it looks by itself. */
 #include "jobs/jobs.h"
 
 #include "base/log.h"

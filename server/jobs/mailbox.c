@@ -1,4 +1,5 @@
-/* Progress out, "stop" in. History is thinned as it grows, to some 900 rows for each power of ten beyond the first thousand. */
+/* Progress out, "stop" in. History is thinned as it grows, to some 900 rows for each power of ten
+ * beyond the first thousand. */
 #include "jobs/mailbox.h"
 
 #include "base/json_write.h"
@@ -180,7 +181,8 @@ static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t
     m->n_rows = m->room = 0;
 }
 
-/* What could not be delivered waits for the next time, in front of what came since; more than that is lost when memory is. Lock held. */
+/* What could not be delivered waits for the next time, in front of what came since; more than that
+ * is lost when memory is. Lock held. */
 static void give_back_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
     if (m->n_rows > 0) {
         struct store_history_row *all = realloc(*rows, (*n_rows + m->n_rows) * sizeof *all);

@@ -1,4 +1,5 @@
-/* The mailbox between a training and the reporter: the latest progress and the history since the last delivery go out, "stop" comes in. Training never waits for the store. */
+/* The mailbox between a training and the reporter: the latest progress and the history since the
+ * last delivery go out, "stop" comes in. Training never waits for the store. */
 #ifndef JOBS_MAILBOX_H
 #define JOBS_MAILBOX_H
 
@@ -35,14 +36,15 @@ void mailbox_open(struct mailbox *m, int64_t job);
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
 /* The job has made its model: nothing is left to do. Before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);
-/* Takes what was not delivered yet; the caller frees the rows with mailbox_rows_free. From then on the
- * reporter only renews the lease and asks for cancellations. Waits for a delivery under way. */
+/* Takes what was not delivered yet; the caller frees the rows with mailbox_rows_free. From then on
+ * the reporter only renews the lease and asks for cancellations. Waits for a delivery under way. */
 void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
                   struct buf *progress);
 /* Frees rows that nobody took. Waits for a delivery under way. */
 void mailbox_close(struct mailbox *m);
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
-/* The reporter: delivers to the store, renews the lease, notes a cancellation or a lost job. Nothing if the mailbox is idle. */
+/* The reporter: delivers to the store, renews the lease, notes a cancellation or a lost job.
+ * Nothing if the mailbox is idle. */
 void mailbox_deliver(struct mailbox *m, struct store *store);
 /* Asks the training to stop; the first reason stays. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);

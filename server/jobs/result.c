@@ -141,7 +141,8 @@ static void level_put(const dn_input *input, size_t level, struct json_writer *w
     }
 }
 
-/* The levels of a category, what stands for a missing and for an unseen one (null: a level of its own, or all zeros), and the one that is left out. */
+/* The levels of a category, what stands for a missing and for an unseen one (null: a level of its
+ * own, or all zeros), and the one that is left out. */
 static void levels_write(const dn_encoder *encoder, size_t i, struct json_writer *w) {
     const dn_input *input = dn_encoder_input(encoder, i);
     json_put_key(w, "levels");
@@ -183,7 +184,8 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
     json_end_array(w);
 }
 
-/* Descriptions are listed and sent often: the names of very many features are told by the weights alone. */
+/* Descriptions are listed and sent often: the names of very many features are told by the weights
+ * alone. */
 static void features_write(const dn_encoder *encoder, struct json_writer *w) {
     const size_t n = dn_encoder_n_features(encoder);
     json_kv_int(w, "n_features", (int64_t)n);

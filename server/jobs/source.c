@@ -1,4 +1,5 @@
-/* Stored chunks as a table source. Blobs that were read once are kept, encoded, while the budget lasts: compact, and later passes only decode. */
+/* Stored chunks as a table source. Blobs that were read once are kept, encoded, while the budget
+ * lasts: compact, and later passes only decode. */
 #include "jobs/source.h"
 
 #include <pthread.h>

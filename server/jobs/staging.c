@@ -1,4 +1,5 @@
-/* Staging a model's bytes in chunks of 4 MiB; one is under way at a time, so memory beside the bytes is one chunk. */
+/* Staging a model's bytes in chunks of 4 MiB; one is under way at a time, so memory beside the
+ * bytes is one chunk. */
 #include "jobs/staging.h"
 
 #include <pthread.h>

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies bytes into a new part, chunk by chunk, and waits for the commits. On failure the part is dropped. */
+/* Copies bytes into a new part, chunk by chunk, and waits for the commits. On failure the part is
+ * dropped. */
 bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part,
                    struct problem *problem);
 

@@ -125,8 +125,9 @@ static bool replace_success(const struct training *t, struct store_job_end *end,
 }
 
 /* Writes the end until the store takes it or another owner has the job: a full disk may be emptied,
- * and a job that stayed "running" would hold its dataset for ever. The reporter renews the lease meanwhile. If the daemon
- * ends before the store takes any end, the next start finds the job interrupted and runs it again. */
+ * and a job that stayed "running" would hold its dataset for ever. The reporter renews the lease
+ * meanwhile. If the daemon ends before the store takes any end, the next start finds the job
+ * interrupted and runs it again. */
 static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
     struct buf doc = {0};
     bool good = false, over = false;
@@ -258,7 +259,8 @@ static dn_run run_of(struct training *t) {
     return run;
 }
 
-/* What the core is asked for: the source's column 0 is the target, if there is one, then come the inputs, then the weight. */
+/* What the core is asked for: the source's column 0 is the target, if there is one, then come the
+ * inputs, then the weight. */
 static bool request_of(struct training *t, const struct tables *tables, const dn_run *run,
                        dn_train_request *out, struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
@@ -321,7 +323,8 @@ static bool train(struct training *t, const struct store_dataset *dataset,
     return good;
 }
 
-/* The columns that training reads: the target first, if there is one, then the inputs, then the weight. */
+/* The columns that training reads: the target first, if there is one, then the inputs, then the
+ * weight. */
 static bool open_source(struct training *t, int64_t kept, struct jobs_source **out,
                         struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;

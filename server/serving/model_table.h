@@ -1,7 +1,9 @@
-/* The table of models in memory: names with their live version, versions with their model. Private to serving; the caller's lock is held in every call.
+/* The table of models in memory: names with their live version, versions with their model. Private
+ * to serving; the caller's lock is held in every call.
  *
- * Two kinds of entry. A *name* remembers which version is live, as the last change of it said. A *slot* is one version of a model: loading
- * (some thread reads it, others wait), ready, or failed. Slots are counted by their users; those nobody uses stay until the table is over its budget. */
+ * Two kinds of entry. A *name* remembers which version is live, as the last change of it said. A
+ * *slot* is one version of a model: loading (some thread reads it, others wait), ready, or failed.
+ * Slots are counted by their users; those nobody uses stay until the table is over its budget. */
 #ifndef SERVING_MODEL_TABLE_H
 #define SERVING_MODEL_TABLE_H
 
@@ -40,7 +42,9 @@ void model_table_done(struct model_table *t);                 /* no slot has use
 /* The live version of a name; 0: not known. */
 int64_t model_table_live(const struct model_table *t, const char *name);
 void model_table_set_live(struct model_table *t, const char *name, int64_t version);
-/* Takes in a change of the name's versions: which one is live, and drops those that are gone. A dropped version is freed when its last user is done, one that is being loaded when its load ends. */
+/* Takes in a change of the name's versions: which one is live, and drops those that are gone. A
+ * dropped version is freed when its last user is done, one that is being loaded when its load ends.
+ */
 void model_table_change(struct model_table *t, const struct store_change *change);
 /* Forgets all names and drops all versions. */
 void model_table_forget(struct model_table *t);
@@ -49,7 +53,8 @@ struct model_slot *model_table_find(const struct model_table *t, const char *nam
                                     int64_t version); /* NULL: not there */
 /* A new slot in state loading with one user; NULL: no memory. */
 struct model_slot *model_table_add(struct model_table *t, const char *name, int64_t version);
-/* Ends a load: the slot has the model (taken), or without one the failure, and is not found any more. */
+/* Ends a load: the slot has the model (taken), or without one the failure, and is not found any
+ * more. */
 void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
                         const struct problem *problem);
 /* The model is used now: of those that nobody uses any more it is the last to go. */

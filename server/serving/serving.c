@@ -1,4 +1,5 @@
-/* Models for those who predict: the table of those in memory under one lock, what the store has changed taken in, a version that is not there loaded once for all who ask. */
+/* Models for those who predict: the table of those in memory under one lock, what the store has
+ * changed taken in, a version that is not there loaded once for all who ask. */
 #include "serving/serving.h"
 #include "serving/model_table.h"
 
@@ -16,8 +17,9 @@ struct serving {
     struct model_table table;
 };
 
-/* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. false: a change of this
- * model is being committed, and a client may have read it already: which version is live only the store knows. */
+/* Takes in what was committed since the last look. The store is asked without our lock held; of two
+ * threads that asked at once the second finds its news old. false: a change of this model is being
+ * committed, and a client may have read it already: which version is live only the store knows. */
 static bool absorb(struct serving *s, const char *name) {
     struct store_change changes[64];
     for (;;) {
@@ -102,7 +104,8 @@ static dn_model *load(struct serving *s, const char *name, int64_t version,
     return model;
 }
 
-/* Which version is live, asking the store if the table does not know. 0: problem. The answer is remembered only if nothing changed while it was read. */
+/* Which version is live, asking the store if the table does not know. 0: problem. The answer is
+ * remembered only if nothing changed while it was read. */
 static int64_t live_version(struct serving *s, const char *name, struct problem *problem) {
     const bool settled = absorb(s, name);
     pthread_mutex_lock(&s->lock);

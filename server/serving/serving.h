@@ -1,7 +1,9 @@
 /* Serving: models in memory. Load once, share, swap, drop.
  *
- * Which version is live is learned from store_changes, looked at on every call (a compare of two integers): no request after a committed publish or roll-back sees the old one.
- * Thread safe. One leaf lock guards the table; a model is loaded outside it and published by an exchange of a pointer, freed by its last user. */
+ * Which version is live is learned from store_changes, looked at on every call (a compare of two
+ * integers): no request after a committed publish or roll-back sees the old one. Thread safe. One
+ * leaf lock guards the table; a model is loaded outside it and published by an exchange of a
+ * pointer, freed by its last user. */
 #ifndef SERVING_SERVING_H
 #define SERVING_SERVING_H
 
@@ -21,14 +23,17 @@ struct serving_model {
     int64_t version;
 };
 
-/* cache_bytes: models in memory beyond this are dropped, least recently used first (never those in use). */
+/* cache_bytes: models in memory beyond this are dropped, least recently used first (never those in
+ * use). */
 bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
                   struct problem *problem);
 void serving_close(struct serving *serving); /* all models must have been released */
 
-/* The model if it is in memory and known to be current; NULL: call serving_get on a thread that may wait. Never blocks, no SQL. version 0: the live one. */
+/* The model if it is in memory and known to be current; NULL: call serving_get on a thread that may
+ * wait. Never blocks, no SQL. version 0: the live one. */
 const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version);
-/* Loads it if need be, once for all who wait. NULL: problem (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
+/* Loads it if need be, once for all who wait. NULL: problem (PROBLEM_UNKNOWN_MODEL…). May wait for
+ * I/O. */
 const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version,
                                         struct problem *problem);
 void serving_release(struct serving *serving,

@@ -1,10 +1,15 @@
-/* The store: datasets, jobs and models in one SQLite file, behind a face that shows no SQLite type. The only place with SQL.
+/* The store: datasets, jobs and models in one SQLite file, behind a face that shows no SQLite type.
+ * The only place with SQL.
  *
- * One writer thread owns the only writing connection and takes work from two queues: *state* (small transactions that somebody waits for: jobs, publishes, deletes;
- * synchronous=FULL) before *bulk* (staged chunks, sweeping; synchronous=NORMAL), and makes the checkpoints. Functions that write and have no callback wait for their commit:
- * never call them on an I/O thread. Functions that read borrow a reading connection from a small pool and hold no transaction longer than the call.
- * All functions are thread safe. Fallible ones return bool and fill the problem (which must be {0}); outputs are untouched on failure. A full disk is PROBLEM_STORAGE_FULL.
- * JSON members are validated JSON text that the store carries and does not read. Times are milliseconds since 1970; 0 is null. */
+ * One writer thread owns the only writing connection and takes work from two queues: *state* (small
+ * transactions that somebody waits for: jobs, publishes, deletes; synchronous=FULL) before *bulk*
+ * (staged chunks, sweeping; synchronous=NORMAL), and makes the checkpoints. Functions that write
+ * and have no callback wait for their commit: never call them on an I/O thread. Functions that read
+ * borrow a reading connection from a small pool and hold no transaction longer than the call. All
+ * functions are thread safe. Fallible ones return bool and fill the problem (which must be {0});
+ * outputs are untouched on failure. A full disk is PROBLEM_STORAGE_FULL. JSON members are validated
+ * JSON text that the store carries and does not read. Times are milliseconds since 1970; 0 is null.
+ */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -15,25 +20,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number that is stored beside each JSON document: the format in which this binary writes the job's spec
- * and result, a dataset's columns, notes and options, and a model's info. It rises when a document changes its
- * meaning; readers then tell old documents by the number. */
+/* The number that is stored beside each JSON document: the format in which this binary writes the
+ * job's spec and result, a dataset's columns, notes and options, and a model's info. It rises when
+ * a document changes its meaning; readers then tell old documents by the number. */
 #define STORE_DOCUMENT_FORMAT 1
 
 struct store;
 
 struct store_settings {
-    const char *path; /* the database file; made when it is not there */
-    int64_t lease_ms; /* how long a claim or a staged part is owned without renewal; 0: 15,000 */
-    int64_t
-        bulk_limit; /* bytes the bulk queue may hold before store_part_append's callers should pause; 0: 8 MiB, about a chunk: one is written, one waits */
-    bool no_backup; /* no copy of the database before migrations change it */
+    const char *path;   /* the database file; made when it is not there */
+    int64_t lease_ms;   /* how long a claim or a staged part is owned without renewal; 0: 15,000 */
+    int64_t bulk_limit; /* bytes the bulk queue may hold before store_part_append's callers should
+                           pause; 0: 8 MiB, about a chunk: one is written, one waits */
+    bool no_backup;     /* no copy of the database before migrations change it */
 };
 
-/* Makes or opens the file, takes FILE.lock (flock), applies migrations, starts the writer, gives expired work back, begins to sweep. Refusals are one clear line each: locked by pid N; no Discern
+/* Makes or opens the file, takes FILE.lock (flock), applies migrations, starts the writer, gives
+ * expired work back, begins to sweep. Refusals are one clear line each: locked by pid N; no Discern
  * database; newer than this binary; a migration was changed; not writable. */
 bool store_open(const struct store_settings *settings, struct store **out, struct problem *problem);
-/* Ends the queues (what is queued is done), checkpoints, closes. No other call may be running. NULL is allowed. */
+/* Ends the queues (what is queued is done), checkpoints, closes. No other call may be running. NULL
+ * is allowed. */
 void store_close(struct store *store);
 /* This daemon's owner id in leases: random, for the process's life. */
 const char *store_owner(const struct store *store);
@@ -68,16 +75,20 @@ struct store_change {
     int64_t oldest;  /* all versions below this one are gone */
     int64_t removed; /* this version is gone; 0: none */
 };
-/* Changes after `since`, oldest first, at most `room`. *lost: some were dropped from the ring since then: reload everything. Returns how many. Cheap, no SQL. */
+/* Changes after `since`, oldest first, at most `room`. *lost: some were dropped from the ring since
+ * then: reload everything. Returns how many. Cheap, no SQL. */
 size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
                      bool *lost);
 int64_t store_changes_last(struct store *store);
-/* Likewise. *committing: a MODEL change of this name is being committed. A reader of the database may see it before it is shown here, so what the caller remembers of the name may be old. */
+/* Likewise. *committing: a MODEL change of this name is being committed. A reader of the database
+ * may see it before it is shown here, so what the caller remembers of the name may be old. */
 int64_t store_changes_look(struct store *store, const char *model, bool *committing);
-/* Waits until there is a change after `since`, store_wake was called, or timeout. Returns the last seq. */
+/* Waits until there is a change after `since`, store_wake was called, or timeout. Returns the last
+ * seq. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store); /* wakes all store_changes_wait */
-/* Whether this job may have changed after *since, which becomes the last seq. Cheap, no SQL: for the many who wait for one job. */
+/* Whether this job may have changed after *since, which becomes the last seq. Cheap, no SQL: for
+ * the many who wait for one job. */
 bool store_changes_of_job(struct store *store, int64_t job, int64_t *since);
 
 /* ---- parts: staged bytes, published by a dataset version or a model version ---- */
@@ -86,14 +97,16 @@ struct store_blob {
     size_t size;
 };
 typedef void (*store_done_fn)(
-    void *arg,
-    const struct problem *
-        problem); /* on the writer thread: be short, call no store function that waits. NULL problem: committed */
-/* An id for staged chunks, leased to this process and kept alive by it until published or dropped. No transaction yet: cheap, may be called on an I/O thread. */
+    void *arg, const struct problem *problem); /* on the writer thread: be short, call no store
+                                                  function that waits. NULL problem: committed */
+/* An id for staged chunks, leased to this process and kept alive by it until published or dropped.
+ * No transaction yet: cheap, may be called on an I/O thread. */
 int64_t store_part_begin(struct store *store);
-/* Queues chunk number `chunk` (0, 1, … in order; or 1, 2, … in order, and then number 0 may come some time later and stands before them) of n_blobs blobs (a dataset: one a column; a model:
- * one), standing for n_rows rows. Takes the blobs' memory (not the array's) in any case.
- * `done` is called once. Returns false when the queue is over its limit: the caller should pause until its `done`s come (the chunk is queued all the same). Never blocks. */
+/* Queues chunk number `chunk` (0, 1, … in order; or 1, 2, … in order, and then number 0 may come
+ * some time later and stands before them) of n_blobs blobs (a dataset: one a column; a model: one),
+ * standing for n_rows rows. Takes the blobs' memory (not the array's) in any case. `done` is called
+ * once. Returns false when the queue is over its limit: the caller should pause until its `done`s
+ * come (the chunk is queued all the same). Never blocks. */
 bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows,
                        const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
                        void *arg);
@@ -108,7 +121,8 @@ struct store_condition {
     const char *if_match; /* header values as they came, or NULL */
     const char *if_none_match;
 };
-/* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing); what: `dataset "iris"`. c may be NULL. */
+/* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing);
+ * what: `dataset "iris"`. c may be NULL. */
 bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
                            const char *name, struct problem *problem);
 
@@ -135,9 +149,10 @@ struct store_dataset_new {
     int64_t part;
     int64_t n_rows, n_cols, bytes;
     const char *sha256, *content, *columns, *notes;
-    const char *
-        options; /* what of the request changes the reading: same content and options as the newest version make no new one */
-    /* Rows were appended: id of the version whose parts come before `part`, counted in n_rows. It must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
+    const char *options; /* what of the request changes the reading: same content and options as the
+                            newest version make no new one */
+    /* Rows were appended: id of the version whose parts come before `part`, counted in n_rows. It
+     * must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
     int64_t onto;
     int64_t taken; /* so many of its last parts are left out: their rows are in `part` */
     struct store_condition condition;
@@ -147,16 +162,21 @@ struct store_dataset_published {
     bool created;   /* the name had no version */
     bool unchanged; /* version is the newest one's, nothing was made, the part was dropped */
 };
-/* dataset: the version as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. */
+/* dataset: the version as it was committed, for the caller to free, whatever becomes of it later;
+ * NULL: not wanted. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);
-/* The queue of appends, in this process. The end of an append reads what is stored of the dataset, which takes long: one append of a dataset runs at a time, and at most STORE_APPENDS_RUNNING of all
- * datasets, in the order in which they first called store_append_run. Places are bounded: STORE_APPENDS_OF_ONE appends of one dataset, STORE_APPENDS_OF_ALL of all. */
+/* The queue of appends, in this process. The end of an append reads what is stored of the dataset,
+ * which takes long: one append of a dataset runs at a time, and at most STORE_APPENDS_RUNNING of
+ * all datasets, in the order in which they first called store_append_run. Places are bounded:
+ * STORE_APPENDS_OF_ONE appends of one dataset, STORE_APPENDS_OF_ALL of all. */
 enum { STORE_APPENDS_RUNNING = 2, STORE_APPENDS_OF_ONE = 32, STORE_APPENDS_OF_ALL = 128 };
-/* Takes a place, before the rows arrive. Returns its number, for the caller to leave; 0: no place is free. */
+/* Takes a place, before the rows arrive. Returns its number, for the caller to leave; 0: no place
+ * is free. */
 int64_t store_append_enter(struct store *store, const char *name);
-/* The rows are complete: takes a turn in the queue with the first call. true: the append runs now. */
+/* The rows are complete: takes a turn in the queue with the first call. true: the append runs now.
+ */
 bool store_append_run(struct store *store, int64_t append);
 /* Frees the place; others may run then. 0 is allowed. */
 void store_append_leave(struct store *store, int64_t append);
@@ -165,7 +185,8 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
                              struct problem *problem);
-/* Newest versions by name, ascending, names after `after` (NULL: from the start). The struct is valid during the call of each; each returns false to stop. */
+/* Newest versions by name, ascending, names after `after` (NULL: from the start). The struct is
+ * valid during the call of each; each returns false to stop. */
 bool store_dataset_list(struct store *store, const char *after, size_t limit,
                         bool (*each)(void *arg, const struct store_dataset *d), void *arg,
                         struct problem *problem);
@@ -177,7 +198,8 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
 bool store_dataset_patch(struct store *store, const char *name, const char *description,
                          const char *tags, const struct store_condition *condition,
                          struct store_dataset *dataset, struct problem *problem);
-/* version 0: all of the name. Hidden at once, chunks given back later. PROBLEM_IN_USE while a queued or running job reads it. */
+/* version 0: all of the name. Hidden at once, chunks given back later. PROBLEM_IN_USE while a
+ * queued or running job reads it. */
 bool store_dataset_delete(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct problem *problem);
 
@@ -188,10 +210,12 @@ struct store_chunk {
 /* The chunks of a version in row order: malloc'ed array, the caller frees. */
 bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **out, size_t *n,
                           struct problem *problem);
-/* Column `column` of a chunk: replaces out's contents; the CRC is verified. One short read transaction. */
+/* Column `column` of a chunk: replaces out's contents; the CRC is verified. One short read
+ * transaction. */
 bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column,
                       struct buf *out, struct problem *problem);
-/* Keeps a version's chunks from being swept while something reads them, even if it is deleted meanwhile. Counted, in this process. */
+/* Keeps a version's chunks from being swept while something reads them, even if it is deleted
+ * meanwhile. Counted, in this process. */
 void store_dataset_pin(struct store *store, int64_t id);
 void store_dataset_unpin(struct store *store, int64_t id);
 
@@ -200,8 +224,8 @@ struct store_model {
     int64_t id; /* of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, live_version, newest_version, created_at, bytes;
-    char *
-        info; /* JSON object: algorithm, params, classes, features, metrics, dataset, seed, daemon version… as jobs wrote it */
+    char *info; /* JSON object: algorithm, params, classes, features, metrics, dataset, seed, daemon
+                   version… as jobs wrote it */
     char *description; /* of the name; may be NULL */
     char *tags;        /* JSON array */
     int64_t revision;  /* counts changes of the name's description, tags and live version */
@@ -219,15 +243,17 @@ bool store_model_versions(struct store *store, const char *name, int64_t after, 
                           struct problem *problem); /* ascending by version */
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out,
                        struct problem *problem); /* CRC checked */
-/* model: the live version as it was committed, for the caller to free, whatever others change later; NULL: not wanted. So in store_model_patch. */
+/* model: the live version as it was committed, for the caller to free, whatever others change
+ * later; NULL: not wanted. So in store_model_patch. */
 bool store_model_set_live(struct store *store, const char *name, int64_t version,
                           const struct store_condition *condition, struct store_model *model,
                           struct problem *problem);
 bool store_model_patch(struct store *store, const char *name, const char *description,
                        const char *tags, const struct store_condition *condition,
                        struct store_model *model, struct problem *problem);
-/* version 0: all. promote: the version that is live afterwards; 0: the live one stays. PROBLEM_CONFLICT if the
- * live version would go and others stay. Deleting the last version deletes the name (its counter stays). */
+/* version 0: all. promote: the version that is live afterwards; 0: the live one stays.
+ * PROBLEM_CONFLICT if the live version would go and others stay. Deleting the last version deletes
+ * the name (its counter stays). */
 bool store_model_delete(struct store *store, const char *name, int64_t version, int64_t promote,
                         const struct store_condition *condition, struct problem *problem);
 
@@ -274,7 +300,8 @@ struct store_job_new {
     const char *warnings; /* JSON array, or NULL */
     int64_t max_queued;   /* PROBLEM_UNAVAILABLE when so many wait already; 0: no limit */
 };
-/* job: as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. So in store_job_cancel. */
+/* job: as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted.
+ * So in store_job_cancel. */
 bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
                       struct store_job *job, struct problem *problem);
 bool store_job_get(struct store *store, int64_t id, struct store_job *out,
@@ -294,16 +321,19 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
 bool store_job_counts(struct store *store, int64_t counts[5],
                       struct problem *problem); /* by state */
 
-/* A worker takes the oldest queued job (also one whose lease ran out: it is queued again, or failed with PROBLEM_JOB_CRASHED after max_attempts starts).
- * Of the jobs that were running when the process died, only one runs at a time: the others wait, and younger jobs go before them. One before its last start waits until nothing runs,
- * and while it runs nothing is claimed.
- * Sets running, attempts + 1, owner, lease; clears progress and history. *found false: nothing to do. */
+/* A worker takes the oldest queued job (also one whose lease ran out: it is queued again, or failed
+ * with PROBLEM_JOB_CRASHED after max_attempts starts). Of the jobs that were running when the
+ * process died, only one runs at a time: the others wait, and younger jobs go before them. One
+ * before its last start waits until nothing runs, and while it runs nothing is claimed. Sets
+ * running, attempts + 1, owner, lease; clears progress and history. *found false: nothing to do. */
 bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found,
                      struct problem *problem);
-/* Renews the lease; tells whether somebody asked to cancel and whether the job is still ours (false: lost, stop without a trace). */
+/* Renews the lease; tells whether somebody asked to cancel and whether the job is still ours
+ * (false: lost, stop without a trace). */
 bool store_job_renew(struct store *store, int64_t id, bool *cancel, bool *ours,
                      struct problem *problem);
-/* Progress (JSON object) and history rows since the last call; renews the lease too; adds a "progress" event. */
+/* Progress (JSON object) and history rows since the last call; renews the lease too; adds a
+ * "progress" event. */
 struct store_history_row {
     int64_t iteration;
     bool snapshot;
@@ -312,7 +342,8 @@ struct store_history_row {
 bool store_job_progress(struct store *store, int64_t id, const char *progress,
                         const struct store_history_row *rows, size_t n_rows, bool *cancel,
                         bool *ours, struct problem *problem);
-/* The end, all in one transaction: state, result, warnings, error, last history, and for a success the model version from its staged part. */
+/* The end, all in one transaction: state, result, warnings, error, last history, and for a success
+ * the model version from its staged part. */
 struct store_job_end {
     int64_t id;
     enum store_job_state
@@ -323,13 +354,14 @@ struct store_job_end {
     int64_t model_part; /* SUCCEEDED: the staged bytes */
     int64_t model_bytes;
     const char *model_info; /* JSON object */
-    int64_t
-        keep_versions; /* older versions than the newest this many are deleted, never the live one; 0: all stay */
+    int64_t keep_versions;  /* older versions than the newest this many are deleted, never the live
+                               one; 0: all stay */
 };
 bool store_job_end(
     struct store *store, const struct store_job_end *end, int64_t *out_version,
     struct problem *problem); /* PROBLEM_CONFLICT when the job is not ours any more */
-/* Asks to cancel: queued → cancelled at once; running → flag. PROBLEM_CONFLICT when it has ended. */
+/* Asks to cancel: queued → cancelled at once; running → flag. PROBLEM_CONFLICT when it has ended.
+ */
 bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
                       struct problem *problem);
 bool store_job_delete(struct store *store, int64_t id,

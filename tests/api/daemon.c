@@ -194,7 +194,8 @@ static void check_integrity(const struct daemon *d) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Everything that a daemon has left in its folder; one that died in between leaves a port file under its temporary name too. */
+/* Everything that a daemon has left in its folder; one that died in between leaves a port file
+ * under its temporary name too. */
 static void remove_files(const struct daemon *d) {
     DIR *dir = opendir(d->dir);
     assert_non_null(dir);

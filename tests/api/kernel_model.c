@@ -18,7 +18,8 @@ static void find_same(struct kernel_model *p) {
     }
 }
 
-/* S of the columns, estimated or as the job has it: what /weights says; and its inverse in standardised units. */
+/* S of the columns, estimated or as the job has it: what /weights says; and its inverse in
+ * standardised units. */
 static double *inverse_covariance(const struct kernel_model *p, const json_t *given) {
     const struct view *view = p->view;
     const size_t d = view->d;

@@ -20,7 +20,9 @@ struct kernel_model {
     size_t n_support;
 };
 
-/* Trains model "m": `params` are further members of the parameters (",'C':1"), `more` of the job. What it says of its kernel and its features must be what was asked for, and its support vectors rows. */
+/* Trains model "m": `params` are further members of the parameters (",'C':1"), `more` of the job.
+ * What it says of its kernel and its features must be what was asked for, and its support vectors
+ * rows. */
 void kernel_model_train(struct kernel_model *p, const char *dataset, const char *kernel,
                         const char *features, const char *params, const char *more);
 

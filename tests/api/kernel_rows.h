@@ -1,5 +1,6 @@
-/* Made-up rows that a test knows as every kernel sees them: numbers, texts by their words and characters, graphs by their paths, sparse entries, a matrix of kernel values.
- * All by definition, from what the rows were made of: nothing is taken from the daemon. */
+/* Made-up rows that a test knows as every kernel sees them: numbers, texts by their words and
+ * characters, graphs by their paths, sparse entries, a matrix of kernel values. All by definition,
+ * from what the rows were made of: nothing is taken from the daemon. */
 #ifndef TESTS_API_KERNEL_ROWS_H
 #define TESTS_API_KERNEL_ROWS_H
 
@@ -9,7 +10,8 @@
 /* DIFFERENT rows, some of them once more, then rows that no training sees. */
 enum { DIFFERENT = 60, TRAINED = 66, ROWS = 86 };
 
-/* Uploads the datasets "table" (x1 … x4, note, edges, v, class: a, b or c), "entries" and "bits" (svmlight, classes −1 and 1) and "gram" (k0 …, v, class: a or b). */
+/* Uploads the datasets "table" (x1 … x4, note, edges, v, class: a, b or c), "entries" and "bits"
+ * (svmlight, classes −1 and 1) and "gram" (k0 …, v, class: a or b). */
 void kernel_rows_upload(void);
 
 struct kernel_rows {

@@ -1,4 +1,5 @@
-/* Models of three blobs in a plane and others, and what predict answers of them: what tests of ?output= share. */
+/* Models of three blobs in a plane and others, and what predict answers of them: what tests of
+ * ?output= share. */
 #ifndef TESTS_API_OUTPUTS_H
 #define TESTS_API_OUTPUTS_H
 
@@ -7,13 +8,15 @@
 #define EVERYTHING "label,probabilities,scores,distance,contributions,ambiguous,log_density"
 
 extern struct daemon outputs_daemon;
-extern char *
-    grid; /* instances in a plane with three blobs, as a body: x and y from −3 in 41 steps of 0.25, y the faster */
+extern char *grid; /* instances in a plane with three blobs, as a body: x and y from −3 in 41 steps
+                      of 0.25, y the faster */
 extern char *flowers; /* iris without its classes, as a body */
 extern size_t n_grid, n_flowers;
 
-/* Fixtures. Datasets: iris, breast_cancer, blobs (x, y, class: a, b or c), mixed (size, colour, ok). Models, logistic regressions: iris, cancer (of breast_cancer), mixed; of blobs softmax, rest, rest_strict,
- * rest_strict_less (K − 1 discriminants), pairs, pairs_strict. And mixed_bayes. */
+/* Fixtures. Datasets: iris, breast_cancer, blobs (x, y, class: a, b or c), mixed (size, colour,
+ * ok). Models, logistic regressions: iris, cancer (of breast_cancer), mixed; of blobs softmax,
+ * rest, rest_strict, rest_strict_less (K − 1 discriminants), pairs, pairs_strict. And mixed_bayes.
+ */
 int outputs_open(void **state);
 int outputs_close(void **state);
 

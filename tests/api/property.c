@@ -211,7 +211,8 @@ static size_t find_feature(const json_t *features, const json_t *name) {
     return j;
 }
 
-/* Discriminant k of the first model, l of the second. What the classes have in common may differ where the units do: then the difference to the first discriminant counts. */
+/* Discriminant k of the first model, l of the second. What the classes have in common may differ
+ * where the units do: then the difference to the first discriminant counts. */
 static void same_discriminant(const struct pair *p, const struct said *a, const struct said *b,
                               size_t k, size_t l, double sign) {
     const json_t *features = value_at(a->weights, "/features"),

@@ -1,4 +1,5 @@
-/* The one daemon of a test program, the fixtures around it, and its database looked at with SQLite once it has ended. */
+/* The one daemon of a test program, the fixtures around it, and its database looked at with SQLite
+ * once it has ended. */
 #include "support.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* A table in memory whose rows, columns, units and classes can be exchanged, for tests of what must not depend on them.
- * Every function gives a new sheet that lives until the test ends. */
+/* A table in memory whose rows, columns, units and classes can be exchanged, for tests of what must
+ * not depend on them. Every function gives a new sheet that lives until the test ends. */
 #ifndef TESTS_API_SHEET_H
 #define TESTS_API_SHEET_H
 
@@ -14,7 +14,8 @@ struct sheet {
 };
 
 const struct sheet *sheet_read(const char *file); /* of tests/data: numbers, the label last */
-/* Made up: six numbers, a category and a boolean, some cells missing; classes that overlap: 2 and 10, or "a", "b", … (at most 4). */
+/* Made up: six numbers, a category and a boolean, some cells missing; classes that overlap: 2 and
+ * 10, or "a", "b", … (at most 4). */
 const struct sheet *sheet_made(size_t n_rows, size_t n_classes);
 const struct sheet *sheet_without(const struct sheet *s,
                                   const char *label); /* the rows of the other classes */

@@ -1,5 +1,5 @@
-/* What the longer black-box tests share, on top of daemon.h: one daemon a program, a client that is as polite as curl and one that is not, looking at answers,
- * recomputing what the daemon says.
+/* What the longer black-box tests share, on top of daemon.h: one daemon a program, a client that is
+ * as polite as curl and one that is not, looking at answers, recomputing what the daemon says.
  *
  * A test has nothing to clean up: answers and texts live until it ends (test_end frees them). */
 #ifndef TESTS_API_SUPPORT_H
@@ -29,16 +29,19 @@
 
 /* ---- the daemon (service.c) ---- */
 extern struct daemon the_daemon;
-/* A new daemon on an empty database, after the end of the one before. flags: further ones, ending in NULL, that stay; NULL: none. */
+/* A new daemon on an empty database, after the end of the one before. flags: further ones, ending
+ * in NULL, that stay; NULL: none. */
 void service_start(const char *const *flags);
 void service_restart(const char *const *flags); /* again, on the same database, on another port */
 void service_stop(void); /* SIGTERM; fails the test unless it ends with exit 0 */
 /* Stops it if it runs, holds the database to database_check, removes the folder. */
 void service_end(void);
-/* PRAGMA integrity_check and foreign_key_check; every version is whole and every chunk belongs to something. The daemon must not run. */
+/* PRAGMA integrity_check and foreign_key_check; every version is whole and every chunk belongs to
+ * something. The daemon must not run. */
 void database_check(void);
 const char *service_log(void); /* all that it has written to stderr since its first start */
-/* Runs discernd to its end (a minute at most): the exit code, minus the signal. *out: what it wrote. */
+/* Runs discernd to its end (a minute at most): the exit code, minus the signal. *out: what it
+ * wrote. */
 int discernd_run(const char *const *arguments, const char **out);
 
 /* Fixtures. After each test the daemon, if the test left one, must be alive. */
@@ -80,12 +83,12 @@ struct response {
 struct request {
     const char *method;
     const char *path;
-    const char *const *
-        headers; /* "Name: value", ending in NULL; NULL: none. "Name:" removes one that curl would send */
-    const char *body; /* NULL: none */
-    size_t size;      /* of the body; 0: its strlen */
-    bool
-        upload; /* as curl -T does: no Content-Type. Otherwise as curl -d: a form's, unless headers have another */
+    const char *const *headers; /* "Name: value", ending in NULL; NULL: none. "Name:" removes one
+                                   that curl would send */
+    const char *body;           /* NULL: none */
+    size_t size;                /* of the body; 0: its strlen */
+    bool upload; /* as curl -T does: no Content-Type. Otherwise as curl -d: a form's, unless headers
+                    have another */
     bool chunked;      /* with upload: of unknown length */
     const char *until; /* ends the transfer, with what has come, once the body holds this text */
     double seconds;    /* most it may take; 0: 280 */
@@ -112,7 +115,8 @@ upload_file(const char *dataset, const char *file); /* of tests/data, or a path;
 
 /* ---- a client without manners (talk.c). Any thread ---- */
 int talk_open(void); /* a connection to the daemon; −1: none */
-/* Sends all, reads until the daemon closes the connection or `seconds` are over. The first answer is taken apart. fd stays open. */
+/* Sends all, reads until the daemon closes the connection or `seconds` are over. The first answer
+ * is taken apart. fd stays open. */
 const struct response *talk(int fd, const void *bytes, size_t size, double seconds);
 const struct response *
 talk_once(const void *bytes, size_t size); /* on a connection of its own, for a minute at most */
@@ -127,7 +131,8 @@ json_t *json_find(const json_t *root, const char *pointer); /* RFC 6901; NULL: n
 
 /* All return r and fail the test with what the answer was. */
 #define status_check(r, status_) status_check_at(r, status_, __FILE__, __LINE__)
-/* The status, application/problem+json, and the members that every problem has. type: "unknown-dataset"; NULL: any. */
+/* The status, application/problem+json, and the members that every problem has. type:
+ * "unknown-dataset"; NULL: any. */
 #define problem_check(r, status_, type) problem_check_at(r, status_, type, __FILE__, __LINE__)
 /* … and one of its errors has this pointer, or this "line 3". */
 #define fault_check(r, place) fault_check_at(r, place, __FILE__, __LINE__)
@@ -154,8 +159,8 @@ void close_check(double a, double b, double relative, const char *file, int line
 void json_check(const json_t *value, const char *expected, const char *file, int line);
 double metric_value(const char *series); /* of /metrics, named with its labels; NAN: not there */
 void metric_falls_to_zero(
-    const char *
-        series); /* in half a minute: what a call has held is given back when it has ended, which is after its answer, and after its files are closed */
+    const char *series); /* in half a minute: what a call has held is given back when it has ended,
+                            which is after its answer, and after its files are closed */
 
 /* ---- jobs (check.c). A spec is JSON as in quoted() ---- */
 int64_t job_post(const char *spec, ...)

@@ -1,4 +1,5 @@
-/* Rows appended over HTTP: the version that comes of it is that of the whole uploaded at once, in every format; conditions and refusals; many at once; models trained on it. */
+/* Rows appended over HTTP: the version that comes of it is that of the whole uploaded at once, in
+ * every format; conditions and refusals; many at once; models trained on it. */
 #include "support.h"
 
 #include <pthread.h>
@@ -136,7 +137,8 @@ static void test_options_hold(void **state) {
                   400, "bad-request");
 }
 
-/* Types that a JSON body declares hold like those of the option: a version with them is another one. */
+/* Types that a JSON body declares hold like those of the option: a version with them is another
+ * one. */
 static void test_declared_types_hold(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/declared", "a\n1\n2\n"), 201);
@@ -159,7 +161,8 @@ static void test_declared_types_hold(void **state) {
     assert_int_equal(count_at(r, "/notes/append/warnings"), 0);
 }
 
-/* More distinct texts than there is memory to count: types and content depend on the values only, and each column can be a feature. */
+/* More distinct texts than there is memory to count: types and content depend on the values only,
+ * and each column can be a feature. */
 static void test_counts_without_memory(void **state) {
     (void)state;
     enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, CELL = 6 };
@@ -345,7 +348,8 @@ static void test_others_append_meanwhile(void **state) {
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
-/* The places for appends of a dataset are bounded. Beyond them a call is refused before it sends rows; a client that leaves frees its place; all who have one are served. */
+/* The places for appends of a dataset are bounded. Beyond them a call is refused before it sends
+ * rows; a client that leaves frees its place; all who have one are served. */
 static void test_places_are_bounded(void **state) {
     (void)state;
     enum { PLACES = 32 }; /* STORE_APPENDS_OF_ONE */
@@ -458,7 +462,8 @@ static int64_t of_many(const char *what) {
     return answer;
 }
 
-/* Some hundreds of appends of a row or two: few parts, each row written a few times, all versions readable, and the same model. */
+/* Some hundreds of appends of a row or two: few parts, each row written a few times, all versions
+ * readable, and the same model. */
 static void test_many_appends(void **state) {
     (void)state;
     enum { N = 300 };

@@ -1,4 +1,5 @@
-/* What the daemon says, recomputed from the data and the weights it reports: optimality of what it trained, scores, probabilities, objectives, metrics. */
+/* What the daemon says, recomputed from the data and the weights it reports: optimality of what it
+ * trained, scores, probabilities, objectives, metrics. */
 #include "support.h"
 
 #include <math.h>
@@ -53,7 +54,8 @@ static void apply(const struct model *m, const double *x, size_t n_classes, doub
 
 /* ---- optimality ---- */
 
-/* The objective and the largest component of its gradient, in standardised weights (or raw ones), of all rows. */
+/* The objective and the largest component of its gradient, in standardised weights (or raw ones),
+ * of all rows. */
 static double objective(const struct table *t, const struct model *m, double lambda,
                         bool standardize, double *gradient) {
     const size_t d = t->n_cols, K = m->n_scores;
@@ -262,7 +264,8 @@ static void test_metrics_are_those_of_the_predictions(void **state) {
     "{'model':'held','dataset':'wine','target':'class','algorithm':'logistic','seed':" seed        \
     ",'validation':{'holdout':0.3}}"
 
-/* The holdout takes its share of each class, the same rows for the same seed, others for another. */
+/* The holdout takes its share of each class, the same rows for the same seed, others for another.
+ */
 static void test_the_holdout_is_stratified_and_seeded(void **state) {
     (void)state;
     const struct table *t = table_read("tests/data/wine.csv");
@@ -290,7 +293,8 @@ static double score_of(const char *instance) {
     return real_at(status_check(r, 200), "/predictions/0/scores/0");
 }
 
-/* Missing number: the training mean. Missing category: a level of its own where training had some. Unseen category: none of the levels. */
+/* Missing number: the training mean. Missing category: a level of its own where training had some.
+ * Unseen category: none of the levels. */
 static void test_missing_and_unseen_values(void **state) {
     (void)state;
     const char *rows = repeat(

@@ -1,4 +1,5 @@
-/* Jobs and predictions that cannot be: refused at once with every fault at its place. Nothing is queued, no model appears. */
+/* Jobs and predictions that cannot be: refused at once with every fault at its place. Nothing is
+ * queued, no model appears. */
 #include "support.h"
 
 #include <math.h>
@@ -26,7 +27,8 @@ static size_t jobs_now(void) {
     return count_at(call_get("/v1/jobs?limit=1000"), "/items");
 }
 
-/* The job is refused with 422 and an error at every pointer given; nothing is queued, dry run or not. */
+/* The job is refused with 422 and an error at every pointer given; nothing is queued, dry run or
+ * not. */
 static void refused(const char *spec, const char *first, const char *second) {
     size_t before = jobs_now();
     for (int dry = 0; dry < 2; dry++) {
@@ -79,8 +81,8 @@ static void test_wrong_types_in_every_field(void **state) {
             if (strchr(fields[i].allowed, (int)('0' + v)) != NULL) {
                 continue;
             }
-            if (strcmp(values[v], "1e999") ==
-                0) { /* no number of JSON that a double can hold: the body is refused, whatever the field */
+            if (strcmp(values[v], "1e999") == 0) { /* no number of JSON that a double can hold: the
+                                                      body is refused, whatever the field */
                 const char *job = text("{%s}", text("'seed':%s", values[v]));
                 const struct response *r = call_post("/v1/jobs", "%s", job);
                 problem_check(r, r->status == 400 ? 400 : 422, NULL);
@@ -179,7 +181,8 @@ static void test_data_that_cannot_be_trained_on(void **state) {
     refused("{'model':'m','dataset':'digits','target':'class','algorithm':'logistic','params':{'"
             "solver':'newton'},'limits':{'memory_mib':1}}",
             "/limits/memory_mib", NULL);
-    /* half of the labels are missing: the rows that have one are enough, and the result says how many were not used */
+    /* half of the labels are missing: the rows that have one are enough, and the result says how
+     * many were not used */
     const struct response *r = job_train("{'model':'half','dataset':'odd','target':'half','"
                                          "algorithm':'logistic','features':{'include':['x']}}");
     assert_int_equal(whole_at(r, "/result/rows/train"), 2);
@@ -198,7 +201,8 @@ static void refused_saying(const char *spec, const char *place, const char *cons
 }
 #define SAYING(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Levels become part of the model: too many of them, or too much text in them, are told before the job runs. */
+/* Levels become part of the model: too many of them, or too much text in them, are told before the
+ * job runs. */
 static void test_categories_too_large_for_a_model(void **state) {
     (void)state;
     enum { PEOPLE = 10001, ESSAYS = 12, LETTERS = 100000 };
@@ -287,16 +291,17 @@ static void test_predict_with_wrong_instances(void **state) {
     problem_check(r, 422, "invalid-instances");
     fault_check(r, "/instances/0"), fault_check(r, "/instances/2/2"),
         fault_check(r, "/instances/2/3");
-    instances_refused(
-        "[[1,2,3,NaN]]",
-        "/instances/0/3"); /* no JSON, but what a careless client writes: the row and the column are named */
+    instances_refused("[[1,2,3,NaN]]",
+                      "/instances/0/3"); /* no JSON, but what a careless client writes: the row and
+                                            the column are named */
     instances_refused("[[1,2,3,Infinity]]", "/instances/0/3");
     problem_check(call_post("/v1/models/iris/predict", "{'instances':[[1,2,3"), 400, "bad-json");
     problem_check(call_post("/v1/models/iris/predict", "{}"), 422, NULL);
     problem_check(call_post("/v1/models/iris/predict", "{'rows':[[1,2,3,4]]}"), 422, NULL);
 }
 
-/* A column that no instance names is a misspelling, not a missing value; one that some name is missing in the others. */
+/* A column that no instance names is a misspelling, not a missing value; one that some name is
+ * missing in the others. */
 static void test_a_column_that_no_instance_names(void **state) {
     (void)state;
     const struct response *r =

@@ -1,5 +1,6 @@
-/* Requests that are wrong before their content is looked at: paths, framing, sizes, origins, slowness. Each gets a problem document or, where HTTP itself is
- * broken, at least a status and a closed connection; never a hang, never a crash, never a second answer. */
+/* Requests that are wrong before their content is looked at: paths, framing, sizes, origins,
+ * slowness. Each gets a problem document or, where HTTP itself is broken, at least a status and a
+ * closed connection; never a hang, never a crash, never a second answer. */
 #include "support.h"
 
 #include <stdio.h>
@@ -61,7 +62,8 @@ static void test_unknown_routes_and_methods(void **state) {
 
 /* ---- framing ---- */
 
-/* 400 and the connection ends: what follows the request is not read as another. Where the library lets us it is a problem document. */
+/* 400 and the connection ends: what follows the request is not read as another. Where the library
+ * lets us it is a problem document. */
 static void broken(const char *head) {
     const char *smuggled = "GET /version HTTP/1.1\r\n" HOST "\r\n";
     const struct response *r = talk_text("%s\r\n\r\n%s%s", head, "0\r\n\r\n", smuggled);

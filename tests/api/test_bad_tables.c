@@ -1,4 +1,5 @@
-/* Tables that are wrong, one by one, as curl -T sends them and chunked: each gets a problem document that says what and where, nothing of it is stored. */
+/* Tables that are wrong, one by one, as curl -T sends them and chunked: each gets a problem
+ * document that says what and where, nothing of it is stored. */
 #include "support.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@ static void expect_nothing(const char *name) {
     problem_check(call_get("/v1/datasets/%s/rows", name), 404, "unknown-dataset");
 }
 
-/* An upload that is refused with 422 /problems/invalid-dataset; place: where one of the errors must be, or NULL. size 0: strlen. */
+/* An upload that is refused with 422 /problems/invalid-dataset; place: where one of the errors must
+ * be, or NULL. size 0: strlen. */
 static void refused(const char *body, size_t size, const char *place) {
     for (int chunked = 0; chunked < 2; chunked++) {
         const struct response *r = call(&(struct request){.method = "PUT",

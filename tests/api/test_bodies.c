@@ -1,5 +1,6 @@
-/* Bodies that are refused: over the limit with and without their length known, control documents that are none, JSON nested deep. After each the daemon is
- * well and nothing half there. (Tables that are none: test_bad_tables.c; jobs: test_bad_jobs.c.) */
+/* Bodies that are refused: over the limit with and without their length known, control documents
+ * that are none, JSON nested deep. After each the daemon is well and nothing half there. (Tables
+ * that are none: test_bad_tables.c; jobs: test_bad_jobs.c.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +106,8 @@ static void test_over_the_limit(void **state) {
     free(text);
 }
 
-/* Bodies that fit singly but not together: the one too many is told so, small calls go on, and there is room again when they have gone. */
+/* Bodies that fit singly but not together: the one too many is told so, small calls go on, and
+ * there is room again when they have gone. */
 static void test_more_bodies_than_memory(void **state) {
     (void)state;
     enum { N = 5 };

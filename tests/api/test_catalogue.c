@@ -1,5 +1,6 @@
-/* The catalogue is what the daemon does: every algorithm of /v1/algorithms trains with every value it offers, on real data; every number is taken at the ends of its range and refused
- * beyond. Nothing here names an algorithm: one that is added is walked too. */
+/* The catalogue is what the daemon does: every algorithm of /v1/algorithms trains with every value
+ * it offers, on real data; every number is taken at the ends of its range and refused beyond.
+ * Nothing here names an algorithm: one that is added is walked too. */
 #include "support.h"
 
 #include <math.h>
@@ -100,7 +101,8 @@ static bool ends_well(const struct response *accepted, const char *spec) {
     return false;
 }
 
-/* The parameter is refused: 422 with a fault at its place, or at an item of the list that it is, that names it. */
+/* The parameter is refused: 422 with a fault at its place, or at an item of the list that it is,
+ * that names it. */
 static void is_refused(const struct response *r, const char *name, const char *spec) {
     bool there = false;
     size_t i;
@@ -121,7 +123,8 @@ static void is_refused(const struct response *r, const char *name, const char *s
     }
 }
 
-/* Whether it is the columns that do not suit the object that the parameter is, or belongs to: other choices would not help. */
+/* Whether it is the columns that do not suit the object that the parameter is, or belongs to: other
+ * choices would not help. */
 static bool is_hopeless(const struct response *r, const char *object) {
     size_t i;
     json_t *fault;
@@ -135,7 +138,8 @@ static bool is_hopeless(const struct response *r, const char *object) {
     return false;
 }
 
-/* Posts the job with the setting alone, and, where a rule between parameters forbids that, with every value of one or two other choices. NULL: never accepted. */
+/* Posts the job with the setting alone, and, where a rule between parameters forbids that, with
+ * every value of one or two other choices. NULL: never accepted. */
 static const struct response *post_somehow(const json_t *algorithm, size_t dataset,
                                            struct subject s, const char *setting,
                                            const char *limits, const char **out_spec) {
@@ -206,7 +210,8 @@ static bool has_value(const json_t *params, const char *name, const json_t *valu
     return true;
 }
 
-/* What the model says of itself is what was asked, and what it is worth is what an evaluation finds. */
+/* What the model says of itself is what was asked, and what it is worth is what an evaluation
+ * finds. */
 static void check_model(const json_t *algorithm, size_t dataset, const json_t *given,
                         const char *spec) {
     const struct response *model = status_check(call_get("/v1/models/m"), 200);
@@ -234,7 +239,8 @@ static void check_model(const json_t *algorithm, size_t dataset, const json_t *g
     }
 }
 
-/* Trains with the setting on every dataset: it must succeed on one of them at least. With TEST_SLOW, that one is enough. With other choices where it is not taken alone. */
+/* Trains with the setting on every dataset: it must succeed on one of them at least. With
+ * TEST_SLOW, that one is enough. With other choices where it is not taken alone. */
 static void train_with(const json_t *algorithm, struct subject s, const char *setting) {
     size_t succeeded = 0;
     const char *spec = NULL;
@@ -388,9 +394,8 @@ static void check_end(const json_t *algorithm, struct subject s, enum end end) {
         const struct response *r = post_somehow(algorithm, d, s, setting, "\"seconds\":0.3", &spec);
         if (r != NULL) {
             (void)ends_well(r, spec);
-        } else if (
-            !is_type(param, "list") &&
-            !s.owner) { /* a list's numbers may have to fit each other, a type's columns the type */
+        } else if (!is_type(param, "list") && !s.owner) { /* a list's numbers may have to fit each
+                                                             other, a type's columns the type */
             fail_msg("no combination with %s is accepted, the last was %s", setting, spec);
         }
     }

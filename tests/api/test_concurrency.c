@@ -1,4 +1,5 @@
-/* Many things at once: two jobs train while predictions go on, uploads of one name and of several, the live version changes under predictions. */
+/* Many things at once: two jobs train while predictions go on, uploads of one name and of several,
+ * the live version changes under predictions. */
 #include "support.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* ---- threads that predict until they are told to stop. cmocka's checks belong to the main thread: here only counting ---- */
+/* ---- threads that predict until they are told to stop. cmocka's checks belong to the main thread:
+ * here only counting ---- */
 
 struct predictors {
     pthread_t threads[8];
@@ -256,7 +258,8 @@ static void test_uploads_of_one_name_at_once(void **state) {
     assert_int_equal(count_at(call_get("/v1/datasets/same/versions"), "/items"), N);
 }
 
-/* A dataset that comes and goes while jobs name it: an upload answers with what it made, and a job finds the dataset or says at which member it did not. */
+/* A dataset that comes and goes while jobs name it: an upload answers with what it made, and a job
+ * finds the dataset or says at which member it did not. */
 static void *come_and_go(void *arg) {
     atomic_size_t *wrong = arg;
     for (int i = 0; i < 150; i++) {
@@ -330,7 +333,8 @@ static void test_only_one_creates(void **state) {
     assert_int_equal(created, 1);
 }
 
-/* More waiting calls and event streams than there are threads to hold them: the rest goes on, and the end of the job reaches all. */
+/* More waiting calls and event streams than there are threads to hold them: the rest goes on, and
+ * the end of the job reaches all. */
 static void *wait_for_end(void *arg) {
     struct uploader *u = arg;
     do { /* on a slow machine 50 s are over before the job is */

@@ -1,4 +1,5 @@
-/* What the features contribute to a score, and how far a row is from the boundary: recomputed from weights and scores. */
+/* What the features contribute to a score, and how far a row is from the boundary: recomputed from
+ * weights and scores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* kill -9 at many moments, and a job that kills the daemon: what was acknowledged is there, nothing is there by half, the interrupted work ends as if nothing
- * had been. database_check looks into the file after every kill. */
+/* kill -9 at many moments, and a job that kills the daemon: what was acknowledged is there, nothing
+ * is there by half, the interrupted work ends as if nothing had been. database_check looks into the
+ * file after every kill. */
 #include "support.h"
 
 #include <pthread.h>
@@ -329,7 +330,8 @@ static const char *weights_of(const char *model) {
     return keep(json_dumps(value_at(r, "/w"), JSON_REAL_PRECISION(17)), free);
 }
 
-/* Queues jobs behind one that does not end, so that all of them are there before the first one starts: the named innocent ones, with those that kill after the first. */
+/* Queues jobs behind one that does not end, so that all of them are there before the first one
+ * starts: the named innocent ones, with those that kill after the first. */
 static void queue_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
     service_start(FLAGS("--workers", "1"));
     upload_file("iris", "iris.csv");
@@ -345,7 +347,8 @@ static void queue_neighbours(const char *const *innocent, int n_innocent, int n_
     service_stop();
 }
 
-/* Two workers: the first innocent job and, once the endless one is gone, the first guilty one. Returns when the guilty ones have failed and all the others have ended. */
+/* Two workers: the first innocent job and, once the endless one is gone, the first guilty one.
+ * Returns when the guilty ones have failed and all the others have ended. */
 static void run_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
     service_restart(FLAGS("--test-crash-model", "bad", "--workers", "2"));
     job_wait_state(3, "running");
@@ -363,14 +366,16 @@ static void run_neighbours(const char *const *innocent, int n_innocent, int n_gu
     }
 }
 
-/* A job that runs beside the one that kills the daemon dies with it, and is not blamed for it: it ends with the weights it has when nobody disturbs it. */
+/* A job that runs beside the one that kills the daemon dies with it, and is not blamed for it: it
+ * ends with the weights it has when nobody disturbs it. */
 static void test_innocent_neighbours(void **state) {
     (void)state;
     queue_neighbours(FLAGS("first", "second"), 2, 1);
     run_neighbours(FLAGS("first", "second"), 2, 1);
 }
 
-/* Three jobs that kill the daemon one after the other while the same innocent one runs: its third start is its own. */
+/* Three jobs that kill the daemon one after the other while the same innocent one runs: its third
+ * start is its own. */
 static void test_an_innocent_job_among_many(void **state) {
     (void)state;
     queue_neighbours(FLAGS("innocent"), 1, 3);
@@ -403,8 +408,8 @@ static void *foreign_lock_main(void *arg) {
     return NULL;
 }
 
-/* A call that waits for the database longer than a drain waits for it: the daemon does not end well, and says so, but
- * the running job is back in the queue, without an attempt that counts. */
+/* A call that waits for the database longer than a drain waits for it: the daemon does not end
+ * well, and says so, but the running job is back in the queue, without an attempt that counts. */
 static void test_an_abandoned_drain_gives_jobs_back(void **state) {
     (void)state;
     struct foreign_lock lock;

@@ -1,4 +1,5 @@
-/* kill -9 while rows are appended, versions deleted and their space given back: every version that was acknowledged is whole, none is there by half. */
+/* kill -9 while rows are appended, versions deleted and their space given back: every version that
+ * was acknowledged is whole, none is there by half. */
 #include "support.h"
 
 #include <pthread.h>
@@ -42,7 +43,8 @@ static void *change(void *arg) {
     return NULL;
 }
 
-/* Versions as they must be: the newest is the one that was acknowledged last or the one after it, none whose deletion was acknowledged is there, and each is whole. */
+/* Versions as they must be: the newest is the one that was acknowledged last or the one after it,
+ * none whose deletion was acknowledged is there, and each is whole. */
 static int check_versions(const struct changer *c) {
     const struct response *r =
         status_check(call_get("/v1/datasets/grows/versions?limit=1000"), 200);

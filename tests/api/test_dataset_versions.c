@@ -1,4 +1,5 @@
-/* Versions of a dataset: listed, described, deleted one by one while others share their chunks and jobs read them; the space they give back. */
+/* Versions of a dataset: listed, described, deleted one by one while others share their chunks and
+ * jobs read them; the space they give back. */
 #include "support.h"
 
 #include <stdio.h>

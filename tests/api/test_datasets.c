@@ -222,7 +222,8 @@ static void test_rows_in_pages_and_columns(void **state) {
     expect_problem(get(&d, "/v1/datasets/nobody/rows"), 404, "unknown-dataset");
 }
 
-/* Rows of a version never change: each form of them has a tag of its own, and who has it is told so. */
+/* Rows of a version never change: each form of them has a tag of its own, and who has it is told
+ * so. */
 static void test_rows_have_a_tag(void **state) {
     (void)state;
     static const struct {
@@ -262,7 +263,8 @@ static void test_rows_have_a_tag(void **state) {
     expect_status(ask(&d, "GET", "/v1/datasets/iris/rows", other, NULL, 0), 200);
 }
 
-/* CSV and NDJSON have no place for it: a header says how many rows there are, and where the next ones are. */
+/* CSV and NDJSON have no place for it: a header says how many rows there are, and where the next
+ * ones are. */
 static void test_pages_of_rows_are_linked(void **state) {
     (void)state;
     expect_status(put_text(&d, "/v1/datasets/pages", "\"a,b\",c\n1,x\n2,y\n3,x\n4,y\n5,x\n"), 201);
@@ -286,7 +288,8 @@ static void test_pages_of_rows_are_linked(void **state) {
     assert_string_equal(all, "\"a,b\"\n1\n2\n\"a,b\"\n3\n4\n\"a,b\"\n5\n");
 }
 
-/* Uploads the table (type NULL: as curl -T) and looks for words in its warnings; words NULL: there are none. */
+/* Uploads the table (type NULL: as curl -T) and looks for words in its warnings; words NULL: there
+ * are none. */
 static void check_warning(const char *name, const char *type, const char *table,
                           const char *words) {
     char path[96];

@@ -1,4 +1,5 @@
-/* From the scores of several machines to one class, none or several candidates: every rule at every point of a plane, recomputed from the scores. */
+/* From the scores of several machines to one class, none or several candidates: every rule at every
+ * point of a plane, recomputed from the scores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether class k comes into question by its own claims, and the class of the rule; SIZE_MAX: ambiguous. Pairs are (0,1), (0,2), (1,2), positive for the second. */
+/* Whether class k comes into question by its own claims, and the class of the rule; SIZE_MAX:
+ * ambiguous. Pairs are (0,1), (0,2), (1,2), positive for the second. */
 static size_t claim(const json_t *g, size_t n, bool *candidates) {
     size_t claimed = 0, last = SIZE_MAX;
     for (size_t k = 0; k < 3; k++) {
@@ -91,7 +93,8 @@ static size_t check_rule(const char *model) {
     return ambiguous;
 }
 
-/* Three lines make a triangle; its middle wins against one class and loses against the other, whichever it is. */
+/* Three lines make a triangle; its middle wins against one class and loses against the other,
+ * whichever it is. */
 static void test_between_three_pairs(void **state) {
     (void)state;
     static const size_t corner[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -132,7 +135,8 @@ static void test_rules(void **state) {
     (void)check_rule("pairs_strict");
 }
 
-/* Of the same scores: σ(g_i)/Σσ(g_j); none where a class has no score of its own, and then the scores come instead. */
+/* Of the same scores: σ(g_i)/Σσ(g_j); none where a class has no score of its own, and then the
+ * scores come instead. */
 static void test_probabilities(void **state) {
     (void)state;
     struct answer a = predict("rest_strict", "probabilities,scores", grid);

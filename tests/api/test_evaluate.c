@@ -1,4 +1,5 @@
-/* POST …/evaluate: every metric recomputed from what predict says of the same rows, and the curves. */
+/* POST …/evaluate: every metric recomputed from what predict says of the same rows, and the curves.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

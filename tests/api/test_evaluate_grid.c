@@ -1,4 +1,5 @@
-/* POST …/evaluate_grid: what a grid says of its points is what predictions say of the same rows; what is left out is what the dataset suggests; every fault has its place. */
+/* POST …/evaluate_grid: what a grid says of its points is what predictions say of the same rows;
+ * what is left out is what the dataset suggests; every fault has its place. */
 #include "support.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Objective and weights of trainings over HTTP against numbers computed by other people's programs (tests/data/golden.json), and the same seed giving the same bytes. */
+/* Objective and weights of trainings over HTTP against numbers computed by other people's programs
+ * (tests/data/golden.json), and the same seed giving the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,8 @@ static struct scaling scaling_of(const char *dataset) {
     return s;
 }
 
-/* max|u - v| <= tol max|v| over the whole matrix: weights back in the standardised space, where the golden ones are. */
+/* max|u - v| <= tol max|v| over the whole matrix: weights back in the standardised space, where the
+ * golden ones are. */
 static void check_weights(const char *model, const struct scaling *s, const json_t *expected,
                           double tolerance) {
     char path[160];

@@ -1,5 +1,6 @@
-/* The other methods over HTTP against golden.json, compared as the conventions say: a vector or matrix when max|u − v| <= tol·max|v|, a scalar when |u − v| <= tol·|v|,
- * a probability when |u − v| <= tol·v + 1e-12, accuracies exactly. */
+/* The other methods over HTTP against golden.json, compared as the conventions say: a vector or
+ * matrix when max|u − v| <= tol·max|v|, a scalar when |u − v| <= tol·|v|, a probability when |u −
+ * v| <= tol·v + 1e-12, accuracies exactly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,8 +231,8 @@ static void test_fisher(void **state) {
         json_decref(job);
         struct answer a = get(&d, "/v1/models/m/weights");
         json_t *directions = json_deep_copy(at(a.json, "directions"));
-        if (json_array_size(directions) ==
-            1) { /* ours points to the second class, the golden one has its largest component positive */
+        if (json_array_size(directions) == 1) { /* ours points to the second class, the golden one
+                                                   has its largest component positive */
             json_t *own = json_array_get(directions, 0);
             const json_t *other = json_array_get(at(e, "directions_unit"), 0);
             double product = 0;

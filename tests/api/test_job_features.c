@@ -1,4 +1,5 @@
-/* `features` of a job: what the plan says, what the trained model says, and every fault at its place. */
+/* `features` of a job: what the plan says, what the trained model says, and every fault at its
+ * place. */
 #include "support.h"
 
 #include <math.h>
@@ -187,7 +188,8 @@ static void test_a_constant_column_is_warned_of(void **state) {
 
 static void test_every_fault_of_features(void **state) {
     (void)state;
-    /* of the dataset mixed with the target y: members of features, the place, and what must be said of it */
+    /* of the dataset mixed with the target y: members of features, the place, and what must be said
+     * of it */
     static const struct {
         const char *features, *pointer, *words;
     } faults[] = {
@@ -272,7 +274,8 @@ static void test_every_fault_of_features(void **state) {
     }
 }
 
-/* What belongs to a vocabulary has no place beside hashing; what a description shows of it may be sent back. */
+/* What belongs to a vocabulary has no place beside hashing; what a description shows of it may be
+ * sent back. */
 static void test_useless_text_options(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/notes?types=m:text",
@@ -296,7 +299,8 @@ static void test_useless_text_options(void **state) {
     assert_null(strstr(plan(JOB("notes", "y", ENCODED))->body, "no effect"));
 }
 
-/* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category there is nothing to leave out. */
+/* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category
+ * there is nothing to leave out. */
 static void test_every_level_where_it_is_needed(void **state) {
     (void)state;
     static const char *const job = "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_"
@@ -419,7 +423,8 @@ static void test_graphs(void **state) {
         strstr(r->body, "column \\\"g\\\", row 2: edge 1, \\\"c-\\\", must be two labels"));
 }
 
-/* All different words are counted before the vocabulary is chosen: the plan has the memory for them. */
+/* All different words are counted before the vocabulary is chosen: the plan has the memory for
+ * them. */
 static void test_memory_of_words(void **state) {
     (void)state;
     enum { ROWS = 200, WORDS = 500 };

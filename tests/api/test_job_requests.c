@@ -1,4 +1,5 @@
-/* What a job may ask: the plan of a dry run, the columns that take part, every fault at its place and all at once. */
+/* What a job may ask: the plan of a dry run, the columns that take part, every fault at its place
+ * and all at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* On what a model is judged, and what rows count: validation by holdout, folds and another dataset, weights of rows and classes; the machines of many classes. */
+/* On what a model is judged, and what rows count: validation by holdout, folds and another dataset,
+ * weights of rows and classes; the machines of many classes. */
 #include "support.h"
 
 #include <math.h>
@@ -90,7 +91,8 @@ static void test_all_metrics_are_there(void **state) {
     assert_json(call_get("/v1/models/m"), "/validation", "{'holdout':0.3}");
 }
 
-/* Of three rows of a class one is where the others are: the fold that has it gets one label, no mcc, and the mean is that of the others. */
+/* Of three rows of a class one is where the others are: the fold that has it gets one label, no
+ * mcc, and the mean is that of the others. */
 static void test_folds_that_do_not_count(void **state) {
     (void)state;
     enum { FOLDS = 3 };
@@ -202,7 +204,8 @@ static void test_another_dataset(void **state) {
     assert_non_null(strstr(string_at(r, "/error/detail"), "rose"));
 }
 
-/* The curves of a job are those of evaluating its model on the same rows; without a wish there are none. */
+/* The curves of a job are those of evaluating its model on the same rows; without a wish there are
+ * none. */
 static void test_curves(void **state) {
     (void)state;
     static const char *const members[] = {"roc", "precision_recall", "calibration"};

@@ -219,7 +219,8 @@ static void test_lists_and_filters(void **state) {
     expect_problem(get(&d, "/v1/jobs/123456789/events"), 404, "unknown-job");
 }
 
-/* As many may wait as --max-queued-jobs says; one that runs waits no more, nor does one that is cancelled. */
+/* As many may wait as --max-queued-jobs says; one that runs waits no more, nor does one that is
+ * cancelled. */
 static void test_the_queue_is_bounded(void **state) {
     (void)state;
     static const char *const flags[] = {"--workers", "1", "--max-queued-jobs", "2", NULL};
@@ -327,7 +328,8 @@ static void change_database(const char *format, long number) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* A client that has missed more events than one step of the stream writes gets them all, to the end. */
+/* A client that has missed more events than one step of the stream writes gets them all, to the
+ * end. */
 static void test_many_missed_events(void **state) {
     (void)state;
     char event[32];
@@ -430,7 +432,8 @@ static void test_events_while_a_job_runs(void **state) {
     close(fd);
 }
 
-/* A number that this job never had (another life of the database): what was missed cannot be known, so the stream begins as without one. */
+/* A number that this job never had (another life of the database): what was missed cannot be known,
+ * so the stream begins as without one. */
 static void test_events_from_the_future(void **state) {
     (void)state;
     static char text[256 * 1024];

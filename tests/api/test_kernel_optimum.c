@@ -1,5 +1,7 @@
-/* That machines with kernels are what they are said to be, for every kernel over every kind of row: kernel values recomputed by their definitions from what the rows were made of, α from GET …/weights;
- * with these the box, the optimality conditions of every row, and where the kernel is positive semidefinite the duality gap; and the scores that predict answers. */
+/* That machines with kernels are what they are said to be, for every kernel over every kind of row:
+ * kernel values recomputed by their definitions from what the rows were made of, α from GET
+ * …/weights; with these the box, the optimality conditions of every row, and where the kernel is
+ * positive semidefinite the duality gap; and the scores that predict answers. */
 #include "kernel_model.h"
 
 #include <math.h>
@@ -124,7 +126,8 @@ static void read_machine(const struct kernel_model *p, struct machine *m) {
     }
 }
 
-/* What predict answers is the sum; a distance is it by the length of w; there are no contributions. */
+/* What predict answers is the sum; a distance is it by the length of w; there are no contributions.
+ */
 static void check_scores(const struct kernel_model *p, const struct machine *m, size_t n_machines) {
     for (size_t i = 0; i < ROWS; i++) {
         const double got =
@@ -148,7 +151,8 @@ static void check_scores(const struct kernel_model *p, const struct machine *m, 
     }
 }
 
-/* What the job says of the gap: that there is none to be said of where the kernel is not positive semidefinite, and then it warns. */
+/* What the job says of the gap: that there is none to be said of where the kernel is not positive
+ * semidefinite, and then it warns. */
 static bool is_definite(const struct kernel_model *p, const struct machine *m, bool indefinite) {
     const json_t *gap = json_find(p->job->json, text("%s/gap", m->details));
     const bool definite = json_is_number(gap);

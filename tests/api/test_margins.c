@@ -1,4 +1,5 @@
-/* Support vector machines over HTTP: golden numbers by the parameters that they have when nothing is said, decisions among K classes from the scores of the pairs, models that outlive the daemon,
+/* Support vector machines over HTTP: golden numbers by the parameters that they have when nothing
+ * is said, decisions among K classes from the scores of the pairs, models that outlive the daemon,
  * jobs that are stopped within a long computation, or have no memory for one. */
 #include "support.h"
 
@@ -25,7 +26,8 @@ static double golden_number(const json_t *entry, const char *name) {
     return json_number_value(value);
 }
 
-/* As make_reference.py has it: the rows of the first two classes, standardised by the mean and deviation of all rows. */
+/* As make_reference.py has it: the rows of the first two classes, standardised by the mean and
+ * deviation of all rows. */
 static void upload_pair(const char *name) {
     const struct table *t = table_read(text("tests/data/%s.csv", name));
     char *csv = keep(malloc((t->n_rows + 1) * (t->n_cols + 1) * 32), free);
@@ -137,7 +139,8 @@ static void test_golden_outliers(void **state) {
     }
 }
 
-/* Standardised rows lie around 0: a plane has not most of them on one side. As they are they have one. */
+/* Standardised rows lie around 0: a plane has not most of them on one side. As they are they have
+ * one. */
 static void test_outliers_of_a_plane(void **state) {
     (void)state;
     (void)call_upload("/v1/datasets/iris-table", read_whole("tests/data/iris.csv", NULL));
@@ -387,7 +390,8 @@ static void test_long_computations_are_stopped(void **state) {
                        "'params':{'kernel':{'type':'distance','metric':'edit'}}}");
 }
 
-/* With 64 MiB a job is refused when it is asked for, or ends, and says that memory is what it lacks; the one beside it does not notice. */
+/* With 64 MiB a job is refused when it is asked for, or ends, and says that memory is what it
+ * lacks; the one beside it does not notice. */
 static void test_little_memory(void **state) {
     (void)state;
     static const char *const jobs[] = {

@@ -1,4 +1,5 @@
-/* Networks end to end: planned, trained, asked, shown, kept over a restart, cancelled in the middle. */
+/* Networks end to end: planned, trained, asked, shown, kept over a restart, cancelled in the
+ * middle. */
 #include "support.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* GET …/weights of models with bases: what it tells of each basis is enough to compute the features of a row and, with w and w0, the scores that predict answers. */
+/* GET …/weights of models with bases: what it tells of each basis is enough to compute the features
+ * of a row and, with w and w0, the scores that predict answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,7 +199,8 @@ static double kept(const json_t *bases, const char *name, const double *row) {
     return 0;
 }
 
-/* All features of a row: columns that are features themselves, then those of the bases, one behind the other. */
+/* All features of a row: columns that are features themselves, then those of the bases, one behind
+ * the other. */
 static void features(const struct answer *w, const double *row, double *out) {
     const json_t *names = at(w->json, "features"), *bases = at(w->json, "bases");
     const size_t n = json_array_size(names);

@@ -1,4 +1,5 @@
-/* What an operator asks, and what every route has in common: methods, HEAD, OPTIONS, request ids, keep-alive, the base path, drain. */
+/* What an operator asks, and what every route has in common: methods, HEAD, OPTIONS, request ids,
+ * keep-alive, the base path, drain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,7 +278,8 @@ static void test_keep_alive(void **state) {
 
 /* ---- another daemon ---- */
 
-/* The type of every problem is a link below the base path: of answers, refused lines, failed jobs. */
+/* The type of every problem is a link below the base path: of answers, refused lines, failed jobs.
+ */
 static void links_have_the_base_path(struct daemon *other) {
     struct answer a = get(other, "/discern/v1/datasets/none");
     assert_string_equal(text_at(a.json, "type"), "/discern/problems/unknown-dataset");
@@ -333,7 +335,8 @@ static void test_base_path(void **state) {
     daemon_close(&other);
 }
 
-/* With a training under way, a wait and an event stream open: all end, the exit status is 0, the job is queued again with its start given back. */
+/* With a training under way, a wait and an event stream open: all end, the exit status is 0, the
+ * job is queued again with its start given back. */
 static void test_drain(void **state) {
     (void)state;
     static const char endless[] =
@@ -380,7 +383,8 @@ static void test_drain(void **state) {
     daemon_close(&other);
 }
 
-/* Requests that would take for ever: an upload that does not go on, rows that are not read, evaluations. The drain's time-out ends them all. */
+/* Requests that would take for ever: an upload that does not go on, rows that are not read,
+ * evaluations. The drain's time-out ends them all. */
 static void test_drain_does_not_wait_for_ever(void **state) {
     (void)state;
     static const char *const flags[] = {

@@ -1,5 +1,6 @@
-/* Tables larger than the memory that a job may have: read again at every pass, with the very result of a job that had room for all rows. What needs the matrix in memory says so when it is
- * posted, with what it would need. */
+/* Tables larger than the memory that a job may have: read again at every pass, with the very result
+ * of a job that had room for all rows. What needs the matrix in memory says so when it is posted,
+ * with what it would need. */
 #include "sheet.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@ enum {
     WIDE_MIB = 16
 }; /* 14 MB of numbers, 10 of them in a block of 4,096 rows */
 
-/* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone. */
+/* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone.
+ */
 static const char *table(size_t rows, size_t columns) {
     struct buf {
         char *text;
@@ -93,7 +95,8 @@ static void test_wide_rows(void **state) {
     same_bytes("wide", WIDE_MIB);
 }
 
-/* Each thread has memory of its own: where it is short, fewer of them do the same work, unless the client has said how many. Whose limit it is, is said. */
+/* Each thread has memory of its own: where it is short, fewer of them do the same work, unless the
+ * client has said how many. Whose limit it is, is said. */
 static void test_fewer_threads(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/wide", table(WIDE_ROWS, WIDE_COLUMNS)), 200);

@@ -1,4 +1,5 @@
-/* What ?output= can ask for: the same however it is asked, what each method offers of it, densities recomputed from the data, categories that are refused. */
+/* What ?output= can ask for: the same however it is asked, what each method offers of it, densities
+ * recomputed from the data, categories that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,8 @@ static void test_what_cannot_be_asked(void **state) {
 
 /* ---- densities ---- */
 
-/* ln Σ_k P(C_k) N(x; m_k, Σ) of two columns, with means, covariances and priors as a maximum likelihood fit has them. */
+/* ln Σ_k P(C_k) N(x; m_k, Σ) of two columns, with means, covariances and priors as a maximum
+ * likelihood fit has them. */
 struct gaussian {
     double prior, mean[2], s[2][2];
 };
@@ -174,9 +176,9 @@ static void test_out_of_support(void **state) {
     assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
     expect_near(number_at(a.json, "predictions.1.probabilities.1"), 0.75, 1e-12);
     answer_done(&a);
-    a = predict(
-        "support", "label",
-        "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was not asked */
+    a = predict("support", "label",
+                "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was
+                                                                     not asked */
     assert_int_equal(json_object_size(row_of(&a, 0)), 1);
     assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
     answer_done(&a);

@@ -1,4 +1,5 @@
-/* Predict and evaluate: every way to bring rows, every output, and what a row that does not fit gets. */
+/* Predict and evaluate: every way to bring rows, every output, and what a row that does not fit
+ * gets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

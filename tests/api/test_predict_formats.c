@@ -1,4 +1,5 @@
-/* Predictions of the same rows in every format, answered in every format: they say the same. Models of plain columns, of svmlight data and of text. */
+/* Predictions of the same rows in every format, answered in every format: they say the same. Models
+ * of plain columns, of svmlight data and of text. */
 #include "support.h"
 
 #include <math.h>
@@ -30,7 +31,8 @@ static json_t *line_json(const char *line, size_t n) {
     return keep(json, release_json);
 }
 
-/* Cell `column` of line `line` (0: the header) of CSV, unquoted; NULL: there is none. Read by the letter of RFC 4180. */
+/* Cell `column` of line `line` (0: the header) of CSV, unquoted; NULL: there is none. Read by the
+ * letter of RFC 4180. */
 static const char *cell(const struct response *r, size_t line, size_t column) {
     const char *at = r->body;
     size_t l = 0, c = 0;
@@ -200,7 +202,8 @@ static void test_not_acceptable(void **state) {
         406, "not-acceptable");
 }
 
-/* Names that CSV must quote, a pair of classes, and a row that a strict rule leaves without a class. */
+/* Names that CSV must quote, a pair of classes, and a row that a strict rule leaves without a
+ * class. */
 static void test_awkward_names(void **state) {
     (void)state;
     status_check(
@@ -357,8 +360,8 @@ static void test_sparse(void **state) {
     } same[] = {
         {SVMLIGHT, "2:1 4:0.5 6:1\n1:2 3:-2.5\n0 qid:3 # nothing is set\n"}, /* without labels */
         {"application/octet-stream", "# found out\n1 2:1 4:0.5 6:1\n1 1:2 3:-2.5\n1 1:0\n"},
-        {SVMLIGHT,
-         "7 2:1 4:0.5 6:1 99:5\n7 1:2 3:-2.5 1000000:1\n7 9:3\n"}, /* places that training had not */
+        {SVMLIGHT, "7 2:1 4:0.5 6:1 99:5\n7 1:2 3:-2.5 1000000:1\n7 9:3\n"}, /* places that training
+                                                                                had not */
         {SVMLIGHT, "1 2:1 4:0.5 6:1\r# CR ends lines\r1:2 3:-2.5\r\r1"},
         {"application/octet-stream", "1 2:1 4:0.5 6:1\r\n# two\r\n1 1:2 3:-2.5\r\n1 9:1"},
         {"text/tab-separated-values",

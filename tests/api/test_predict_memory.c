@@ -1,4 +1,5 @@
-/* Predictions of short bodies that stand for much: wide rows, long answers. What the daemon holds of them is bounded, and limits are kept to a row. */
+/* Predictions of short bodies that stand for much: wide rows, long answers. What the daemon holds
+ * of them is bounded, and limits are kept to a row. */
 #include "support.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 enum { WIDE = 20000 }; /* features */
 
-/* A model of WIDE sparse features: each row of contributions has 40 KB and more, whatever it was asked with. */
+/* A model of WIDE sparse features: each row of contributions has 40 KB and more, whatever it was
+ * asked with. */
 static void start_with_wide(const char *const *flags) {
     char *body = keep(malloc(64 * 40), free);
     size_t at = 0;
@@ -130,7 +132,8 @@ static const char *empty_instances(size_t n, const char *kind, const char *last)
     return body;
 }
 
-/* What is not written does not take memory: rows are scored in blocks, and the faults behind them are found all the same. */
+/* What is not written does not take memory: rows are scored in blocks, and the faults behind them
+ * are found all the same. */
 static void test_empty_instances(void **state) {
     (void)state;
     start_with_columns(NULL);

@@ -1,4 +1,5 @@
-/* Predictions of NDJSON bodies: an answer line for each line, in order, whatever the length; refused lines in their places; limits; slow clients, and clients that leave. */
+/* Predictions of NDJSON bodies: an answer line for each line, in order, whatever the length;
+ * refused lines in their places; limits; slow clients, and clients that leave. */
 #include "support.h"
 
 #include <dirent.h>
@@ -73,7 +74,8 @@ static size_t count_lines(const struct response *r) {
     return n;
 }
 
-/* Spool files that the daemon has open, and has taken the names of: that is a moment after it has made them. */
+/* Spool files that the daemon has open, and has taken the names of: that is a moment after it has
+ * made them. */
 static size_t open_spools(void) {
     size_t n = 0;
     char link[64], target[512];
@@ -358,7 +360,8 @@ static int begin_slowly(const char *body, size_t size, size_t sent) {
     return fd;
 }
 
-/* Twenty clients in the middle of their bodies hold up no one, though one thread alone works for all. */
+/* Twenty clients in the middle of their bodies hold up no one, though one thread alone works for
+ * all. */
 static void test_slow_clients(void **state) {
     (void)state;
     enum { CLIENTS = 20 };

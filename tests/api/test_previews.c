@@ -1,4 +1,5 @@
-/* What an upload would become: every format, the same types and faults as the upload's, nothing stored, long bodies cut. And what the answer to an upload tells of its speed. */
+/* What an upload would become: every format, the same types and faults as the upload's, nothing
+ * stored, long bodies cut. And what the answer to an upload tells of its speed. */
 #include "support.h"
 
 #include <math.h>

@@ -1,27 +1,35 @@
-/* What a training must not depend on: the order of the rows and of the columns, whether a row is there twice or has the weight 2, the units of the columns, the names of the
- * classes. Every method on tables where it matters; the two models are held to each other in all that they say (property.h).
+/* What a training must not depend on: the order of the rows and of the columns, whether a row is
+ * there twice or has the weight 2, the units of the columns, the names of the classes. Every method
+ * on tables where it matters; the two models are held to each other in all that they say
+ * (property.h).
  *
- * The orders, units and weights below are not neutral: a test whose expectation is not changed with its table fails. */
+ * The orders, units and weights below are not neutral: a test whose expectation is not changed with
+ * its table fails. */
 #include "property.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Closed forms, and descents of so many steps: sums in another order differ by 1e-16 of their size, times the condition of the systems solved with them (the correlations of
- * cancer: 1e5 … 1e6), times what a descent of some hundred steps adds up. */
+/* Closed forms, and descents of so many steps: sums in another order differ by 1e-16 of their size,
+ * times the condition of the systems solved with them (the correlations of cancer: 1e5 … 1e6),
+ * times what a descent of some hundred steps adds up. */
 #define ROUNDING 1e-8
-/* Minimisers: the gradient is at most 1e-11, and the least curvature 2λ = 2e-3 under l2 (1e-3 within elastic_net; the observed information of `two` and `made` is larger than that), so
- * standardised weights are right to 1e-8, and g, over a few such weights, to 1e-7 of the scores' size. */
+/* Minimisers: the gradient is at most 1e-11, and the least curvature 2λ = 2e-3 under l2 (1e-3
+ * within elastic_net; the observed information of `two` and `made` is larger than that), so
+ * standardised weights are right to 1e-8, and g, over a few such weights, to 1e-7 of the scores'
+ * size. */
 #define CONVERGED 1e-7
-/* l1 has no curvature of its own: that of the loss alone, on the columns that are left, 1e-4 at least. */
+/* l1 has no curvature of its own: that of the loss alone, on the columns that are left, 1e-4 at
+ * least. */
 #define CONVERGED_FLAT 1e-6
 
 #define EXACT "'tolerance':1e-11"
 #define STANDARDIZED ",'features':{'standardize':true}"
 #define PLAIN ",'features':{'standardize':false}"
 #define STEPS(n) "'init':'zero','tolerance':0,'max_iterations':" #n
-/* The automatic rate is 1/(nL) with L from some power iterations, which start from a vector that takes the columns as they come, with their signs: 1e-6 of the rate. */
+/* The automatic rate is 1/(nL) with L from some power iterations, which start from a vector that
+ * takes the columns as they come, with their signs: 1e-6 of the rate. */
 #define RATE(rate) ",'learning_rate':" #rate
 
 static const struct method methods[] = {
@@ -134,7 +142,8 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* The same table written otherwise. base: a sheet to compare with that is not the table itself, or NULL. asked: the rows of the table as the changed model is to be asked. */
+/* The same table written otherwise. base: a sheet to compare with that is not the table itself, or
+ * NULL. asked: the rows of the table as the changed model is to be asked. */
 struct change {
     const struct sheet *base, *changed, *asked;
     const double *scale, *shift;

@@ -1,4 +1,5 @@
-/* Tables as people have them: mixed types, missing values, many columns, and what a first try must reach on them. Each is skipped where its file is not: none is part of the project. */
+/* Tables as people have them: mixed types, missing values, many columns, and what a first try must
+ * reach on them. Each is skipped where its file is not: none is part of the project. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -261,8 +262,10 @@ static void test_a9a_sparse_and_dense(void **state) {
     }
 }
 
-/* Linear support vector machines at C = 1, by both solvers. The least objective with a free intercept is that of PERFORMANCE.md, P7; with a penalised one liblinear-train
- * -s 3 -B 1 -c 1 -e 1e-6 has a dual of 11433.6245 after its 1,000 passes, and no primal is below it. Accuracy on a9a.t by liblinear: 84.9764 %. */
+/* Linear support vector machines at C = 1, by both solvers. The least objective with a free
+ * intercept is that of PERFORMANCE.md, P7; with a penalised one liblinear-train -s 3 -B 1 -c 1 -e
+ * 1e-6 has a dual of 11433.6245 after its 1,000 passes, and no primal is below it. Accuracy on
+ * a9a.t by liblinear: 84.9764 %. */
 static void test_a9a_margins(void **state) {
     (void)state;
     static const struct {

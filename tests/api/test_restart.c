@@ -1,4 +1,5 @@
-/* Ends and beginnings: a restart answers byte for byte as before, a second daemon on the same file does not start. (Kills: test_crashes.c.) */
+/* Ends and beginnings: a restart answers byte for byte as before, a second daemon on the same file
+ * does not start. (Kills: test_crashes.c.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

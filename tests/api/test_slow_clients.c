@@ -1,4 +1,5 @@
-/* Clients that are slow, and clients that leave. A byte a second in header, body and reading ends within the deadlines; meanwhile everybody else is served. */
+/* Clients that are slow, and clients that leave. A byte a second in header, body and reading ends
+ * within the deadlines; meanwhile everybody else is served. */
 #include "support.h"
 
 #include <poll.h>
@@ -8,7 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Short, but with room for a byte a second: what ends the connections is the total time of a header and the rate of bodies and answers over 30 s. */
+/* Short, but with room for a byte a second: what ends the connections is the total time of a header
+ * and the rate of bodies and answers over 30 s. */
 static const char *const flags[] = {"--header-timeout",
                                     "3",
                                     "--idle-timeout",
@@ -108,7 +110,8 @@ static void test_a_byte_a_second(void **state) {
             problem_check(r, 408, "request-timeout");
         }
     }
-    /* the one that reads: what is on its way comes, but not the whole, and not the end of the chunks */
+    /* the one that reads: what is on its way comes, but not the whole, and not the end of the
+     * chunks */
     const struct response *r = talk(s[3].fd, "", 0, 30);
     assert_true(r->closed);
     assert_true(s[3].n + r->size < 400000 * 25); /* {"a":12345678,"b":"abcdefgh"} would be more */
@@ -147,7 +150,8 @@ static void test_silence(void **state) {
     problem_check(call_get("/v1/datasets/silent"), 404, "unknown-dataset");
 }
 
-/* The client leaves in mid-upload, at many places; nothing is there afterwards, and a whole upload goes on as if nothing had been. */
+/* The client leaves in mid-upload, at many places; nothing is there afterwards, and a whole upload
+ * goes on as if nothing had been. */
 static void test_gone_in_mid_upload(void **state) {
     (void)state;
     const char *body =
@@ -215,8 +219,9 @@ static void test_many_silent_connections(void **state) {
     }
 }
 
-/* Until the daemon has seen that all the others are gone. That it has room for one is not enough: the next to come may find its limit reached by
- * that one, which it has not seen leave, and by the rest. */
+/* Until the daemon has seen that all the others are gone. That it has room for one is not enough:
+ * the next to come may find its limit reached by that one, which it has not seen leave, and by the
+ * rest. */
 static void wait_until_alone(void) {
     const struct response *r = NULL;
     for (double end = now() + 30; now() < end; pause_ms(20)) {

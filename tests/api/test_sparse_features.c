@@ -1,4 +1,5 @@
-/* Single features of an svmlight dataset in a job: a model of some of them is the model of a table that has no others, predicts by their names, and says what it has learned of. */
+/* Single features of an svmlight dataset in a job: a model of some of them is the model of a table
+ * that has no others, predicts by their names, and says what it has learned of. */
 #include "support.h"
 
 #include <stdio.h>
@@ -111,7 +112,8 @@ static void test_excluded(void **state) {
     train_as("out", "wide", names);
     train_as("out-table", "table", ",'exclude':['f3']");
     same_weights("out", "out-table", 5);
-    /* few left out of many; the dry run says how many there are, and the whole column may be named beside */
+    /* few left out of many; the dry run says how many there are, and the whole column may be named
+     * beside */
 #define EXCLUDING(include)                                                                         \
     "{'model':'m','dataset':'wide','target':'y','algorithm':'logistic','features':{" include       \
     "'exclude':['f2','f4999']}}"
@@ -123,7 +125,8 @@ static void test_excluded(void **state) {
     assert_int_equal(whole_at(s, "/features/columns/0/features"), WIDTH - 2);
 }
 
-/* Judged on another version, whose column is narrower, and standardised: the chosen places are found by their names. */
+/* Judged on another version, whose column is narrower, and standardised: the chosen places are
+ * found by their names. */
 static void test_validated_and_standardised(void **state) {
     (void)state;
     status_check(call_upload_bytes("/v1/datasets/narrow?label=y", "0 1:1 2:3\n1 1:-1 6:2\n1 4:1\n",

@@ -1,4 +1,5 @@
-/* Starting, or not: every refusal is one clear line and exit 2, and leaves the file as it was. Addresses, the environment, --help, --healthcheck. */
+/* Starting, or not: every refusal is one clear line and exit 2, and leaves the file as it was.
+ * Addresses, the environment, --help, --healthcheck. */
 #include "support.h"
 
 #include <fcntl.h>
@@ -38,7 +39,8 @@ static const char *in_dir(const char *name) {
     return text("%s/%s", dir, name);
 }
 
-/* Exit 2 and, of what is no log, one line that names these words. strict: there is no log either, for nothing was begun. */
+/* Exit 2 and, of what is no log, one line that names these words. strict: there is no log either,
+ * for nothing was begun. */
 #define refused(words, ...)                                                                        \
     refused_at(words, true, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
 #define refused_late(words, ...)                                                                   \
@@ -98,7 +100,8 @@ static void test_wrong_options(void **state) {
                  "/nowhere/at/all");
 }
 
-/* Every number of http/ has a range, and what is outside is refused, not taken for something else. */
+/* Every number of http/ has a range, and what is outside is refused, not taken for something else.
+ */
 static void test_ranges(void **state) {
     (void)state;
     static const char *const wrong[][2] = {{"--http-threads", "65"},
@@ -266,7 +269,8 @@ static void test_files_that_are_no_database(void **state) {
     refused("/nowhere", "--listen", "127.0.0.1:0", "--database", "/nowhere/at/all.db");
 }
 
-/* A database of a newer binary, and one with a migration that is not the one we know: neither is touched. */
+/* A database of a newer binary, and one with a migration that is not the one we know: neither is
+ * touched. */
 static void test_other_migrations(void **state) {
     (void)state;
     size_t size;
@@ -287,7 +291,8 @@ static void test_other_migrations(void **state) {
     service_end();
 }
 
-/* One byte of a stored blob that is not what was written: found out when it is read, never answered as data. */
+/* One byte of a stored blob that is not what was written: found out when it is read, never answered
+ * as data. */
 static void damage(const char *which) {
     sql(the_daemon.database, text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / "
                                   "2) || x'FF' || substr(bytes, "

@@ -1,5 +1,6 @@
-/* Support vector machines by request: kernels as objects, what of them is refused and where, what is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory;
- * outliers. */
+/* Support vector machines by request: kernels as objects, what of them is refused and where, what
+ * is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory; outliers.
+ */
 #include "base/buf.h"
 #include "support.h"
 
@@ -335,7 +336,8 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     fault_check(r, "/instances/0");
 }
 
-/* Of a stored dataset, too: where a model is evaluated, also one that was loaded, and where a job validates. */
+/* Of a stored dataset, too: where a model is evaluated, also one that was loaded, and where a job
+ * validates. */
 static void a_precomputed_kernel_needs_every_value(void **state) {
     (void)state;
     const char *const why = "row 1 has no value for \"c\"";
@@ -366,7 +368,8 @@ static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     assert_non_null(strstr(details, "\"certified\": false"));
 }
 
-/* Of very many machines a job says how many there are, and tells of as many as can be read; the weights have all. */
+/* Of very many machines a job says how many there are, and tells of as many as can be read; the
+ * weights have all. */
 static void many_machines_are_not_all_told_of(void **state) {
     (void)state;
     enum { CLASSES = 18, MACHINES = CLASSES * (CLASSES - 1) / 2, TOLD = 128 };
@@ -442,7 +445,8 @@ static double foretold(const char *dataset, const char *kernel) {
     return real_at(status_check(r, 200), "/memory_bytes");
 }
 
-/* Entries of texts and sparse rows count, not the features there could be, and not the longest text in every row. */
+/* Entries of texts and sparse rows count, not the features there could be, and not the longest text
+ * in every row. */
 static void memory_is_that_of_entries(void **state) {
     (void)state;
     enum { ROWS = 1000, LONG = 9000 };

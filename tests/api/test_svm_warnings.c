@@ -1,4 +1,5 @@
-/* What jobs of support vector machines say beside their result: warnings of kernels and costs that tell nothing, counts and margins among the details, progress. */
+/* What jobs of support vector machines say beside their result: warnings of kernels and costs that
+ * tell nothing, counts and margins among the details, progress. */
 #include "support.h"
 
 #include <stdio.h>
@@ -70,7 +71,8 @@ static void outliers_by_a_kernel_that_tells_nothing(void **state) {
     warned(warned(far_outliers("'kernel':'rbf'"), alike, false), apart, false);
 }
 
-/* A sigmoid of long rows and a negative scale: K(x, x) is -1. Rows are counted as they are given. */
+/* A sigmoid of long rows and a negative scale: K(x, x) is -1. Rows are counted as they are given.
+ */
 static void rows_without_a_length(void **state) {
     (void)state;
     static const char *const words =
@@ -214,7 +216,8 @@ static void solvers_agree_on_the_margin(void **state) {
                  real_at(interior, "/result/details/margin_raw"), 1e-6);
 }
 
-/* Rows are counted as they are given, and once where the model keeps one of those that are the same. */
+/* Rows are counted as they are given, and once where the model keeps one of those that are the
+ * same. */
 static void equal_rows_are_one_support_vector(void **state) {
     (void)state;
     const struct response *r = far_svm("'kernel':'rbf'"),
@@ -232,7 +235,8 @@ static void equal_rows_are_one_support_vector(void **state) {
                 2 * real_at(w, "/n_support_vectors"));
 }
 
-/* Short jobs end before their solver has told anything, and those of several machines on any thread. */
+/* Short jobs end before their solver has told anything, and those of several machines on any
+ * thread. */
 static void progress_ends_with_the_job(void **state) {
     (void)state;
     const struct response *r =

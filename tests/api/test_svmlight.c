@@ -1,4 +1,5 @@
-/* svmlight: a sparse dataset from upload to rows back, as its features and as svmlight; other tables as svmlight; what is refused, and where. */
+/* svmlight: a sparse dataset from upload to rows back, as its features and as svmlight; other
+ * tables as svmlight; what is refused, and where. */
 #include "support.h"
 
 #include <stdio.h>
@@ -242,7 +243,8 @@ static const struct response *append(const char *path, const char *type, const c
         &(struct request){.method = "POST", .path = path, .headers = HEADERS(type), .body = body});
 }
 
-/* Appended rows make the dataset that the whole would have made; what is not svmlight does not fit, nor svmlight a table of columns. */
+/* Appended rows make the dataset that the whole would have made; what is not svmlight does not fit,
+ * nor svmlight a table of columns. */
 static void test_appending(void **state) {
     (void)state;
     status_check(put("/v1/datasets/grows?zero_based=true", "1 0:1 2:2\n"), 201);

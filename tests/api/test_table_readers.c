@@ -1,4 +1,5 @@
-/* Tables as people have them, from outside: NDJSON, comments, rows that are left out, what is told of a body that is something else. */
+/* Tables as people have them, from outside: NDJSON, comments, rows that are left out, what is told
+ * of a body that is something else. */
 #include "support.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What is understood of a table: every format and habit of curl, types and their falls, statistics recomputed from the data, hashes, rows back. */
+/* What is understood of a table: every format and habit of curl, types and their falls, statistics
+ * recomputed from the data, hashes, rows back. */
 #include "support.h"
 
 #include <gnutls/crypto.h>
@@ -123,7 +124,8 @@ static const char *sha256_of(const char *bytes, size_t size) {
     return text("%s", hex);
 }
 
-/* As curl -T, from a pipe, -d, --data-binary and with types; sniffed or told: the same table, and the body's own hash. */
+/* As curl -T, from a pipe, -d, --data-binary and with types; sniffed or told: the same table, and
+ * the body's own hash. */
 static void test_habits_of_curl(void **state) {
     (void)state;
     static const char *const types[] = {NULL,
@@ -154,7 +156,8 @@ static void test_habits_of_curl(void **state) {
             assert_string_equal(string_at(r, "/content"), content);
         }
     }
-    /* curl -d strips the line ends: told so, it is no table of 150 rows; the header is one long line */
+    /* curl -d strips the line ends: told so, it is no table of 150 rows; the header is one long
+     * line */
     const struct response *r = call(&(struct request){.method = "PUT",
                                                       .path = "/v1/datasets/habit-0-0",
                                                       .headers = HEADERS("If-None-Match: *"),
@@ -258,7 +261,8 @@ static const char *csv_rows(const char *dataset, const char *columns) {
     return out;
 }
 
-/* A column that stops being numbers (or booleans) far into the body gives back what was written from its first row on. */
+/* A column that stops being numbers (or booleans) far into the body gives back what was written
+ * from its first row on. */
 static void test_types_fall_and_spellings_survive(void **state) {
     (void)state;
     const char *spellings = "007,TRUE\n1.50,False\n+3,false\n1e2,true\n0x10,true\n.5,true\n5.,"
@@ -304,7 +308,8 @@ static void test_zeros_and_ones_are_numbers_unless_declared(void **state) {
                 "[{'y':false},{'y':true},{'y':false}]");
 }
 
-/* categorical falls to text above 10,000 distinct values, or above 100 and half of the rows that are not missing. */
+/* categorical falls to text above 10,000 distinct values, or above 100 and half of the rows that
+ * are not missing. */
 static void test_categories_fall_to_text(void **state) {
     (void)state;
     static const struct {

@@ -1,8 +1,10 @@
-/* Any thread budget gives the same bytes. A training is the same to the last bit with 1, 2, 3 and 4 threads, alone or beside others, in whatever daemon; a prediction is the same alone
- * and among hundreds.
+/* Any thread budget gives the same bytes. A training is the same to the last bit with 1, 2, 3 and 4
+ * threads, alone or beside others, in whatever daemon; a prediction is the same alone and among
+ * hundreds.
  *
- * 20,000 rows are five blocks of 4096 (core/include/discern/rows.h), which is where sums are cut: fewer blocks than two would have nothing to be dealt out. Compared is the JSON with all
- * digits, not numbers to a tolerance; only times, versions and the name of the model are taken away. */
+ * 20,000 rows are five blocks of 4096 (core/include/discern/rows.h), which is where sums are cut:
+ * fewer blocks than two would have nothing to be dealt out. Compared is the JSON with all digits,
+ * not numbers to a tolerance; only times, versions and the name of the model are taken away. */
 #include "sheet.h"
 
 #include <stdio.h>
@@ -11,7 +13,8 @@
 
 enum { ROWS = 20000, ASKED = 300, ALONE = 4 };
 
-/* Of the dataset "large" of three classes, "large2" of two. Descents end after few steps: a difference of one bit does not go away, and is there in the first. */
+/* Of the dataset "large" of three classes, "large2" of two. Descents end after few steps: a
+ * difference of one bit does not go away, and is there in the first. */
 static const char *const methods[] = {
     "'dataset':'large','algorithm':'logistic'",
     "'dataset':'large2','algorithm':'logistic','params':{'solver':'newton','penalty':'l1'}",
@@ -160,7 +163,8 @@ static int64_t post(size_t method, const char *model, const char *limits) {
                     methods[method], limits);
 }
 
-/* In one daemon, all at once: jobs of one, two and four threads beside each other. In another one, of other settings, in the opposite order. */
+/* In one daemon, all at once: jobs of one, two and four threads beside each other. In another one,
+ * of other settings, in the opposite order. */
 static void test_any_budget_gives_the_same_bytes(void **state) {
     (void)state;
     static const int budgets[N_BUDGETS] = {1, 2, 4};

@@ -86,7 +86,8 @@ static void test_coordinates(void **state) {
     answer_done(&w);
 }
 
-/* On the first axis the classes lie farther apart, compared with what lies within them, than on the second. */
+/* On the first axis the classes lie farther apart, compared with what lies within them, than on the
+ * second. */
 static void test_the_first_axis_is_the_best(void **state) {
     (void)state;
     struct answer a = send_text(&d, "POST", TRANSFORM, body);

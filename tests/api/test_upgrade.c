@@ -1,5 +1,6 @@
-/* Databases of earlier releases (tests/data/databases): they are opened, read, predicted from and trained from, and a
- * queued job makes the model that the release itself made of the same request. */
+/* Databases of earlier releases (tests/data/databases): they are opened, read, predicted from and
+ * trained from, and a queued job makes the model that the release itself made of the same request.
+ */
 #include "support.h"
 
 #include <glob.h>
@@ -11,7 +12,8 @@
 
 #define IRIS_ROWS "{'instances':[[5.1,3.5,1.4,0.2],[6.1,2.8,4.7,1.2],[7.7,3.0,6.1,2.3]]}"
 
-/* The jobs of the database: the model "first-NAME" was trained by the release, "next-NAME" is queued. */
+/* The jobs of the database: the model "first-NAME" was trained by the release, "next-NAME" is
+ * queued. */
 static const struct {
     const char *name, *dataset;
     const char *instances; /* JSON as in quoted(), or svmlight */

@@ -1,4 +1,5 @@
-/* GET …/weights of every kind of model: what it says is what the model answers, and what the data say. */
+/* GET …/weights of every kind of model: what it says is what the model answers, and what the data
+ * say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The peer of P1 and P2: libmicrohttpd with nothing behind it. It takes a body, throws it away, and answers a constant of the size of a prediction.
- *   bare PORT [I/O threads] */
+/* The peer of P1 and P2: libmicrohttpd with nothing behind it. It takes a body, throws it away, and
+ * answers a constant of the size of a prediction. bare PORT [I/O threads] */
 #include <errno.h>
 #include <microhttpd.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* Tables of any length on standard output, faster than any program here can read them:
  *   table csv ROWS COLUMNS              numbers 0 … 1 with five digits, a class "a" or "b" last
  *   table svmlight ROWS WIDTH ENTRIES   a class, about ENTRIES ascending places with numbers
- *   table text ROWS WORDS VOCABULARY    a class, a tab, about WORDS words that are as rare as their number says (Zipf)
- *   table ndjson ROWS                   [5.1,3.5,1.4,0.2]: what the irises model is asked
- * The same arguments give the same bytes. */
+ *   table text ROWS WORDS VOCABULARY    a class, a tab, about WORDS words that are as rare as their
+ * number says (Zipf) table ndjson ROWS                   [5.1,3.5,1.4,0.2]: what the irises model
+ * is asked The same arguments give the same bytes. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

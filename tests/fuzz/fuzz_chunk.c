@@ -1,4 +1,5 @@
-/* Column chunks: any bytes, read as any type. What is well is within its bounds, and built anew it reads the same. Byte 0 of the input is the type. */
+/* Column chunks: any bytes, read as any type. What is well is within its bounds, and built anew it
+ * reads the same. Byte 0 of the input is the type. */
 #include "fuzz/support.h"
 
 #include <math.h>

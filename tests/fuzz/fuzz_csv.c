@@ -1,4 +1,5 @@
-/* Separated text as a table. Byte 0 of the input chooses options, byte 1 the cuts, comments and what becomes of rows with faults; the rest is the body. */
+/* Separated text as a table. Byte 0 of the input chooses options, byte 1 the cuts, comments and
+ * what becomes of rows with faults; the rest is the body. */
 #include "fuzz/support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,7 @@
-/* Instances of small models. Byte 0 of the input: bit 0 labelled or not; bits 1 and 2 the format (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight from 1, svmlight from 0,
- * lines in cuts); bit 4: of a model with sparse columns and text; the rest is the body. What JSON the reader takes, Jansson takes too, with as many instances and the same numbers; lines are the
+/* Instances of small models. Byte 0 of the input: bit 0 labelled or not; bits 1 and 2 the format
+ * (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight from 1, svmlight from 0,
+ * lines in cuts); bit 4: of a model with sparse columns and text; the rest is the body. What JSON
+ * the reader takes, Jansson takes too, with as many instances and the same numbers; lines are the
  * same however they are cut, and as a table. */
 #include "fuzz/support.h"
 
@@ -31,7 +33,8 @@ static dn_model *train(const dn_table_column *columns, const dn_column_view *vie
     return trained;
 }
 
-/* "x" a number, "f1" … "f5" sparse, "words" a text, three classes of numbers; and the same with the sparse column alone. */
+/* "x" a number, "f1" … "f5" sparse, "words" a text, three classes of numbers; and the same with the
+ * sparse column alone. */
 static void train_wide(void) {
     enum { N = 6 };
     static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2},
@@ -136,7 +139,8 @@ static void put_block(const struct wire_lines *lines, struct buf *out) {
     }
 }
 
-/* What the lines say as text, read in pieces. Returns how many rows there are; *refused: how many lines were. */
+/* What the lines say as text, read in pieces. Returns how many rows there are; *refused: how many
+ * lines were. */
 static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
                          struct buf *out) {
     struct problem problem = {0};

@@ -1,11 +1,13 @@
-/* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table. Byte 0 of the input chooses the cuts. */
+/* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table.
+ * Byte 0 of the input chooses the cuts. */
 #include "base/json_write.h"
 #include "formats/json/json.h"
 #include "fuzz/support.h"
 
 #include <jansson.h>
 
-/* The tokens in one text, numbers in their shortest form. *ours_alone is set where Jansson has other rules. */
+/* The tokens in one text, numbers in their shortest form. *ours_alone is set where Jansson has
+ * other rules. */
 static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out,
                    bool *ours_alone) {
     struct wire_json r;

@@ -1,5 +1,6 @@
-/* The bytes of a model: any bytes, with their size and checksum put right so that the fuzzer gets behind them (byte 0 of the input odd: left as they are). What is read as a
- * model predicts, and is written and read again as the same bytes. */
+/* The bytes of a model: any bytes, with their size and checksum put right so that the fuzzer gets
+ * behind them (byte 0 of the input odd: left as they are). What is read as a model predicts, and is
+ * written and read again as the same bytes. */
 #include "base/hash.h"
 #include "fuzz/support.h"
 
@@ -17,7 +18,8 @@ static void put_right(unsigned char *bytes, size_t size) {
     }
 }
 
-/* The entries of a row: of a text that has a word or two, of the first and the last place of sparse inputs. */
+/* The entries of a row: of a text that has a word or two, of the first and the last place of sparse
+ * inputs. */
 struct entries {
     size_t start[2];
     uint32_t feature[64];

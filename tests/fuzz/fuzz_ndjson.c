@@ -1,4 +1,5 @@
-/* NDJSON: the reader of lines against the reader of one document, line by line; and the body as a table. Byte 0 of the input chooses options, byte 1 the cuts. */
+/* NDJSON: the reader of lines against the reader of one document, line by line; and the body as a
+ * table. Byte 0 of the input chooses options, byte 1 the cuts. */
 #include "formats/json/json.h"
 #include "fuzz/support.h"
 
@@ -28,7 +29,8 @@ static bool is_blank(const char *line, size_t n) {
     return true;
 }
 
-/* A letter a line that is not blank: v value, x no value; and z at the end if the body ends within the last one. */
+/* A letter a line that is not blank: v value, x no value; and z at the end if the body ends within
+ * the last one. */
 static void by_line(const char *body, size_t size, struct buf *out) {
     for (size_t at = 0; at < size;) {
         const char *end = memchr(body + at, '\n', size - at);

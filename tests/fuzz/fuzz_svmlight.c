@@ -1,5 +1,6 @@
-/* svmlight as a table. Byte 0 of the input chooses options, byte 1 the cuts; the rest is the body. Beside the reader's own identities (cuts do not show, what is written back reads as the same)
- * its rows and its first fault are held to a second, plain implementation. */
+/* svmlight as a table. Byte 0 of the input chooses options, byte 1 the cuts; the rest is the body.
+ * Beside the reader's own identities (cuts do not show, what is written back reads as the same) its
+ * rows and its first fault are held to a second, plain implementation. */
 #include "fuzz/support.h"
 
 #include <ctype.h>
@@ -214,7 +215,8 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
     wire_schema_done(&schema);
 }
 
-/* Written back it is the same table; but for the width, if only entries of 0 had made it, and for booleans, which are written as numbers. */
+/* Written back it is the same table; but for the width, if only entries of 0 had made it, and for
+ * booleans, which are written as numbers. */
 static void check_again(const struct wire_table_options *options, const struct fuzz_table *t,
                         const struct plain *p, struct buf *text) {
     uint32_t width = 0;

@@ -1,5 +1,6 @@
-/* The main of a fuzzer without libFuzzer: gives LLVMFuzzerTestOneInput every file of the folders (or files) named as arguments, in the order of
- * their names. `make test` replays corpora and kept crashers so. A folder that is not there is empty. */
+/* The main of a fuzzer without libFuzzer: gives LLVMFuzzerTestOneInput every file of the folders
+ * (or files) named as arguments, in the order of their names. `make test` replays corpora and kept
+ * crashers so. A folder that is not there is empty. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

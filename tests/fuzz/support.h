@@ -1,4 +1,5 @@
-/* What the fuzzers share: an assertion that stays, a table sink in memory, reading in cuts taken from the input, rows back as text, a small model. */
+/* What the fuzzers share: an assertion that stays, a table sink in memory, reading in cuts taken
+ * from the input, rows back as text, a small model. */
 #ifndef TESTS_FUZZ_SUPPORT_H
 #define TESTS_FUZZ_SUPPORT_H
 
@@ -141,7 +142,8 @@ static inline void fuzz_row(const dn_column_view *view, const char *const *names
     buf_putc(out, ']');
 }
 
-/* The table as a JSON body: objects, or columns (with their types) and rows. Read by the types of the summary. */
+/* The table as a JSON body: objects, or columns (with their types) and rows. Read by the types of
+ * the summary. */
 static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct buf *out) {
     struct wire_schema schema = {0};
     struct problem problem = {0};
@@ -189,8 +191,8 @@ static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
     buf_done(&body);
 }
 
-/* The body as any table reader must take it: cuts do not show, and a table that is well, sent back as JSON, is the same table: with its types, and if they were inferred, by
- * inference too. */
+/* The body as any table reader must take it: cuts do not show, and a table that is well, sent back
+ * as JSON, is the same table: with its types, and if they were inferred, by inference too. */
 static inline void fuzz_check_table(const struct wire_table_options *options, const char *body,
                                     size_t size, uint64_t seed, bool inferred) {
     struct fuzz_table whole = fuzz_read(options, body, size, 0),

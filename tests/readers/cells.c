@@ -1,10 +1,13 @@
-/* Prints what our reader of separated text makes of stdin, for test_csv_differential to compare: the bytes are fed in random pieces.
+/* Prints what our reader of separated text makes of stdin, for test_csv_differential to compare:
+ * the bytes are fed in random pieces.
  *
- *   cells DELIMITER SEED   rows of cells: u32 number of cells, for each u32 length, u8 whether it is a number, f64 that number, the text
- *   table SEED             the whole way through a table: u32 columns, u64 rows, then for each column u8 type, and for each row a f64 (numeric, boolean; NaN: missing) or u32 length
- *                          (UINT32_MAX: missing) and the text
+ *   cells DELIMITER SEED   rows of cells: u32 number of cells, for each u32 length, u8 whether it
+ * is a number, f64 that number, the text table SEED             the whole way through a table: u32
+ * columns, u64 rows, then for each column u8 type, and for each row a f64 (numeric, boolean; NaN:
+ * missing) or u32 length (UINT32_MAX: missing) and the text
  *
- * Integers and doubles as the machine has them. Exit code 1 with a line on stderr: refused, or a number is not what strtod makes of its text. */
+ * Integers and doubles as the machine has them. Exit code 1 with a line on stderr: refused, or a
+ * number is not what strtod makes of its text. */
 #include "formats/csv/csv.h"
 #include "formats/formats.h"
 

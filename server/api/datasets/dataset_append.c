@@ -1,9 +1,12 @@
-/* POST /v1/datasets/{dataset}/rows: a body whose rows follow those of the newest version: a version that shares its chunks and has new ones behind them; short chunks at its end are
- * written anew with the rows.
+/* POST /v1/datasets/{dataset}/rows: a body whose rows follow those of the newest version: a version
+ * that shares its chunks and has new ones behind them; short chunks at its end are written anew
+ * with the rows.
  *
- * The rows are read for the version that is the newest when the body begins. At its end the newest one is looked up again: if others have appended meanwhile, the rows go behind theirs. What
- * describes the whole is then summed up from all chunks. One call does so for a dataset at a time; the others wait without a thread, in a queue (store_append_enter) whose places are taken
- * before the rows arrive: rows that were sent are never refused because others append. */
+ * The rows are read for the version that is the newest when the body begins. At its end the newest
+ * one is looked up again: if others have appended meanwhile, the rows go behind theirs. What
+ * describes the whole is then summed up from all chunks. One call does so for a dataset at a time;
+ * the others wait without a thread, in a queue (store_append_enter) whose places are taken before
+ * the rows arrive: rows that were sent are never refused because others append. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
@@ -12,13 +15,15 @@
 
 #include <string.h>
 
-/* What holds of the options of the upload, unless the call says otherwise. Where the header and the delimiter are is found out for each body. */
+/* What holds of the options of the upload, unless the call says otherwise. Where the header and the
+ * delimiter are is found out for each body. */
 static const char *const lasting[] = {"missing", "comment", NULL};
 
 /* Far more short chunks than there are; only versions that older daemons made have as many. */
 enum { TAIL_MOST = 1024 };
 
-/* A call waits for its turn until its client leaves or the daemon stops: no time limit of its own. */
+/* A call waits for its turn until its client leaves or the daemon stops: no time limit of its own.
+ */
 #define WAIT_SECONDS 1e9
 
 /* Whether a chunk of the version is all that its part has. */

@@ -158,7 +158,8 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem) {
     return !failed(b, problem);
 }
 
-/* The chunks of the version that is appended to come first; those of its own are numbered from 1 in the part then. */
+/* The chunks of the version that is appended to come first; those of its own are numbered from 1 in
+ * the part then. */
 static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
                          struct problem *problem) {
     struct dataset_body *b = arg;

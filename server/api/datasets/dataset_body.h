@@ -1,7 +1,10 @@
-/* A table in a body that flows through a reader into a staged part of the store: what PUT of a dataset and POST of its rows share.
+/* A table in a body that flows through a reader into a staged part of the store: what PUT of a
+ * dataset and POST of its rows share.
  *
- * Who touches a body: the call (an I/O thread in begin and seen, a pool thread in what is deferred, in data and end) and the store's writer thread, which says when a chunk is committed.
- * The call may be over while chunks are still queued, so the object is freed by the last of them. The reader is the pool thread's alone, the hash the I/O thread's until the end. */
+ * Who touches a body: the call (an I/O thread in begin and seen, a pool thread in what is deferred,
+ * in data and end) and the store's writer thread, which says when a chunk is committed. The call
+ * may be over while chunks are still queued, so the object is freed by the last of them. The reader
+ * is the pool thread's alone, the hash the I/O thread's until the end. */
 #ifndef API_DATASET_BODY_H
 #define API_DATASET_BODY_H
 
@@ -12,8 +15,9 @@
 
 #include <pthread.h>
 
-/* An open chunk and its columns' builders, and a share of the counts of distinct values, which seldom come to their limit; what waits for the store is
- * bounded there. And what is on its way from the I/O thread. */
+/* An open chunk and its columns' builders, and a share of the counts of distinct values, which
+ * seldom come to their limit; what waits for the store is bounded there. And what is on its way
+ * from the I/O thread. */
 #define DATASET_BODY_HOLDS (33 << 20)
 
 struct dataset_body {
@@ -45,28 +49,35 @@ struct dataset_body {
     struct problem failure; /* of the first chunk that could not be stored */
 };
 
-/* Reads the query, which may have the reader's options in `known` (NULL-terminated) and no others, and the media type into reader options; *canonical: the text of those of the query, in
- * the call's arena. false: answered. */
+/* Reads the query, which may have the reader's options in `known` (NULL-terminated) and no others,
+ * and the media type into reader options; *canonical: the text of those of the query, in the call's
+ * arena. false: answered. */
 bool dataset_body_options(struct http_call *call, const char *const *known,
                           struct wire_table_options *options, const char **canonical);
-/* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory. */
+/* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory.
+ */
 const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name);
-/* The body of this call, its state from then on and freed with it. It has no reader yet. NULL: answered. */
+/* The body of this call, its state from then on and freed with it. It has no reader yet. NULL:
+ * answered. */
 struct dataset_body *dataset_body_new(struct http_call *call);
 /* The sink for its reader. */
 struct wire_table_sink dataset_body_sink(struct dataset_body *b);
-/* Notes the version that rows are appended to, in place of the one noted before: takes its memory, pins it and looks its chunks up. false: problem, and none is noted. */
+/* Notes the version that rows are appended to, in place of the one noted before: takes its memory,
+ * pins it and looks its chunks up. false: problem, and none is noted. */
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until the store has settled all chunks, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
-/* Drops the staged chunks, the reader and the place in the queue: the rows are published or refused, or the client has left. */
+/* Drops the staged chunks, the reader and the place in the queue: the rows are published or
+ * refused, or the client has left. */
 void dataset_body_let_go(struct dataset_body *b);
 
-/* Ends the reader and publishes what came of it: a table of its own, or the version noted with the rows behind it. *dataset is the version, the caller's to free. Pool thread. */
+/* Ends the reader and publishes what came of it: a table of its own, or the version noted with the
+ * rows behind it. *dataset is the version, the caller's to free. Pool thread. */
 bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
                           struct store_dataset_published *out, struct store_dataset *dataset,
                           struct problem *problem);
-/* Answers with the dataset's object, its place and tag, and beside it how long the body took, and frees it. */
+/* Answers with the dataset's object, its place and tag, and beside it how long the body took, and
+ * frees it. */
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
                         struct store_dataset *d);
 

@@ -1,7 +1,9 @@
-/* POST /v1/datasets:preview: what an upload of this body would become, from its first rows. Nothing is stored.
+/* POST /v1/datasets:preview: what an upload of this body would become, from its first rows. Nothing
+ * is stored.
  *
- * A reader like an upload's is fed until it has the rows that were asked for, or PREVIEW_BYTES of the body; its chunks stay in memory. The answer is given there and then, and the rest of the
- * body is thrown away as that of a refused one is. */
+ * A reader like an upload's is fed until it has the rows that were asked for, or PREVIEW_BYTES of
+ * the body; its chunks stay in memory. The answer is given there and then, and the rest of the body
+ * is thrown away as that of a refused one is. */
 #include "api/datasets/dataset_body.h"
 #include "api/handlers.h"
 #include "api/support.h"

@@ -1,4 +1,5 @@
-/* GET /v1/datasets/{dataset}/rows: rows of one version, written chunk by chunk while the client takes them. The version is pinned until the answer has ended. */
+/* GET /v1/datasets/{dataset}/rows: rows of one version, written chunk by chunk while the client
+ * takes them. The version is pinned until the answer has ended. */
 #include "api/datasets/rows_columns.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About what one step writes; what a cell is reckoned at; a longer link is left out, for the headers of an answer have little room. */
+/* About what one step writes; what a cell is reckoned at; a longer link is left out, for the
+ * headers of an answer have little room. */
 enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
 
 /* An answer being streamed. */
@@ -58,7 +60,8 @@ static bool decode(struct rows_stream *s, struct problem *problem) {
     return true;
 }
 
-/* Views of n rows from `first` on: of cells a part of what was read, of features what their entries say. */
+/* Views of n rows from `first` on: of cells a part of what was read, of features what their entries
+ * say. */
 static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     const struct rows_columns *c = &s->columns;
     if (c->n_places > 0) {
@@ -85,7 +88,8 @@ static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     }
 }
 
-/* How many of n rows from `first` on fill a slice, if not all: rows of entries are of very different lengths. */
+/* How many of n rows from `first` on fill a slice, if not all: rows of entries are of very
+ * different lengths. */
 static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
     const size_t most = n < s->slice_rows ? n : s->slice_rows;
     if (!s->columns.all_places) {
@@ -237,7 +241,8 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
     return NULL;
 }
 
-/* What the answer depends on: the table, its name and version (they stand in the JSON), the form, the rows and the columns. */
+/* What the answer depends on: the table, its name and version (they stand in the JSON), the form,
+ * the rows and the columns. */
 static const char *rows_etag(struct http_call *call, const struct rows_stream *s,
                              const struct store_dataset *d) {
     struct buf text = {0};
@@ -267,7 +272,8 @@ static void put_escaped(struct buf *out, const char *text) {
     }
 }
 
-/* How many rows there are, and where those are that come after these: CSV and NDJSON have no place for it. The link names the version, so that all pages are of one table. */
+/* How many rows there are, and where those are that come after these: CSV and NDJSON have no place
+ * for it. The link names the version, so that all pages are of one table. */
 static void put_page_headers(struct http_call *call, const struct rows_stream *s,
                              const char *dataset, int64_t version, int64_t limit) {
     char rows[24];

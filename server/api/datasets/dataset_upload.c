@@ -5,7 +5,8 @@
 #include "api/support.h"
 #include "base/log.h"
 
-/* On a pool thread, before the body: what cannot be stored under its condition need not be sent. It is judged again in the transaction that publishes. */
+/* On a pool thread, before the body: what cannot be stored under its condition need not be sent. It
+ * is judged again in the transaction that publishes. */
 static void upload_judge(struct http_call *call) {
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");

@@ -1,4 +1,5 @@
-/* Datasets: list, describe, versions, description and tags, delete. Uploads are in dataset_upload.c, appended rows in dataset_append.c, rows back in dataset_rows.c. */
+/* Datasets: list, describe, versions, description and tags, delete. Uploads are in
+ * dataset_upload.c, appended rows in dataset_append.c, rows back in dataset_rows.c. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -94,7 +95,8 @@ void api_dataset_versions(struct http_call *call) {
     api_list_reply(call, &list, &problem);
 }
 
-/* The {dataset} of the path and the version that the path has or ?version= says (0: neither). NULL: answered. */
+/* The {dataset} of the path and the version that the path has or ?version= says (0: neither). NULL:
+ * answered. */
 static const char *named(struct http_call *call, int64_t *version) {
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
     *version = 0;

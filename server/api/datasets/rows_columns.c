@@ -329,7 +329,8 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
 
 /* ---- can it be svmlight? ---- */
 
-/* The first row of the chunk from `from` to `end` that column `read` cannot be written for; `end`: none. */
+/* The first row of the chunk from `from` to `end` that column `read` cannot be written for; `end`:
+ * none. */
 static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_column_view *view,
                           size_t from, size_t end) {
     struct wire_text text;

@@ -1,4 +1,5 @@
-/* What of a stored table an answer of rows has: columns, among them features of a sparse column, by ?columns= and for svmlight ?label=. */
+/* What of a stored table an answer of rows has: columns, among them features of a sparse column, by
+ * ?columns= and for svmlight ?label=. */
 #ifndef API_ROWS_COLUMNS_H
 #define API_ROWS_COLUMNS_H
 
@@ -48,7 +49,8 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
                      const struct store_chunk *stored, size_t read, struct rows_chunk *chunk,
                      struct problem *problem);
 
-/* svmlight: can rows [offset, end) be written so? A missing value of a feature and a text that is no label cannot; the problem names the row. Looks only through columns that may have such. */
+/* svmlight: can rows [offset, end) be written so? A missing value of a feature and a text that is
+ * no label cannot; the problem names the row. Looks only through columns that may have such. */
 bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *store,
                                  const struct store_chunk *chunks, size_t n_chunks, int64_t offset,
                                  int64_t end, struct problem *problem);

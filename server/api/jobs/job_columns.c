@@ -1,4 +1,5 @@
-/* Dataset, target and features of a job: which columns of which version take part, and how they will be encoded. */
+/* Dataset, target and features of a job: which columns of which version take part, and how they
+ * will be encoded. */
 #include "api/jobs/job_places.h"
 #include "api/support.h"
 #include "base/json_read.h"
@@ -74,7 +75,8 @@ static void read_dataset(struct job_request *r, const json_t *root) {
 
 enum { COUNT_SIZE = 64 };
 
-/* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be counted" */
+/* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be
+ * counted" */
 static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
     if (c->distinct >= 0) {
         (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
@@ -88,7 +90,8 @@ static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
 
 /* ---- target ---- */
 
-/* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client who knows. */
+/* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client
+ * who knows. */
 static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
         c->distinct > (r->dataset.n_rows - c->missing) / 2) {
@@ -183,7 +186,8 @@ static const char *unusable(const struct job_request *r, size_t i) {
                                                  : NULL;
 }
 
-/* A category's levels become part of the model: refuses more of them, and longer ones, than an encoder takes. What is not known is found by the job. */
+/* A category's levels become part of the model: refuses more of them, and longer ones, than an
+ * encoder takes. What is not known is found by the job. */
 static bool check_levels(struct job_request *r, const struct wire_column *c, const char *parent,
                          const char *key) {
     char count[COUNT_SIZE];
@@ -321,7 +325,9 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
     r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
 }
 
-/* Without a target a column of classes is a feature like all others, unless somebody says otherwise: the first or last of a table, of few categories, or the label beside sparse features. */
+/* Without a target a column of classes is a feature like all others, unless somebody says
+ * otherwise: the first or last of a table, of few categories, or the label beside sparse features.
+ */
 static void warn_of_classes(struct job_request *r) {
     enum { FEW = 20 };
     const size_t last = r->schema.n - 1;

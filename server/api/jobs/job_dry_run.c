@@ -110,7 +110,8 @@ static void write_data(const struct job_request *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* The parameters as the training would use them: its rows are those that have a target and are not held out. */
+/* The parameters as the training would use them: its rows are those that have a target and are not
+ * held out. */
 static void write_params(const struct job_request *r, struct buf *out) {
     dn_params *used = NULL;
     dn_error err;

@@ -1,5 +1,6 @@
-/* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the job's stored event, so a client that reconnects (to this process or the next)
- * with Last-Event-ID misses nothing. `state` and `done` carry the job object as it was at that event, `progress` its progress member. */
+/* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the job's stored event, so a
+ * client that reconnects (to this process or the next) with Last-Event-ID misses nothing. `state`
+ * and `done` carry the job object as it was at that event, `progress` its progress member. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -18,11 +19,11 @@ struct events {
     int64_t after;         /* events up to this one were sent */
     int64_t seen;          /* changes of the store up to this one were looked at; -1: none */
     bool begun;            /* "retry:" was sent */
-    bool
-        resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present state */
-    bool ended; /* `done` was sent */
-    int64_t
-        sent; /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle` alone would not tell a silence */
+    bool resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present
+                     state */
+    bool ended;   /* `done` was sent */
+    int64_t sent; /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle`
+                     alone would not tell a silence */
 };
 
 /* One reading of events and where to write. */
@@ -34,7 +35,8 @@ struct step {
     bool more;                   /* there are events that need the job as it is now */
 };
 
-/* One message. The data is one line in our own documents; a line break in it would end the field, so each line gets its own. */
+/* One message. The data is one line in our own documents; a line break in it would end the field,
+ * so each line gets its own. */
 static void put_message(struct buf *out, const char *event, int64_t id, const char *data,
                         size_t n) {
     buf_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", id, event);
@@ -61,7 +63,8 @@ static void put_job(struct buf *out, const struct events *e, const char *event, 
     buf_done(&data);
 }
 
-/* The job as it was at a `state` event. What is not stored with the event is either fixed, or absent before the end and fixed from then on. */
+/* The job as it was at a `state` event. What is not stored with the event is either fixed, or
+ * absent before the end and fixed from then on. */
 static struct store_job job_at(const struct store_job *now, const struct store_event *e) {
     struct store_job then = *now;
     then.state = e->state;
@@ -93,14 +96,16 @@ static bool add_event(void *arg, const struct store_event *e) {
     return !s->stream->ended;
 }
 
-/* Without Last-Event-ID: the present state. Of a job that has ended its last event, `done`, is yet to come, so this one bears the number before it. */
+/* Without Last-Event-ID: the present state. Of a job that has ended its last event, `done`, is yet
+ * to come, so this one bears the number before it. */
 static void put_present(struct events *e, const struct store_job *job, struct buf *out) {
     e->after =
         store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
     put_job(out, e, "state", e->after, job);
 }
 
-/* The job is read before the events that need it, so that no `done` carries an object that has not ended. */
+/* The job is read before the events that need it, so that no `done` carries an object that has not
+ * ended. */
 static bool put_with_job(struct events *e, struct store *store, struct step *step,
                          struct problem *problem) {
     struct store_job job;
@@ -109,8 +114,8 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     }
     if (!e->begun) {
         buf_puts(step->out, "retry: 2000\n\n");
-        if (e->after >
-            job.last_event) { /* an event that is not ours (any more): what it has missed cannot be known */
+        if (e->after > job.last_event) { /* an event that is not ours (any more): what it has missed
+                                            cannot be known */
             e->resumed = false;
         }
         if (!e->resumed) {
@@ -126,7 +131,8 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     return good;
 }
 
-/* Writes what is new. A thousand may look at one job twice a second: who has no news reads nothing, and who has only progress does not read the job. */
+/* Writes what is new. A thousand may look at one job twice a second: who has no news reads nothing,
+ * and who has only progress does not read the job. */
 static bool put_news(struct events *e, struct store *store, struct step *step,
                      struct problem *problem) {
     if (e->begun) {

@@ -1,4 +1,5 @@
-/* How the columns of a job become features: the options of `features`, what each column makes, and how many features there are in all. */
+/* How the columns of a job become features: the options of `features`, what each column makes, and
+ * how many features there are in all. */
 #include "api/jobs/job_spec.h"
 #include "base/json_read.h"
 
@@ -37,7 +38,8 @@ static size_t most_words(const struct job_request *r, const struct wire_column *
                                                                       : text->vocabulary;
 }
 
-/* Label sequences of a graph, as many as a chain of edges has: each edge is two words of the summary. Graphs with more branches have more, up to all sequences of the labels. */
+/* Label sequences of a graph, as many as a chain of edges has: each edge is two words of the
+ * summary. Graphs with more branches have more, up to all sequences of the labels. */
 static double sequences(const dn_text_spec *text, double words) {
     return words * text->length;
 }
@@ -85,7 +87,8 @@ static size_t levels_of(const struct wire_column *c) {
     return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
 }
 
-/* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator otherwise. */
+/* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator
+ * otherwise. */
 static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
     const struct jobs_features *f = &r->spec.features;
     const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
@@ -157,7 +160,8 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     return true;
 }
 
-/* The fault that the method cannot take the columns: at the basis, at features.text, at a parameter, or at the column, which include may name. */
+/* The fault that the method cannot take the columns: at the basis, at features.text, at a
+ * parameter, or at the column, which include may name. */
 static void refuse_encoding(struct job_request *r, const json_t *features, const dn_error *err) {
     const json_t *include = json_object_get(features, "include");
     if (strcmp(err->field, "basis") == 0 || strcmp(err->field, "text") == 0) {
@@ -209,7 +213,8 @@ static void check_missing(struct job_request *r, const json_t *features) {
     }
 }
 
-/* What the method asks of the encoder becomes the job's own; columns that it cannot take, and options that it does not, are refused. */
+/* What the method asks of the encoder becomes the job's own; columns that it cannot take, and
+ * options that it does not, are refused. */
 static bool settle_encoding(struct job_request *r, const json_t *features,
                             const dn_table_column *columns, dn_encoder_spec *spec) {
     struct jobs_features *f = &r->spec.features;
@@ -275,7 +280,8 @@ static bool has_text(const struct job_request *r) {
     return false;
 }
 
-/* What is said of texts and changes nothing. What stands where nothing is said is no fault: descriptions show it, and may be sent back. */
+/* What is said of texts and changes nothing. What stands where nothing is said is no fault:
+ * descriptions show it, and may be sent back. */
 static void check_text(struct job_request *r, const json_t *features) {
     const dn_text_spec *text = &r->spec.features.text,
                        usual = jobs_features_default(r->spec.algorithm).text;

@@ -1,4 +1,5 @@
-/* GET /v1/jobs/{id}/history: what every iteration reported, and the weights at the iterations that the job asked for. */
+/* GET /v1/jobs/{id}/history: what every iteration reported, and the weights at the iterations that
+ * the job asked for. */
 #include "api/handlers.h"
 #include "api/support.h"
 

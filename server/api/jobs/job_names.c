@@ -1,5 +1,7 @@
-/* What the features of a job will be called. The names are the encoder's: one is fitted to a table made up from the dataset's summary, of the same columns, levels and missing values, which
- * decide all names. Where the summary does not list the levels of a category, nobody knows them before the rows are read, nor the words of a text. */
+/* What the features of a job will be called. The names are the encoder's: one is fitted to a table
+ * made up from the dataset's summary, of the same columns, levels and missing values, which decide
+ * all names. Where the summary does not list the levels of a category, nobody knows them before the
+ * rows are read, nor the words of a text. */
 #include "api/jobs/job_spec.h"
 #include "base/json.h"
 #include "jobs/documents.h"
@@ -29,7 +31,8 @@ static const json_t *levels_of(const struct made_up *m, size_t input) {
     return c->distinct >= 0 && json_array_size(top) == (size_t)c->distinct ? top : NULL;
 }
 
-/* Whether the summary and the options tell all names; how many rows show every level and a missing value. */
+/* Whether the summary and the options tell all names; how many rows show every level and a missing
+ * value. */
 static bool survey(struct made_up *m) {
     const struct job_request *r = m->r;
     m->n_rows = 2;

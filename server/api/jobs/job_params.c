@@ -31,7 +31,8 @@ static const char *pointer_of(struct job_request *r, const char *parent, const c
     return copy;
 }
 
-/* The fault of an item of a list, number `item` of all its numbers; of the whole parameter without one. */
+/* The fault of an item of a list, number `item` of all its numbers; of the whole parameter without
+ * one. */
 static void fault_at(struct job_request *r, const struct setting *s, int64_t item,
                      const char *message) {
     struct buf place = {0};
@@ -68,7 +69,8 @@ static void refuse_value(struct job_request *r, const struct setting *s, int64_t
     buf_done(&got);
 }
 
-/* The rows of a list of lists are of one length, which becomes the setting's width. false: noted. */
+/* The rows of a list of lists are of one length, which becomes the setting's width. false: noted.
+ */
 static bool measure(struct job_request *r, struct setting *s, const json_t *value) {
     const size_t n = json_array_size(value), before = job_request_faults(r);
     const size_t width = json_array_size(json_array_get(value, 0));
@@ -95,7 +97,8 @@ static const json_t *item_of(const struct setting *s, const json_t *value, size_
                         : json_array_get(value, i);
 }
 
-/* A list for a parameter that takes one, rows one after the other; DN_OK too when items are refused. */
+/* A list for a parameter that takes one, rows one after the other; DN_OK too when items are
+ * refused. */
 static dn_status set_list(struct job_request *r, dn_params *params, struct setting *s,
                           const json_t *value, dn_error *err) {
     const dn_param *param = dn_algorithm_param(params->algorithm, s->name);
@@ -177,7 +180,8 @@ struct given {
     const json_t **values; /* [n_params] NULL: not given */
 };
 
-/* "a, b" of the names that the test finds among the parameters: of the members of `owner`, or (NULL) of what is no member. */
+/* "a, b" of the names that the test finds among the parameters: of the members of `owner`, or
+ * (NULL) of what is no member. */
 static const char *list_names(const dn_algorithm *a, const char *owner, const dn_params *only,
                               struct buf *out) {
     for (size_t i = 0; i < a->n_params; i++) {
@@ -229,7 +233,8 @@ static void take_object(struct job_request *r, struct given *g, const char *name
     buf_done(&full);
 }
 
-/* Place of the parameter that is a member of an object and is called so there, or in full; n_params: there is none. */
+/* Place of the parameter that is a member of an object and is called so there, or in full;
+ * n_params: there is none. */
 static size_t find_member(const dn_algorithm *a, const char *key) {
     size_t i = 0;
     for (; i < a->n_params; i++) {

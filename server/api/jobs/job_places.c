@@ -1,4 +1,5 @@
-/* Single features of a sparse column in include and exclude: "f17" is place 17 of column "f". The column takes part with the places that include names, or without those that exclude names. */
+/* Single features of a sparse column in include and exclude: "f17" is place 17 of column "f". The
+ * column takes part with the places that include names, or without those that exclude names. */
 #include "api/jobs/job_places.h"
 #include "base/json_read.h"
 
@@ -9,7 +10,8 @@
 
 enum { KEY_SIZE = 24 };
 
-/* The place that a name says; false: it is no name of a place of this column, whether the column has it or not. */
+/* The place that a name says; false: it is no name of a place of this column, whether the column
+ * has it or not. */
 static bool read_place(const struct wire_column *c, const char *name, uint64_t *number) {
     return c->type == DN_SPARSE && wire_place_parse(c->name, name, number);
 }

@@ -23,7 +23,8 @@ size_t job_places_most(const struct job_request *r);
 /* Adds one to a list of at most `most` names. false: no memory, noted. */
 bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
                     uint32_t place, size_t index);
-/* What takes part of each column: out [schema.n], of columns that are not sparse all. Sorts the lists; notes what is named twice, or in both. Lists live in the arena. */
+/* What takes part of each column: out [schema.n], of columns that are not sparse all. Sorts the
+ * lists; notes what is named twice, or in both. Lists live in the arena. */
 void job_places_choose(struct job_request *r, const struct job_places *included,
                        const struct job_places *excluded, dn_index_filter *out);
 

@@ -207,7 +207,8 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-/* What training in so many threads would weigh, reckoned from the columns before anything is read; of it the method's own, whatever the rows. false: no memory, noted. */
+/* What training in so many threads would weigh, reckoned from the columns before anything is read;
+ * of it the method's own, whatever the rows. false: no memory, noted. */
 static bool reckon_memory(struct job_request *r, int64_t threads, double *out, double *out_method) {
     const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows,
                  n_slots = (size_t)threads;
@@ -249,7 +250,8 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out, d
     return true;
 }
 
-/* What of it values of the kernel take, beyond the least that params.cache_mib may leave them; 0: no cache is used. */
+/* What of it values of the kernel take, beyond the least that params.cache_mib may leave them; 0:
+ * no cache is used. */
 static double cache_memory(struct job_request *r) {
     dn_params *given = r->spec.params, *least = NULL;
     double memory = r->memory, method = 0;
@@ -265,7 +267,8 @@ static double cache_memory(struct job_request *r) {
     return r->memory - memory;
 }
 
-/* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer threads or features would do. */
+/* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer
+ * threads or features would do. */
 static void refuse_memory(struct job_request *r, double method, int64_t fitting,
                           double fitting_memory) {
     struct buf more = {0};
@@ -295,7 +298,8 @@ static void refuse_memory(struct job_request *r, double method, int64_t fitting,
     buf_done(&more);
 }
 
-/* A training that is too large for its threads gets fewer, unless the client wants so many: each has memory of its own, and the result is the same. */
+/* A training that is too large for its threads gets fewer, unless the client wants so many: each
+ * has memory of its own, and the result is the same. */
 static void fit_memory(struct job_request *r) {
     const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     int64_t threads = r->spec.threads;

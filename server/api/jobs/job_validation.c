@@ -89,7 +89,8 @@ static void check_calibration(struct job_request *r) {
 
 /* ---- another dataset ---- */
 
-/* Whether a column of the other dataset can be read as the job's is: every column of cells can be read as text. */
+/* Whether a column of the other dataset can be read as the job's is: every column of cells can be
+ * read as text. */
 static bool can_be_read(dn_column_type other, dn_column_type wanted) {
     return other == wanted || (wanted == DN_TEXT && other != DN_SPARSE);
 }

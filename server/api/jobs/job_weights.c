@@ -1,4 +1,5 @@
-/* What rows count: the members weight and class_weight of a job. What the dataset's summary tells is judged at once, the rest when the job reads the rows. */
+/* What rows count: the members weight and class_weight of a job. What the dataset's summary tells
+ * is judged at once, the rest when the job reads the rows. */
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
 #include "base/json_read.h"
@@ -62,7 +63,8 @@ void job_weight_read(struct job_request *r, const json_t *root) {
 
 /* ---- the classes, as far as the summary knows them ---- */
 
-/* The values of the target, whose names the summary lists all: [[value, rows], …]; NULL: it does not. */
+/* The values of the target, whose names the summary lists all: [[value, rows], …]; NULL: it does
+ * not. */
 static const json_t *list_classes(const struct job_request *r, const json_t *columns) {
     const json_t *top = r->has_target
                             ? json_object_get(json_array_get(columns, r->spec.target.index), "top")
@@ -169,7 +171,8 @@ static bool find_twice(struct job_request *r, const struct jobs_class_weights *w
     return false;
 }
 
-/* What is wrong with them together. Names that are no class, and too few of them, are not counted as well. */
+/* What is wrong with them together. Names that are no class, and too few of them, are not counted
+ * as well. */
 static void check_given(struct job_request *r, const json_t *given, const json_t *classes,
                         bool good) {
     const size_t n = json_object_size(given);

@@ -1,4 +1,5 @@
-/* Jobs: post one, list, look at one (and wait for its end), cancel, delete. The body of a post is judged in job_spec.c. */
+/* Jobs: post one, list, look at one (and wait for its end), cancel, delete. The body of a post is
+ * judged in job_spec.c. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
@@ -78,7 +79,8 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
     return good;
 }
 
-/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then; of two nobody says which. */
+/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as
+ * one that was not there then; of two nobody says which. */
 static void reply_refused(struct http_call *call, const struct job_request *r,
                           struct problem *problem) {
     if (problem->type == PROBLEM_UNKNOWN_DATASET) {
@@ -226,7 +228,8 @@ struct wait {
     int64_t seen; /* changes up to this one were looked at; -1: none */
 };
 
-/* Answers once the job has ended, or it is the last time that we are asked. Asked whenever anything was committed, beside a thousand others perhaps: the row is read at the end. */
+/* Answers once the job has ended, or it is the last time that we are asked. Asked whenever anything
+ * was committed, beside a thousand others perhaps: the row is read at the end. */
 static bool check_ended(struct http_call *call, bool last) {
     struct wait *wait = http_state(call);
     struct store *store = api_app_of(call)->store;

@@ -1,4 +1,5 @@
-/* Fitted bases as JSON. Centres and points are told in the columns' own units, as a job gives them; frequencies and directions are of z = (x − mean)/scale. */
+/* Fitted bases as JSON. Centres and points are told in the columns' own units, as a job gives them;
+ * frequencies and directions are of z = (x − mean)/scale. */
 #include "api/models/model_bases.h"
 
 #include "api/describe.h"

@@ -1,4 +1,5 @@
-/* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
+/* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores
+ * side by side; what a machine holds beside them under it. */
 #include "api/describe.h"
 #include "api/handlers.h"
 #include "api/models/model_bases.h"
@@ -29,7 +30,8 @@ static void put_class(struct json_writer *w, const char *key, const dn_classes *
     jobs_class_write(classes, k, w);
 }
 
-/* Which classes score k of a machine is about: of two the second, `positive`; of a pair the positive one too; otherwise the class it speaks for. */
+/* Which classes score k of a machine is about: of two the second, `positive`; of a pair the
+ * positive one too; otherwise the class it speaks for. */
 static void put_about(struct json_writer *w, const dn_model *model, size_t machine, size_t k) {
     const dn_classes *classes = dn_model_classes(model);
     size_t negative, positive;

@@ -1,4 +1,5 @@
-/* The catalogue of algorithms: written from the descriptors of the library, so that one added there appears here. */
+/* The catalogue of algorithms: written from the descriptors of the library, so that one added there
+ * appears here. */
 #include "api/handlers.h"
 #include "api/support.h"
 #include "jobs/request/params.h"

@@ -1,4 +1,5 @@
-/* GET /openapi.json: the document of this interface, embedded when the daemon is built. Only its `servers` entry is of the running daemon. */
+/* GET /openapi.json: the document of this interface, embedded when the daemon is built. Only its
+ * `servers` entry is of the running daemon. */
 #include "api/operations/openapi.h"
 #include "api/handlers.h"
 #include "api/support.h"

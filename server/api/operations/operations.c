@@ -6,7 +6,8 @@
 
 #include <discern/model.h>
 
-/* Alive: this much of the process answers. Says nothing of the rest, so that a slow disk does not get the process killed. */
+/* Alive: this much of the process answers. Says nothing of the rest, so that a slow disk does not
+ * get the process killed. */
 void api_healthz(struct http_call *call) {
     static const char body[] = "{\"status\":\"ok\"}";
     http_cache_control(call, "no-store");
@@ -15,8 +16,8 @@ void api_healthz(struct http_call *call) {
 
 /* What readiness looks at. */
 struct checks {
-    bool
-        database; /* open, migrated (it would not have opened otherwise), a read and the writer answer */
+    bool database; /* open, migrated (it would not have opened otherwise), a read and the writer
+                      answer */
     bool workers;
     bool draining;
 };

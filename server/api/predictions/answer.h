@@ -1,4 +1,5 @@
-/* The answer of a prediction call while it is made: rows are scored, or projected, some at a time, and written, fewer at a time, as the client accepts them. */
+/* The answer of a prediction call while it is made: rows are scored, or projected, some at a time,
+ * and written, fewer at a time, as the client accepts them. */
 #ifndef API_ANSWER_H
 #define API_ANSWER_H
 
@@ -35,16 +36,19 @@ struct api_answer_options {
     size_t n_rows;            /* that will come at a time; 0: nobody knows */
     const char *refusal_base; /* see wire_answer_head */
 };
-/* false: a row would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
+/* false: a row would be too long, the model has no directions, or there is no memory (problem).
+ * out: the caller's, who may take what it holds between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);
 /* May one answer be made of so many rows? false: it would be too long (problem). */
 bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem);
-/* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: of the row behind them nothing can be said. */
+/* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: of the row
+ * behind them nothing can be said. */
 size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first,
                         size_t n, bool *beyond);
-/* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on, until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a
+/* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on,
+ * until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a
  * few hundred of them were more than an answer may take of the memory. */
 size_t api_answer_write(struct api_answer *a, size_t first, size_t n);
 /* … and why not, as it goes on behind "instance 3 ": row `at` of those at hand. */

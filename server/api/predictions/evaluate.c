@@ -1,4 +1,5 @@
-/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on a pool thread. */
+/* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on
+ * a pool thread. */
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
 #include "api/predictions/instances.h"
@@ -33,7 +34,8 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     api_reply_json(call, 200, &body);
 }
 
-/* ---- the run of an evaluation: within the memory of a job, and over when nobody waits for it ---- */
+/* ---- the run of an evaluation: within the memory of a job, and over when nobody waits for it ----
+ */
 
 struct evaluation {
     struct http_call *call;
@@ -139,7 +141,8 @@ static bool evaluate_body(struct evaluation *e, struct wire_instances_options *o
 
 /* ---- a stored dataset ---- */
 
-/* {"dataset":"iris-test","target":"class"} → its text, and that of the target where it is given. NULL: the body is something else (or a fault is noted). */
+/* {"dataset":"iris-test","target":"class"} → its text, and that of the target where it is given.
+ * NULL: the body is something else (or a fault is noted). */
 static const char *read_reference(struct http_call *call, struct evaluation *e,
                                   struct problem *problem) {
     static const char *const known[] = {"dataset", "target", NULL};
@@ -170,7 +173,8 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
     return problem->type ? NULL : copy;
 }
 
-/* The columns of the dataset that the model asks for, target first; those that are not there the core will name. */
+/* The columns of the dataset that the model asks for, target first; those that are not there the
+ * core will name. */
 static size_t choose_columns(const struct wire_schema *schema, const dn_model *model,
                              const char *target, struct jobs_column *out) {
     const dn_encoder *encoder = dn_model_encoder(model);
@@ -246,7 +250,8 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     return good;
 }
 
-/* The column with the truth: as the body or the query says, else the model's target. false: noted. */
+/* The column with the truth: as the body or the query says, else the model's target. false: noted.
+ */
 static bool choose_target(struct evaluation *e) {
     const dn_encoder *encoder = dn_model_encoder(e->model);
     const char *const given = e->target ? e->target : http_query(e->call, "target");

@@ -1,4 +1,5 @@
-/* POST …/evaluate_grid: what a model says of the points of a grid over one or two of its columns, for plots of its decision boundaries. Runs on a pool thread, some points at a time. */
+/* POST …/evaluate_grid: what a model says of the points of a grid over one or two of its columns,
+ * for plots of its decision boundaries. Runs on a pool thread, some points at a time. */
 #include "api/handlers.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/grid_request.h"
@@ -313,7 +314,8 @@ static void put_row(const struct grid *g, const double *numbers, const uint32_t 
     }
 }
 
-/* One plane: a list of rows, of which there is one for each y; without y a list of numbers. false: no room. */
+/* One plane: a list of rows, of which there is one for each y; without y a list of numbers. false:
+ * no room. */
 static bool put_plane(struct grid *g, const double *numbers, const uint32_t *labels,
                       struct json_writer *w) {
     const bool rows = g->request.n_axes > 1;

@@ -1,4 +1,5 @@
-/* Reading the body of POST …/evaluate_grid. What the client leaves out is looked up in the summary of the dataset that the model was trained on; when that is gone, in the model itself. */
+/* Reading the body of POST …/evaluate_grid. What the client leaves out is looked up in the summary
+ * of the dataset that the model was trained on; when that is gone, in the model itself. */
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
@@ -90,7 +91,8 @@ static const json_t *summary_of(const struct reading *r, const char *name) {
     return NULL;
 }
 
-/* The column's range and a little more; of a model whose dataset is gone three deviations about the mean, if it knows them. */
+/* The column's range and a little more; of a model whose dataset is gone three deviations about the
+ * mean, if it knows them. */
 static bool usual_range(const struct reading *r, size_t input, double *from, double *to) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *column = summary_of(r, in->name), *least = json_object_get(column, "min"),
@@ -110,7 +112,8 @@ static bool usual_range(const struct reading *r, size_t input, double *from, dou
     return isfinite(*from) && isfinite(*to) && *from < *to;
 }
 
-/* The level that most rows have; where nobody knows, the one that the encoder takes for what is missing or was never seen, or the first. */
+/* The level that most rows have; where nobody knows, the one that the encoder takes for what is
+ * missing or was never seen, or the first. */
 static double usual_level(const struct reading *r, size_t input) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     const json_t *top =
@@ -147,7 +150,8 @@ static void refuse_kind(struct reading *r, const char *parent, const char *key, 
     buf_done(&got);
 }
 
-/* A point of a plot is asked for by hand: a category that training never saw is a mistake, not a case. */
+/* A point of a plot is asked for by hand: a category that training never saw is a mistake, not a
+ * case. */
 static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
     const dn_input *in = dn_encoder_input(r->encoder, input);
     struct buf known = {0};

@@ -1,4 +1,5 @@
-/* What POST …/evaluate_grid asks: one or two columns that vary, what the others are, which outputs. */
+/* What POST …/evaluate_grid asks: one or two columns that vary, what the others are, which outputs.
+ */
 #ifndef API_GRID_REQUEST_H
 #define API_GRID_REQUEST_H
 
@@ -21,7 +22,8 @@ struct grid_request {
     unsigned outputs; /* wire_output bits, as asked */
 };
 
-/* Reads the call's body for the model. What is left out is what the dataset that the model was trained on suggests, while it is there: ranges, the most frequent categories. May wait for the
+/* Reads the call's body for the model. What is left out is what the dataset that the model was
+ * trained on suggests, while it is there: ranges, the most frequent categories. May wait for the
  * store. false: answered. */
 bool grid_request_read(struct http_call *call, const struct serving_model *m,
                        struct grid_request *out);

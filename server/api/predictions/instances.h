@@ -5,10 +5,12 @@
 #include "formats/formats.h"
 #include "http/http.h"
 
-/* How the call's body is to be read: by its content type, or its first bytes where that says nothing, and ?zero_based=. false: answered with 415 or 400. */
+/* How the call's body is to be read: by its content type, or its first bytes where that says
+ * nothing, and ?zero_based=. false: answered with 415 or 400. */
 bool api_instances_options(struct http_call *call, bool labelled,
                            struct wire_instances_options *out);
-/* The body's rows. false: problem (400, 422 with every fault). The caller ends with wire_instances_done. */
+/* The body's rows. false: problem (400, 422 with every fault). The caller ends with
+ * wire_instances_done. */
 bool api_instances_read(struct http_call *call, const struct wire_instances_options *options,
                         const dn_model *model, struct wire_instances *out, struct problem *problem);
 

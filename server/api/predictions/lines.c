@@ -1,7 +1,10 @@
 /* NDJSON in, an answer for each line out.
  *
- * A pool thread reads the lines as they come, scores them and appends the answer to a spool, which is memory at first and then a file without a name; so a slow client holds a buffer and no thread, and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP clients do
- * not read while they send. A line that is refused is answered by what is wrong with it, and the rest goes on. One version of the model answers all lines. */
+ * A pool thread reads the lines as they come, scores them and appends the answer to a spool, which
+ * is memory at first and then a file without a name; so a slow client holds a buffer and no thread,
+ * and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP
+ * clients do not read while they send. A line that is refused is answered by what is wrong with it,
+ * and the rest goes on. One version of the model answers all lines. */
 #include "api/predictions/lines.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -34,9 +37,9 @@ struct lines {
     unsigned outputs;
     struct wire_lines *reader; /* NULL: nothing was read yet */
     struct api_answer answer;
-    struct buf in; /* of a line whose end has not come */
-    size_t
-        work_at; /* bytes of it from which the line is looked at again: twice what it was, so that a long one is not read for every piece of it */
+    struct buf in;  /* of a line whose end has not come */
+    size_t work_at; /* bytes of it from which the line is looked at again: twice what it was, so
+                       that a long one is not read for every piece of it */
     struct buf out; /* answered and not in the file */
     struct spool spool;
     int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
@@ -111,7 +114,8 @@ static bool spill(struct lines *l, struct http_call *call, struct problem *probl
     return !http_gone(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
 }
 
-/* Writes what is said of the n rows that were scored, from row `first` of the block on. A short line may be answered by a long one, so the file takes them a few at a time. */
+/* Writes what is said of the n rows that were scored, from row `first` of the block on. A short
+ * line may be answered by a long one, so the file takes them a few at a time. */
 static bool answer_scored(struct lines *l, struct http_call *call, size_t first, size_t n,
                           struct problem *problem) {
     for (size_t i = 0; i < n;) {
@@ -148,7 +152,8 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
     return true;
 }
 
-/* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them. false: problem. */
+/* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them.
+ * false: problem. */
 static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n,
                        bool last, size_t *used, struct problem *problem) {
     enum wire_lines_state state = WIRE_LINES_FULL;

@@ -1,4 +1,5 @@
-/* Instances as NDJSON, read and answered line by line in bounded memory: the way of predict and transform for application/x-ndjson. */
+/* Instances as NDJSON, read and answered line by line in bounded memory: the way of predict and
+ * transform for application/x-ndjson. */
 #ifndef API_LINES_H
 #define API_LINES_H
 

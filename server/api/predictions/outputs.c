@@ -1,10 +1,12 @@
-/* What a prediction call wants to know of each row, what that costs, and the room where it is computed. */
+/* What a prediction call wants to know of each row, what that costs, and the room where it is
+ * computed. */
 #include "api/predictions/outputs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* At a time: rows, and numbers of them. What a row brings and what it answers with stay in a cache. */
+/* At a time: rows, and numbers of them. What a row brings and what it answers with stay in a cache.
+ */
 enum { ROWS = 1024, NUMBERS = 32 * 1024 };
 /* … and multiplications. */
 #define AT_ONCE 5e8

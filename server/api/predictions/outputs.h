@@ -1,11 +1,13 @@
-/* What a prediction call wants to know of each row, what that costs, and the room where it is computed. */
+/* What a prediction call wants to know of each row, what that costs, and the room where it is
+ * computed. */
 #ifndef API_OUTPUTS_H
 #define API_OUTPUTS_H
 
 #include "formats/formats.h"
 #include "http/http.h"
 
-/* ?output=label,scores → wire_output bits; without it label and probabilities. false: answered with 400. */
+/* ?output=label,scores → wire_output bits; without it label and probabilities. false: answered with
+ * 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
 /* "label,scores" → bits, the same way. false: something in it is none of ours. */
 bool api_outputs_parse(const char *text, unsigned *out);
@@ -14,7 +16,8 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked);
 /* Multiplications that a row takes, about. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 
-/* Numbers in one answer: a short row of a model with many classes or features answers with far more than it brought. */
+/* Numbers in one answer: a short row of a model with many classes or features answers with far more
+ * than it brought. */
 #define OUTPUTS_MAX_NUMBERS (4 * 1024 * 1024)
 
 /* Room for some rows at a time. */
@@ -26,7 +29,8 @@ struct outputs_room {
     void *memory; /* all of it */
     size_t size;  /* bytes of it, the workspace apart */
 };
-/* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be too long, or there is no memory (problem). */
+/* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be
+ * too long, or there is no memory (problem). */
 bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
                        size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);

@@ -1,5 +1,6 @@
-/* POST and GET …/predict: rows in; labels, probabilities, scores and what explains them out. Small calls on a model in memory are answered on the I/O thread;
- * large ones, and those that must wait for the model, on a pool thread. NDJSON is taken by lines.c. */
+/* POST and GET …/predict: rows in; labels, probabilities, scores and what explains them out. Small
+ * calls on a model in memory are answered on the I/O thread; large ones, and those that must wait
+ * for the model, on a pool thread. NDJSON is taken by lines.c. */
 #include "api/handlers.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/instances.h"

@@ -3,7 +3,8 @@
 #include "api/predictions/instances.h"
 #include "api/support.h"
 
-/* More multiplications (a short body can stand for many wide rows) would hold an I/O thread for too long. */
+/* More multiplications (a short body can stand for many wide rows) would hold an I/O thread for too
+ * long. */
 enum { ON_IO_PRODUCTS = 4000000 };
 
 #define NOBODY_WAITS                                                                               \

@@ -4,8 +4,10 @@
 
 #include "api/predictions/answer.h"
 
-/* Reads the instances in the call's body and answers with what is said of them, or with the problem; a block of rows at a time, so that a short body that stands for many wide rows needs no
- * more memory than its answer, which is counted against --body-memory. pool: on a pool thread; false is returned, and nothing answered, if there is too much to do for another. */
+/* Reads the instances in the call's body and answers with what is said of them, or with the
+ * problem; a block of rows at a time, so that a short body that stands for many wide rows needs no
+ * more memory than its answer, which is counted against --body-memory. pool: on a pool thread;
+ * false is returned, and nothing answered, if there is too much to do for another. */
 bool api_score_body(struct http_call *call, const struct serving_model *m,
                     const struct wire_instances_options *options,
                     const struct api_answer_options *how, bool pool);

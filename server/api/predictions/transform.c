@@ -1,4 +1,5 @@
-/* POST …/transform: rows in, their coordinates along the model's directions out (Fisher's projection). Runs on a pool thread; NDJSON is taken by lines.c. */
+/* POST …/transform: rows in, their coordinates along the model's directions out (Fisher's
+ * projection). Runs on a pool thread; NDJSON is taken by lines.c. */
 #include "api/handlers.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/instances.h"

@@ -1,5 +1,6 @@
-/* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always contiguous and words may be read past its end; a slice at a time is checked
- * to be text and then cut into cells (csv_automaton.c). */
+/* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always
+ * contiguous and words may be read past its end; a slice at a time is checked to be text and then
+ * cut into cells (csv_automaton.c). */
 #include "formats/csv/csv_reader.h"
 #include "formats/csv/csv_text.h"
 
@@ -61,7 +62,8 @@ static bool start(struct csv *c, bool final) {
     return true;
 }
 
-/* Cuts what is checked into cells, each row no further than it may go: what is found beyond must not hang on the cuts. */
+/* Cuts what is checked into cells, each row no further than it may go: what is found beyond must
+ * not hang on the cuts. */
 static void parse_checked(struct csv *c) {
     while (!c->stopped && c->scan < c->checked) {
         const size_t most = c->row + WIRE_MAX_ROW + 1, row = c->row;
@@ -72,7 +74,8 @@ static void parse_checked(struct csv *c) {
     }
 }
 
-/* The byte behind what is checked is no text. Of a lenient reader it is one of a row with a fault, or of a comment; but a body with NUL is no text at all. */
+/* The byte behind what is checked is no text. Of a lenient reader it is one of a row with a fault,
+ * or of a comment; but a body with NUL is no text at all. */
 static void wrong_byte(struct csv *c, const char *wrong) {
     const char *foreign = csv_text_foreign(c->head);
     if (foreign != NULL || c->data[c->checked] == '\0') {
@@ -83,7 +86,8 @@ static void wrong_byte(struct csv *c, const char *wrong) {
     c->checked++;
 }
 
-/* Checks what has come to be text, cuts it into cells as far as it is, and moves the rest of the last row to the front. */
+/* Checks what has come to be text, cuts it into cells as far as it is, and moves the rest of the
+ * last row to the front. */
 static void digest(struct csv *c, bool final) {
     if (!c->started && !start(c, final)) {
         return;

@@ -1,10 +1,14 @@
-/* The incremental reader of separated text: fed bytes in any cuts, gives rows of cells, and they depend on the bytes only.
+/* The incremental reader of separated text: fed bytes in any cuts, gives rows of cells, and they
+ * depend on the bytes only.
  *
- * RFC 4180 quoting; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an unquoted cell is an ordinary character. Tab-separated text has, by its own rule
- * (IANA), no quoting, but much of it is written with: there a quoted cell counts as one only if its closing quote ends the cell on the same line, otherwise it is plain text.
- * Lines that begin with a comment character, if one is set, are passed over before anything in them counts.
- * Faults: unclosed quote, text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their first bytes), too long cells and rows, too many cells. After a
- * text behind a quote reading goes on; a lenient reader goes on after some others, too. */
+ * RFC 4180 quoting; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an
+ * unquoted cell is an ordinary character. Tab-separated text has, by its own rule (IANA), no
+ * quoting, but much of it is written with: there a quoted cell counts as one only if its closing
+ * quote ends the cell on the same line, otherwise it is plain text. Lines that begin with a comment
+ * character, if one is set, are passed over before anything in them counts. Faults: unclosed quote,
+ * text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their
+ * first bytes), too long cells and rows, too many cells. After a text behind a quote reading goes
+ * on; a lenient reader goes on after some others, too. */
 #ifndef WIRE_CSV_H
 #define WIRE_CSV_H
 
@@ -15,11 +19,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a cell is. A plain decimal is known as a number, and by how it is written (scan_written); the others are texts to the reader. */
+/* What a cell is. A plain decimal is known as a number, and by how it is written (scan_written);
+ * the others are texts to the reader. */
 enum csv_kind {
-    CSV_TEXT = 0, /* anything */
-    CSV_NUMBER =
-        SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind the point is added to these two: */
+    CSV_TEXT = 0,                /* anything */
+    CSV_NUMBER = SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind
+                                    the point is added to these two: */
     CSV_CANONICAL = SCAN_CANONICAL,
     CSV_PADDED = SCAN_PADDED,
     CSV_KINDS = 48
@@ -59,7 +64,8 @@ void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t 
 
 struct csv_handler {
     bool (*row)(void *arg, const struct csv_row *row); /* false: stop reading */
-    /* Something is wrong at this place; text lives as long as the call. After a fatal fault nothing more comes. NULL: not wanted. */
+    /* Something is wrong at this place; text lives as long as the call. After a fatal fault nothing
+     * more comes. NULL: not wanted. */
     void (*fault)(void *arg, int64_t line, int64_t column, bool fatal, const char *text);
     void *arg; /* of both */
 };
@@ -70,9 +76,9 @@ struct csv {
     char delimiter;
     char comment;     /* set after init: lines that begin with it are no rows; '\0': all are */
     int64_t comments; /* such lines */
-    bool
-        lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is told and given, and reading goes on */
-    bool faulty; /* such a fault of the row at hand was told */
+    bool lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is
+                     told and given, and reading goes on */
+    bool faulty;  /* such a fault of the row at hand was told */
     size_t max_cell;  /* bytes of one cell */
     size_t max_cells; /* of one row */
     int mode;         /* enum csv_mode of csv_reader.h: where the automaton stands */

@@ -1,4 +1,5 @@
-/* Where the reader of separated text stands, and how it goes on: from the mode it is in to the next, up to what is decided. */
+/* Where the reader of separated text stands, and how it goes on: from the mode it is in to the
+ * next, up to what is decided. */
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
 
@@ -32,7 +33,8 @@ static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     return at;
 }
 
-/* A cell of tab-separated text that begins with a quote and turns out not to be quoted: read it again as plain text. */
+/* A cell of tab-separated text that begins with a quote and turns out not to be quoted: read it
+ * again as plain text. */
 static void as_plain(struct csv *c) {
     c->mode = MODE_PLAIN;
     c->scan = c->cell;

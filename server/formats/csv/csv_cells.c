@@ -1,4 +1,5 @@
-/* Cells and rows of separated text: those that are complete, and the hot loop over unquoted ones. A number is parsed where its cell is found: the parse finds the cell's end on the way. */
+/* Cells and rows of separated text: those that are complete, and the hot loop over unquoted ones. A
+ * number is parsed where its cell is found: the parse finds the cell's end on the way. */
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
 
@@ -131,8 +132,9 @@ static bool cells_reserve(struct csv *c) {
     return true;
 }
 
-/* The unquoted cells of a block: data[block … block + 63], `marks` its delimiters, line ends and quotes. Stops behind the last one, and where something else must decide (a quote, a
- * long cell, a CR, too many cells); false then. c->cell is the start of the next cell. */
+/* The unquoted cells of a block: data[block … block + 63], `marks` its delimiters, line ends and
+ * quotes. Stops behind the last one, and where something else must decide (a quote, a long cell, a
+ * CR, too many cells); false then. c->cell is the start of the next cell. */
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char *data = c->data;
     const char delimiter = c->delimiter;

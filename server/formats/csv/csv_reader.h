@@ -1,4 +1,5 @@
-/* What the files of the reader of separated text share: csv.c (bytes in), csv_automaton.c (where it stands), csv_cells.c (cells and rows) and csv_faults.c. Private to them. */
+/* What the files of the reader of separated text share: csv.c (bytes in), csv_automaton.c (where it
+ * stands), csv_cells.c (cells and rows) and csv_faults.c. Private to them. */
 #ifndef WIRE_CSV_READER_H
 #define WIRE_CSV_READER_H
 
@@ -39,8 +40,9 @@ void csv_parse(struct csv *c, size_t limit);
 void csv_parse_end(struct csv *c);
 
 /* ---- csv_cells.c ---- */
-/* Unquoted cells, one after the other: the hot loop. Goes from mark to mark, so that no cell waits for the parse of the one before. Leaves the reader at the first cell with
- * a quote in it, or in the cell that the limit cuts. */
+/* Unquoted cells, one after the other: the hot loop. Goes from mark to mark, so that no cell waits
+ * for the parse of the one before. Leaves the reader at the first cell with a quote in it, or in
+ * the cell that the limit cuts. */
 void csv_plain_cells(struct csv *c, size_t limit);
 /* The plain cell from c->cell to `end` is complete. */
 void csv_plain_push(struct csv *c, size_t end);
@@ -54,7 +56,8 @@ void csv_row_end(struct csv *c, size_t end, size_t next);
 /* ---- csv_faults.c ---- */
 /* Something is wrong `offset` bytes into the data. After a fatal fault nothing more is read. */
 void csv_fault(struct csv *c, size_t offset, bool fatal, const char *text);
-/* A fault of the row at hand, told once a row: nothing more is read, unless the reader is lenient. */
+/* A fault of the row at hand, told once a row: nothing more is read, unless the reader is lenient.
+ */
 void csv_row_fault(struct csv *c, size_t offset, const char *text);
 void csv_row_too_long(struct csv *c);
 void csv_cell_too_long(struct csv *c);

@@ -1,4 +1,5 @@
-/* Delimiter and header of separated text: the sample is read with the reader itself, once for each delimiter. */
+/* Delimiter and header of separated text: the sample is read with the reader itself, once for each
+ * delimiter. */
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/csv.h"
 #include "formats/formats.h"
@@ -6,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More cells than a table may have columns are counted, so that a table too wide is told by its own delimiter. */
+/* More cells than a table may have columns are counted, so that a table too wide is told by its own
+ * delimiter. */
 enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
 /* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
@@ -145,10 +147,10 @@ struct evidence {
     const struct missing *missing;
     size_t cells; /* of the table's first row, and its comment character: to know comments */
     char comment;
-    size_t rows; /* seen, the first one included */
-    int64_t
-        again; /* line of the first that is the same as the first one, in several cells; 0: none is */
-    size_t n;             /* cells of the first row */
+    size_t rows;   /* seen, the first one included */
+    int64_t again; /* line of the first that is the same as the first one, in several cells; 0: none
+                      is */
+    size_t n;      /* cells of the first row */
     struct below *column; /* [n] */
     char *text;           /* the first row's texts */
     bool no_memory;

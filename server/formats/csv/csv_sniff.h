@@ -1,15 +1,22 @@
-/* Finding out how separated text is written, from its first bytes: the delimiter and whether there is a header.
+/* Finding out how separated text is written, from its first bytes: the delimiter and whether there
+ * is a header.
  *
- * The first row of a sample is the first that does not begin with # (if all do, the first of them): the others that begin with # are rows if they have as many cells as it, otherwise
- * comments (unless there is another comment character). A comment character is no delimiter.
- * Delimiter: of ',', ';', tab and '|' the one by which the largest share of the rows has as many cells as the first row (at least two); between equals tab, then the one with the
- * most cells, then in that order. None: ','.
- * Header: a first row of words (and empty cells: tables are written with an unnamed index) is one, unless no column has only numbers or only booleans below it, and either a cell of the
- * first row is empty, two are equal, or one occurs again in its column. So numbers under words are a header whatever the words; words over words are one unless they repeat.
- * A first row with a number, a boolean or a token for missing is data, but for one case: some of its cells are words, at least one of them over only numbers or only booleans, and the others
- * are whole numbers of up to nine digits ("id,2020,2021"), no two cells equal and none occurring again in its column. That is a header, but doubtful; so is taking such a row for data
- * because no word of it stands over numbers, or because a cell is empty or a token for missing.
- * Rows that are the same as the first do not count, if it has several cells and a word over only numbers or only booleans: tables that were put together have their header again. */
+ * The first row of a sample is the first that does not begin with # (if all do, the first of them):
+ * the others that begin with # are rows if they have as many cells as it, otherwise comments
+ * (unless there is another comment character). A comment character is no delimiter. Delimiter: of
+ * ',', ';', tab and '|' the one by which the largest share of the rows has as many cells as the
+ * first row (at least two); between equals tab, then the one with the most cells, then in that
+ * order. None: ','. Header: a first row of words (and empty cells: tables are written with an
+ * unnamed index) is one, unless no column has only numbers or only booleans below it, and either a
+ * cell of the first row is empty, two are equal, or one occurs again in its column. So numbers
+ * under words are a header whatever the words; words over words are one unless they repeat. A first
+ * row with a number, a boolean or a token for missing is data, but for one case: some of its cells
+ * are words, at least one of them over only numbers or only booleans, and the others are whole
+ * numbers of up to nine digits ("id,2020,2021"), no two cells equal and none occurring again in its
+ * column. That is a header, but doubtful; so is taking such a row for data because no word of it
+ * stands over numbers, or because a cell is empty or a token for missing. Rows that are the same as
+ * the first do not count, if it has several cells and a word over only numbers or only booleans:
+ * tables that were put together have their header again. */
 #ifndef WIRE_CSV_SNIFF_H
 #define WIRE_CSV_SNIFF_H
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Whether n bytes begin a sequence that more bytes could complete; a single byte may need the next to be told what it is. */
+/* Whether n bytes begin a sequence that more bytes could complete; a single byte may need the next
+ * to be told what it is. */
 static bool cut_sequence(const char *bytes, size_t n) {
     if (n == 1) {
         return true;
@@ -22,7 +23,8 @@ static bool cut_sequence(const char *bytes, size_t n) {
     return true;
 }
 
-/* In the one-byte encodings a letter with an accent stands mostly between ASCII characters; a broken sequence goes on with bytes of its own kind. */
+/* In the one-byte encodings a letter with an accent stands mostly between ASCII characters; a
+ * broken sequence goes on with bytes of its own kind. */
 const char *csv_text_wrong(const char *bytes, size_t n) {
     const unsigned char c = (unsigned char)bytes[0], next = n > 1 ? (unsigned char)bytes[1] : 0;
     if ((next >= 0x80 && next < 0xC0) || c >= 0xFE) {

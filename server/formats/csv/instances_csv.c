@@ -1,5 +1,7 @@
-/* Instances as separated text. Lines that begin with # are comments where they would be in a table. The first line is a header if every cell of it names a column of the model, or if one does and none is a number; its order is free.
- * Without a header cells are in input order (labelled: the target last). The delimiter is found out. */
+/* Instances as separated text. Lines that begin with # are comments where they would be in a table.
+ * The first line is a header if every cell of it names a column of the model, or if one does and
+ * none is a number; its order is free. Without a header cells are in input order (labelled: the
+ * target last). The delimiter is found out. */
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/instances/instances.h"

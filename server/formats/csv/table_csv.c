@@ -57,7 +57,8 @@ static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
     return true;
 }
 
-/* The columns whose type was given and does not take every cell: their cells are looked at before the row goes into the builder. */
+/* The columns whose type was given and does not take every cell: their cells are looked at before
+ * the row goes into the builder. */
 static bool find_checked(struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     size_t n = 0;
@@ -115,7 +116,8 @@ static bool check_cells(struct wire_table *t, const struct csv_row *row) {
     return true;
 }
 
-/* The fault of text after a closing quote and its like, told before the row came. false: reading stops. */
+/* The fault of text after a closing quote and its like, told before the row came. false: reading
+ * stops. */
 static bool tell_stray(struct wire_table *t) {
     const int64_t line = t->stray_line;
     t->stray_line = 0;

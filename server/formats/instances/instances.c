@@ -1,5 +1,7 @@
-/* Instances: the matrix and its entries. Which input a name or a cell belongs to is in instances_inputs.c, what a value may be in instances_value.c; the formats are in
- * instances_json.c, instances_lines.c, instances_csv.c, instances_svmlight.c and instances_pairs.c. */
+/* Instances: the matrix and its entries. Which input a name or a cell belongs to is in
+ * instances_inputs.c, what a value may be in instances_value.c; the formats are in
+ * instances_json.c, instances_lines.c, instances_csv.c, instances_svmlight.c and instances_pairs.c.
+ */
 #include "formats/instances/instances.h"
 
 #include <math.h>

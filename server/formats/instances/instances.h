@@ -1,13 +1,16 @@
-/* What the readers of instances share: the model's inputs, the growing matrix, the rules for a value. Private to formats.
+/* What the readers of instances share: the model's inputs, the growing matrix, the rules for a
+ * value. Private to formats.
  *
  * A value is judged by its input's type.
  *   numeric      a JSON number, or text (CSV, query) that is a number; finite
  *   boolean      true, false, 0, 1, in JSON also as strings
- *   categorical  any text; JSON numbers and booleans as they are written; one that training never saw is DN_UNSEEN, or refused if the encoder says so
- *   text         as categorical; it becomes the entries of its words, of its paths if it is a graph, or of its characters
- *   sparse       as numeric, for one place of it; it becomes an entry
- * Missing: null, an absent key, and for text and strings (a numeric or sparse input takes no strings) the tokens empty, NA, null, ?; NaN too where no number is expected. A text that is
- * missing has no words, a place of a sparse input that is missing is 0. */
+ *   categorical  any text; JSON numbers and booleans as they are written; one that training never
+ * saw is DN_UNSEEN, or refused if the encoder says so text         as categorical; it becomes the
+ * entries of its words, of its paths if it is a graph, or of its characters sparse       as
+ * numeric, for one place of it; it becomes an entry Missing: null, an absent key, and for text and
+ * strings (a numeric or sparse input takes no strings) the tokens empty, NA, null, ?; NaN too where
+ * no number is expected. A text that is missing has no words, a place of a sparse input that is
+ * missing is 0. */
 #ifndef WIRE_INSTANCES_H
 #define WIRE_INSTANCES_H
 
@@ -48,11 +51,11 @@ struct instances {
     const dn_encoder *encoder;
     const dn_classes *classes;
     size_t n_inputs;
-    size_t
-        n_cells; /* values of a row that names nothing: one an input, the width of a sparse one; without the target */
-    bool sparse; /* the model has a sparse input */
-    bool entries;       /* … or one of text */
-    bool labelled;      /* the target column is wanted */
+    size_t n_cells; /* values of a row that names nothing: one an input, the width of a sparse one;
+                       without the target */
+    bool sparse;    /* the model has a sparse input */
+    bool entries;   /* … or one of text */
+    bool labelled;  /* the target column is wanted */
     const char *target; /* its name; NULL: the model has none, and none is wanted */
     struct wire_instances rows;
     size_t n_entries;  /* of all rows, the one at hand too */
@@ -62,12 +65,12 @@ struct instances {
         *options; /* of a body: where rows go, and who is asked for memory; NULL: neither */
     struct problem *problem; /* the caller's */
     struct missing missing;
-    uint8_t *type; /* [n_inputs] dn_column_type */
-    size_t *run;   /* [n_inputs + 1] how many inputs from here on are numeric */
-    int64_t *
-        named; /* [n_inputs + 1] the last row (from 1) that names the input; the last element is the target's */
-    int64_t n_begun;    /* rows begun in all, those dropped again too */
-    bool all_named;     /* a row came in input order: it names all */
+    uint8_t *type;   /* [n_inputs] dn_column_type */
+    size_t *run;     /* [n_inputs + 1] how many inputs from here on are numeric */
+    int64_t *named;  /* [n_inputs + 1] the last row (from 1) that names the input; the last element
+                        is the target's */
+    int64_t n_begun; /* rows begun in all, those dropped again too */
+    bool all_named;  /* a row came in input order: it names all */
     struct names names; /* of the inputs, then the target if there is one; made when first needed */
     dn_text_work *words; /* NULL: not needed yet */
     bool stopped;        /* too many faults, or no memory */
@@ -95,7 +98,8 @@ const char *instances_name(const struct instances *in, size_t i); /* of input i,
 #define SLOT_SHOWN 320
 const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]);
 
-/* Puts a value of the last row where it belongs. false: it does not fit; `why` (for a message) says what is wanted and what came. */
+/* Puts a value of the last row where it belongs. false: it does not fit; `why` (for a message) says
+ * what is wanted and what came. */
 bool instances_put(struct instances *in, struct slot slot, const struct value *value,
                    struct buf *why);
 /* Puts a finite number in place `place` of sparse input i. */
@@ -106,7 +110,8 @@ void instances_put_feature(struct instances *in, size_t feature,
 void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 void instances_no_memory(struct instances *in);
-/* The rules that need all rows: there is one, and each column but the places of a sparse one is named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out, or the
+/* The rules that need all rows: there is one, and each column but the places of a sparse one is
+ * named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out, or the
  * last block away. */
 bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out);
 

@@ -29,7 +29,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Does every bracket of the line find its end in it, as those of a whole value do? The line begins with one. */
+/* Does every bracket of the line find its end in it, as those of a whole value do? The line begins
+ * with one. */
 static bool is_whole(const char *line, size_t n) {
     size_t depth = 0;
     bool quoted = false;

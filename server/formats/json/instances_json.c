@@ -1,4 +1,5 @@
-/* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows": [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
+/* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows":
+ * [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
 #include "formats/json/instances_json.h"
 
 #include "base/json.h"
@@ -55,7 +56,8 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
     r->column[r->n_columns++] = slot;
 }
 
-/* The "name" of a column object; what else it has is not read, so that a description can be sent back. */
+/* The "name" of a column object; what else it has is not read, so that a description can be sent
+ * back. */
 static bool read_name(struct json_reading *r, struct buf *name) {
     bool named = false;
     while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {

@@ -1,4 +1,5 @@
-/* Reading one instance of JSON: an array in input order, or an object by names. Private to the readers of JSON and NDJSON instances. */
+/* Reading one instance of JSON: an array in input order, or an object by names. Private to the
+ * readers of JSON and NDJSON instances. */
 #ifndef WIRE_INSTANCES_JSON_H
 #define WIRE_INSTANCES_JSON_H
 

@@ -26,7 +26,8 @@ void json_skip(struct json_reading *r) {
 }
 
 /* ---- faults ---- */
-/* Of a document, the pointer of the row at hand, or of a value in it: by key, or by position (SIZE_MAX: neither). */
+/* Of a document, the pointer of the row at hand, or of a value in it: by key, or by position
+ * (SIZE_MAX: neither). */
 static const char *pointer_of(struct json_reading *r, const struct text *key, size_t position) {
     if (r->line > 0) {
         return NULL;
@@ -49,7 +50,8 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
     return buf_cstr(&r->pointer);
 }
 
-/* A fault of the last token, or at the pointer. In a document the instance is told, for its number is not easily seen; in lines the line is. */
+/* A fault of the last token, or at the pointer. In a document the instance is told, for its number
+ * is not easily seen; in lines the line is. */
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...) {
@@ -100,7 +102,8 @@ static struct value value_of(const struct wire_json_token *token) {
     return value;
 }
 
-/* The value that the last token is (or begins) belongs to a slot; it came under a key, or at a position. */
+/* The value that the last token is (or begins) belongs to a slot; it came under a key, or at a
+ * position. */
 static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
     const struct value value = value_of(&r->token);
     char shown[SLOT_SHOWN];
@@ -118,7 +121,8 @@ static void put(struct json_reading *r, struct slot slot, bool keyed, size_t pos
 /* ---- arrays ---- */
 enum { AT_ONCE = 256 };
 
-/* Numbers of consecutive features of a sparse input, the first that of a place; returns how many were read. */
+/* Numbers of consecutive features of a sparse input, the first that of a place; returns how many
+ * were read. */
 static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     double number[AT_ONCE];
     const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);

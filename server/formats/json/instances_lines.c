@@ -1,4 +1,5 @@
-/* Instances as NDJSON: an array or an object a line. A block of rows at a time, each line judged by itself; or a whole body as one table. */
+/* Instances as NDJSON: an array or an object a line. A block of rows at a time, each line judged by
+ * itself; or a whole body as one table. */
 #include "formats/json/instances_json.h"
 
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static void fault(struct json_reading *r) {
     instances_fault(r->in, NULL, r->line, column, "%s", text);
 }
 
-/* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be looked at. Its faults go to in's problem. */
+/* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be
+ * looked at. Its faults go to in's problem. */
 static void read_line(struct json_reading *r, const char *bytes, size_t n, size_t slack) {
     wire_json_reset(&r->json);
     r->json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
@@ -69,7 +71,8 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
     }
 }
 
-/* An object that lacks some columns has no value there. One that has none of them was hardly meant for this model, unless nothing is a row of zeros: it has sparse inputs alone. */
+/* An object that lacks some columns has no value there. One that has none of them was hardly meant
+ * for this model, unless nothing is a row of zeros: it has sparse inputs alone. */
 static void judge_names(struct json_reading *r) {
     const struct instances *in = r->in;
     size_t dense = 0;

@@ -1,4 +1,5 @@
-/* The incremental JSON reader: pieces in, places and faults. What becomes of the bytes is in json_tokens.c. */
+/* The incremental JSON reader: pieces in, places and faults. What becomes of the bytes is in
+ * json_tokens.c. */
 #include "formats/json/json_reader.h"
 
 void wire_json_init(struct wire_json *r) {

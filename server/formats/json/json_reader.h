@@ -1,4 +1,5 @@
-/* What the two files of the incremental JSON reader share: json.c (pieces in, places and faults) and json_tokens.c (the automaton). Private to them. */
+/* What the two files of the incremental JSON reader share: json.c (pieces in, places and faults)
+ * and json_tokens.c (the automaton). Private to them. */
 #ifndef WIRE_JSON_READER_H
 #define WIRE_JSON_READER_H
 
@@ -15,7 +16,8 @@ enum json_expect {
 };
 enum json_partial { PARTIAL_NONE, PARTIAL_STRING, PARTIAL_WORD };
 
-/* Something is wrong at this offset of the body: makes the token a fault, and nothing else comes. Returns WIRE_JSON_FAULT. */
+/* Something is wrong at this offset of the body: makes the token a fault, and nothing else comes.
+ * Returns WIRE_JSON_FAULT. */
 enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token *token,
                                     int64_t offset, const char *text);
 /* Likewise, with a code: the text is the code's. The place is that of the token at hand. */

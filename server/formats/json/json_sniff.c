@@ -40,7 +40,8 @@ static bool is_ours(const struct wire_json_token *key) {
     return is;
 }
 
-/* The line ends within its value, as in a document that is written on many lines: no further row begins on the next. */
+/* The line ends within its value, as in a document that is written on many lines: no further row
+ * begins on the next. */
 static bool is_broken_up(const struct wire_json *r) {
     const char *p = r->at;
     if (p >= r->end || *p != '\n') {
@@ -52,8 +53,10 @@ static bool is_broken_up(const struct wire_json *r) {
     return p == r->end || *p != '{';
 }
 
-/* The tokens up to the verdict. An array within the first one, or a "columns", "rows" or "items" that has more in it, is a document's beginning; any other nested value is a fault of a row. An
- * object that begins with another key is no document of ours, so it is a row, perhaps the only one or one with a fault. */
+/* The tokens up to the verdict. An array within the first one, or a "columns", "rows" or "items"
+ * that has more in it, is a document's beginning; any other nested value is a fault of a row. An
+ * object that begins with another key is no document of ours, so it is a row, perhaps the only one
+ * or one with a fault. */
 static enum json_sniff verdict(struct wire_json *r) {
     struct wire_json_token token;
     bool lined = false, ours = false, in_array = false, is_row = false;

@@ -1,5 +1,7 @@
-/* The tokens of the incremental JSON reader: a push-down automaton over the pieces. A token that a piece's end cuts is gathered raw in `scratch` and decided when its end has
- * come, so that cuts never show. Strings are found first (to the closing quote) and decoded then (json_string.c); words (numbers, true, NaN …) are runs of word characters. */
+/* The tokens of the incremental JSON reader: a push-down automaton over the pieces. A token that a
+ * piece's end cuts is gathered raw in `scratch` and decided when its end has come, so that cuts
+ * never show. Strings are found first (to the closing quote) and decoded then (json_string.c);
+ * words (numbers, true, NaN …) are runs of word characters. */
 #include "formats/json/json_reader.h"
 #include "formats/json/json_string.h"
 #include "formats/text/scan.h"
@@ -136,7 +138,8 @@ static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *t
 }
 
 /* ---- strings ---- */
-/* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the body. */
+/* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the
+ * body. */
 static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_token *token,
                                          const char *raw, size_t n) {
     const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
@@ -245,7 +248,8 @@ static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *to
 }
 
 /* ---- lines: NDJSON ---- */
-/* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it unread). */
+/* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it
+ * unread). */
 static bool line_end(struct wire_json *r, struct wire_json_token *token) {
     if (r->depth > 0) {
         wire_json_fault(r, token, r->token_at, "the line ends within an array or object");

@@ -1,7 +1,10 @@
-/* JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON: a row on each line. A machine over the reader's tokens; what a row is made of is in table_json_rows.c.
+/* JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON: a row on each line.
+ * A machine over the reader's tokens; what a row is made of is in table_json_rows.c.
  *
- * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type` (what else it has is not read, so that a description can be sent back).
- * NDJSON: the first line that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of its row only: reading goes on with the next line. */
+ * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type`
+ * (what else it has is not read, so that a description can be sent back). NDJSON: the first line
+ * that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of
+ * its row only: reading goes on with the next line. */
 #include "formats/json/table_json.h"
 #include "base/json_write.h"
 #include "formats/csv/csv_text.h"
@@ -192,7 +195,8 @@ static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
                            at->row_kind_known ? ", as the first one" : "");
 }
 
-/* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's end. */
+/* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's
+ * end. */
 static bool on_row_closed(struct wire_table *t, bool array) {
     t->at.state = t->format == WIRE_NDJSON ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
     return t->format == WIRE_NDJSON || table_json_row_end(t, array);
@@ -283,7 +287,8 @@ static bool refuse(struct wire_table *t) {
     return wire_json_problem(&t->json, &t->problem);
 }
 
-/* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it all. */
+/* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it
+ * all. */
 static bool bad_line(struct wire_table *t) {
     int64_t line = 0, column = 0;
     const char *fault = t->json.fault;

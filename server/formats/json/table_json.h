@@ -1,4 +1,5 @@
-/* What the two halves of the reader of JSON tables share: table_json.c (the document) and table_json_rows.c (a row). Private to them. */
+/* What the two halves of the reader of JSON tables share: table_json.c (the document) and
+ * table_json_rows.c (a row). Private to them. */
 #ifndef WIRE_TABLE_JSON_H
 #define WIRE_TABLE_JSON_H
 
@@ -35,7 +36,8 @@ void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_s
 void table_json_row_begin(struct wire_table *t);
 /* A key of an object row: which column its value goes to. */
 bool table_json_key(struct wire_table *t, const struct wire_json_token *token);
-/* The value behind a key; the next value of an array row. An array or object is a fault, and skipped: reading goes on in `state` behind it. */
+/* The value behind a key; the next value of an array row. An array or object is a fault, and
+ * skipped: reading goes on in `state` behind it. */
 bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
                             enum json_state state);
 bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,

@@ -1,9 +1,12 @@
-/* Rows of JSON tables. A row's cells are gathered and go into the builder when the row is whole and nothing is wrong with it, so that a row can be left out.
+/* Rows of JSON tables. A row's cells are gathered and go into the builder when the row is whole and
+ * nothing is wrong with it, so that a row can be left out.
  *
- * Objects: the columns are the keys in the order in which they first appear; an absent key is a missing cell. A key may be new as long as the first chunk is open (see
- * table_builder.h: at least the first 64 rows, mostly some ten thousand): chunks that were delivered cannot get a further column. Columns that the option `types` names are
- * added before the first chunk is closed, so that their keys may come as late as they like.
- * Arrays: of {"columns", "rows"} as long as the columns; of NDJSON as long as the first one. */
+ * Objects: the columns are the keys in the order in which they first appear; an absent key is a
+ * missing cell. A key may be new as long as the first chunk is open (see table_builder.h: at least
+ * the first 64 rows, mostly some ten thousand): chunks that were delivered cannot get a further
+ * column. Columns that the option `types` names are added before the first chunk is closed, so that
+ * their keys may come as late as they like. Arrays: of {"columns", "rows"} as long as the columns;
+ * of NDJSON as long as the first one. */
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
 #include "formats/text/cell_hint.h"
@@ -196,7 +199,8 @@ static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
 }
 
 /* ---- rows that are objects ---- */
-/* A further column would have to be filled up for all rows of the open chunk: many keys that come late would be a bomb. */
+/* A further column would have to be filled up for all rows of the open chunk: many keys that come
+ * late would be a bomb. */
 static bool may_add(const struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     return b->n_chunks == 0 &&
@@ -394,7 +398,8 @@ static bool add_new_columns(struct wire_table *t) {
     return true;
 }
 
-/* Columns that the option `types` names and no row had yet: the last moment for them is before the first chunk is closed. */
+/* Columns that the option `types` names and no row had yet: the last moment for them is before the
+ * first chunk is closed. */
 static bool declare(struct wire_table *t) {
     const struct type_override *type = NULL;
     t->at.declared = true;

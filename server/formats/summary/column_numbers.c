@@ -10,13 +10,12 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    LANES =
-        4, /* equal numbers that follow each other are counted in different places: none waits for the one before it */
+    LANES = 4, /* equal numbers that follow each other are counted in different places: none waits
+                  for the one before it */
     STRANDS = 8,
     LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
-    QUANTILES_BYTES =
-        8
-        << 20 /* of memory for all columns' sketches of ranks; but at least QUANTILE_MIN_K a column */
+    QUANTILES_BYTES = 8 << 20 /* of memory for all columns' sketches of ranks; but at least
+                                 QUANTILE_MIN_K a column */
 };
 
 /* Small integers on their way into the counts. */
@@ -51,7 +50,8 @@ static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
                                             : put_bits(out, TAG_F64, bits, 8);
 }
 
-/* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and taking it away rounds to an integer. */
+/* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and
+ * taking it away rounds to an integer. */
 #define ROUNDING 6755399441055744.0
 #define MINUS_ZERO (UINT64_C(1) << 63)
 
@@ -61,7 +61,8 @@ static inline uint64_t bits_of(double x) {
     return bits;
 }
 
-/* Small integers: v[i] = x[i], *any takes in the bits set in any of them. Not 0: some are none of 0 … 1023. */
+/* Small integers: v[i] = x[i], *any takes in the bits set in any of them. Not 0: some are none of 0
+ * … 1023. */
 static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64_t *any) {
     uint64_t wrong = 0, bits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -76,7 +77,8 @@ static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64
     return wrong;
 }
 
-/* The usual column of small integers, without a branch on a value; a few at a time, which compilers make vectors of. false: it is none. */
+/* The usual column of small integers, without a branch on a value; a few at a time, which compilers
+ * make vectors of. false: it is none. */
 static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     uint64_t wrong = 0, bits = 0;
     size_t i = 0;
@@ -114,7 +116,8 @@ static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char
     return size;
 }
 
-/* Any numbers in their forms; returns the size, and how many are missing. Columns are mostly all of a kind, so the branches are on the kind. */
+/* Any numbers in their forms; returns the size, and how many are missing. Columns are mostly all of
+ * a kind, so the branches are on the kind. */
 static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *missing) {
     size_t size = 0;
     *missing = 0;
@@ -208,7 +211,8 @@ static inline double greater(double x, double y) {
     return x > y ? x : y;
 }
 
-/* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then the squares about it. */
+/* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then
+ * the squares about it. */
 static void moments_any(struct moments *m, const double *y, size_t k) {
     double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]},
            most[4] = {y[0], y[0], y[0], y[0]};

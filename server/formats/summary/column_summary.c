@@ -1,9 +1,10 @@
-/* The summary of a column: booleans, strings, and what is known at the end. Numbers are in column_numbers.c.
+/* The summary of a column: booleans, strings, and what is known at the end. Numbers are in
+ * column_numbers.c.
  *
- * The digest is BLAKE2b over the values in row order, each in the shortest of these forms (so that two tables have equal digests if and only if their values are equal):
- *   numeric   one byte 0 … 239 for these integers; 240 missing; 241, 242 + an i16, i32, little-endian; 243 + the f64 (fractions, large numbers, -0)
- *   boolean   one byte 0, 1; 240 missing
- *   sparse    as sparse_summary.c has it
+ * The digest is BLAKE2b over the values in row order, each in the shortest of these forms (so that
+ * two tables have equal digests if and only if their values are equal): numeric   one byte 0 … 239
+ * for these integers; 240 missing; 241, 242 + an i16, i32, little-endian; 243 + the f64 (fractions,
+ * large numbers, -0) boolean   one byte 0, 1; 240 missing sparse    as sparse_summary.c has it
  *   strings   u32 length, little-endian, and the bytes; 0xffffffff missing */
 #include "formats/summary/column_summary.h"
 
@@ -13,9 +14,8 @@
 
 enum {
     STAGE = 8192,
-    DISTINCT_BYTES =
-        2
-        << 20 /* of memory for all columns' sketches of distinct values; but at least DISTINCT_MIN_BITS a column */
+    DISTINCT_BYTES = 2 << 20 /* of memory for all columns' sketches of distinct values; but at least
+                                DISTINCT_MIN_BITS a column */
 };
 
 void column_summary_done(struct column_summary *s) {
@@ -121,7 +121,8 @@ static void sketch_text(struct column_summary *s, const char *text, size_t n, in
     }
 }
 
-/* Texts are taken apart into words from here on: as long as they are counted, it is not known whether they are categories. */
+/* Texts are taken apart into words from here on: as long as they are counted, it is not known
+ * whether they are categories. */
 static bool drop_texts(struct column_summary *s) {
     struct distinct_sketch distinct = {0};
     struct column_words *words = s->wordless ? NULL : column_summary_new_words(s);

@@ -1,7 +1,9 @@
-/* What the summary of a column is made from: moments, distinct values, ranks, words, the digest of the values. Fed the column's chunks in order; the result does not depend on their
- * borders (but the last bits of the moments do, and the borders depend on the body only).
+/* What the summary of a column is made from: moments, distinct values, ranks, words, the digest of
+ * the values. Fed the column's chunks in order; the result does not depend on their borders (but
+ * the last bits of the moments do, and the borders depend on the body only).
  *
- * Values are counted exactly while at most TALLY_MAX are different (and the builder has memory for the counts); then what was counted goes into sketches, and what follows too. */
+ * Values are counted exactly while at most TALLY_MAX are different (and the builder has memory for
+ * the counts); then what was counted goes into sketches, and what follows too. */
 #ifndef WIRE_COLUMN_SUMMARY_H
 #define WIRE_COLUMN_SUMMARY_H
 
@@ -23,14 +25,15 @@ struct moments {
     double m2; /* sum of squared distances from the mean */
 };
 
-/* Columns of a table for which quantiles and histograms are kept; more of them have none: they would be most of a description of many MB. */
+/* Columns of a table for which quantiles and histograms are kept; more of them have none: they
+ * would be most of a description of many MB. */
 #define COLUMN_SUMMARY_MAX_RANKED 2000
 
 struct column_summary {
-    size_t
-        n_columns; /* of the table, which share the memory for sketches; 0: 1. Set before the first value */
-    bool
-        wordless; /* words will not be asked for: the column was declared categorical. Set before the first value */
+    size_t n_columns; /* of the table, which share the memory for sketches; 0: 1. Set before the
+                         first value */
+    bool wordless; /* words will not be asked for: the column was declared categorical. Set before
+                      the first value */
     struct hash_blake2b *digest; /* of the values; NULL before the first */
     int64_t n_rows, missing;
     struct moments moments;      /* numeric */
@@ -39,8 +42,8 @@ struct column_summary {
     int64_t truths[2];           /* boolean: how many false, true */
     bool estimated;              /* not counted exactly any longer: what follows holds the values */
     bool many; /* with it: more than TALLY_MAX are different, whether or not memory was short */
-    bool
-        recounted; /* with it: how many texts are different was found out nevertheless (table_recount.c): */
+    bool recounted; /* with it: how many texts are different was found out nevertheless
+                       (table_recount.c): */
     size_t n_distinct, distinct_bytes; /* so many, of so many bytes */
     struct distinct_sketch distinct;   /* of numbers or texts */
     struct quantile_sketch
@@ -52,19 +55,23 @@ struct column_summary {
 void column_summary_done(struct column_summary *s);
 void column_summary_reset(
     struct column_summary *s); /* as before the first chunk; n_columns and wordless stay */
-/* The view's type decides what is counted; it must be the same in every call (missing apart). false: no memory. */
+/* The view's type decides what is counted; it must be the same in every call (missing apart).
+ * false: no memory. */
 bool column_summary_add(struct column_summary *s, const dn_column_view *view);
 /* n rows that are missing, before any view was added; `type` as the views'. */
 bool column_summary_add_missing(struct column_summary *s, dn_column_type type, int64_t n);
-/* Memory of exact counts; of sketches; and giving the counts up for sketches, which frees the former (false: no memory, nothing was given up). */
+/* Memory of exact counts; of sketches; and giving the counts up for sketches, which frees the
+ * former (false: no memory, nothing was given up). */
 size_t column_summary_counts_memory(const struct column_summary *s);
 size_t column_summary_sketch_memory(const struct column_summary *s);
 bool column_summary_drop_counts(struct column_summary *s);
 /* Distinct values but missing; -1: not known exactly. */
 int64_t column_summary_distinct(const struct column_summary *s, dn_column_type type);
-/* The numbers in order with their counts, about when they are `estimated`; malloc'ed, *n of them. NULL: no memory. Not in a table of so many columns that there are no ranks. */
+/* The numbers in order with their counts, about when they are `estimated`; malloc'ed, *n of them.
+ * NULL: no memory. Not in a table of so many columns that there are no ranks. */
 struct number_count *column_summary_numbers(const struct column_summary *s, size_t *n);
-/* Appends the column's JSON object as the API shows it; a sparse or other column's owner may add members and ends it. No memory: the writer's buffer has failed. */
+/* Appends the column's JSON object as the API shows it; a sparse or other column's owner may add
+ * members and ends it. No memory: the writer's buffer has failed. */
 void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type,
                           struct json_writer *w);
 /* The digest of the values; ends it. false: no memory. */

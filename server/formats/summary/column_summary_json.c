@@ -13,7 +13,8 @@ static const struct {
 } quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5},
                  {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
 
-/* Up to TALLY_MAX exact, above it an estimate, which is then above it too; for numbers the counts go on a little longer. */
+/* Up to TALLY_MAX exact, above it an estimate, which is then above it too; for numbers the counts
+ * go on a little longer. */
 static void write_distinct(const struct column_summary *s, dn_column_type type,
                            struct json_writer *w) {
     int64_t distinct = column_summary_distinct(s, type);
@@ -111,7 +112,8 @@ static void write_words(const struct column_words *words, struct json_writer *w)
     json_kv_int(w, "text_bytes", words->bytes);
 }
 
-/* Texts that are counted exactly were not taken apart yet: only now it is known that they are no categories. */
+/* Texts that are counted exactly were not taken apart yet: only now it is known that they are no
+ * categories. */
 static void write_text(const struct column_summary *s, struct json_writer *w) {
     write_distinct(s, DN_TEXT, w);
     if (s->estimated) {

@@ -1,4 +1,6 @@
-/* Words of texts into a count and a sketch. Short words of ASCII, which most are, are found, lower-cased and hashed in a register; the others are <discern/text.h>'s, whose words they all are. */
+/* Words of texts into a count and a sketch. Short words of ASCII, which most are, are found,
+ * lower-cased and hashed in a register; the others are <discern/text.h>'s, whose words they all
+ * are. */
 #include "formats/summary/column_words.h"
 #include "formats/text/scan.h"
 
@@ -12,7 +14,8 @@ SCAN_INLINE uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
     return (bytes + SCAN_ONES * (0x80 - first)) & ~(bytes + SCAN_ONES * (0x7f - last)) & SCAN_HIGHS;
 }
 
-/* The word of less than SHORT bytes of ASCII that is at the front of these, in lower case: its length, 0 when there is none; SHORT: it is longer, or not all of it is ASCII. */
+/* The word of less than SHORT bytes of ASCII that is at the front of these, in lower case: its
+ * length, 0 when there is none; SHORT: it is longer, or not all of it is ASCII. */
 SCAN_INLINE size_t short_word(uint64_t bytes, uint64_t *lower) {
     const uint64_t low = bytes & ~SCAN_HIGHS, letters = low | SCAN_ONES * 0x20;
     const uint64_t in_word =

@@ -31,7 +31,8 @@ static void find_least(struct distinct_sketch *s) {
             s->n_least += s->rank[i] == s->least;
         }
     }
-    /* a rank above the least has so many zeros at the top of the bits that do not say where it falls; above the greatest there is none */
+    /* a rank above the least has so many zeros at the top of the bits that do not say where it
+     * falls; above the greatest there is none */
     const unsigned others = 64 - s->bits;
     s->idle =
         s->least <= others ? ((UINT64_C(1) << s->least) - 1) << (others - s->least) : UINT64_MAX;

@@ -1,8 +1,10 @@
-/* How many different values there are, about, in little memory: HyperLogLog. Fed with hashes that have no key, so that the same values give the same count everywhere; their order and how
- * often each comes do not matter. Private to formats.
+/* How many different values there are, about, in little memory: HyperLogLog. Fed with hashes that
+ * have no key, so that the same values give the same count everywhere; their order and how often
+ * each comes do not matter. Private to formats.
  *
- * Flajolet, Fusy, Gandouet, Meunier, HyperLogLog, AofA 2007; the estimate is Ertl's, New cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, algorithm 6: without
- * bias from nothing to 2^64, no ranges to switch between. Standard error 1.04/√2^bits. */
+ * Flajolet, Fusy, Gandouet, Meunier, HyperLogLog, AofA 2007; the estimate is Ertl's, New
+ * cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, algorithm 6:
+ * without bias from nothing to 2^64, no ranges to switch between. Standard error 1.04/√2^bits. */
 #ifndef WIRE_DISTINCT_SKETCH_H
 #define WIRE_DISTINCT_SKETCH_H
 
@@ -16,13 +18,13 @@
 #define DISTINCT_MAX_BITS 12
 
 struct distinct_sketch {
-    uint8_t *
-        rank; /* [2^bits] the greatest rank of a hash that fell there; NULL: not begun, it counts nothing */
+    uint8_t *rank;    /* [2^bits] the greatest rank of a hash that fell there; NULL: not begun, it
+                         counts nothing */
     unsigned bits;    /* DISTINCT_MIN_BITS … DISTINCT_MAX_BITS */
     uint8_t least;    /* of the ranks */
     uint32_t n_least; /* how many ranks are no greater */
-    uint64_t
-        idle; /* a hash with one of these bits has no greater rank than the least: it changes nothing, as most do in the end */
+    uint64_t idle; /* a hash with one of these bits has no greater rank than the least: it changes
+                      nothing, as most do in the end */
 };
 
 /* false: no memory. */
@@ -59,7 +61,8 @@ static inline uint64_t distinct_hash_number(double x) {
     return distinct_mix(bits);
 }
 
-/* Of a text of n bytes. It begins with distinct_hash_length(n), and is distinct_mix(that ^ the bytes as a number, the first the least significant) for less than eight. */
+/* Of a text of n bytes. It begins with distinct_hash_length(n), and is distinct_mix(that ^ the
+ * bytes as a number, the first the least significant) for less than eight. */
 uint64_t distinct_hash_bytes(const char *bytes, size_t n);
 static inline uint64_t distinct_hash_length(size_t n) {
     return distinct_mix(n + UINT64_C(0x9e3779b97f4a7c15));

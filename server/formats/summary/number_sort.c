@@ -1,5 +1,6 @@
-/* Merge sort of numbers. Eights by a network of comparisons; halves of equal size are merged from both ends at once, so that two chains of comparisons run side by side and
- * no end has to be watched for. */
+/* Merge sort of numbers. Eights by a network of comparisons; halves of equal size are merged from
+ * both ends at once, so that two chains of comparisons run side by side and no end has to be
+ * watched for. */
 #include "formats/summary/number_sort.h"
 
 #include <stdbool.h>

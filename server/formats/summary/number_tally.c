@@ -35,7 +35,8 @@ bool number_tally_reach(struct number_tally *t, unsigned v) {
     return true;
 }
 
-/* Multiply and shift, the highest bits: any two numbers, whoever chose them, collide under few factors (Dietzfelbinger and others, 1997). */
+/* Multiply and shift, the highest bits: any two numbers, whoever chose them, collide under few
+ * factors (Dietzfelbinger and others, 1997). */
 static size_t place(double x, uint64_t factor, unsigned shift) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);

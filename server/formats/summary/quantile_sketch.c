@@ -145,8 +145,9 @@ void quantile_sketch_add(struct quantile_sketch *s, const double *x, size_t n) {
     }
 }
 
-/* The numbers stand in order, so every 2^h-th of them, h so that at most k/2 come to a level, moves no rank by more than 2^h; what is left over at the end goes by its bits to the levels
- * below, and what is less than 2^H into a group. */
+/* The numbers stand in order, so every 2^h-th of them, h so that at most k/2 come to a level, moves
+ * no rank by more than 2^h; what is left over at the end goes by its bits to the levels below, and
+ * what is less than 2^H into a group. */
 void quantile_sketch_begin(struct quantile_sketch *s, const struct number_count *list, size_t n) {
     for (size_t i = 0; i < n; i++) {
         s->n += list[i].count;
@@ -218,7 +219,8 @@ struct number_count *quantile_sketch_list(const struct quantile_sketch *s, size_
 }
 
 double quantile_sketch_error(const struct quantile_sketch *s) {
-    /* 27 ranks are read off: quantiles and the borders of bins. P(any is off by t) <= 2·27·exp(−2·t²/Σ size²) = 1e-6 */
+    /* 27 ranks are read off: quantiles and the borders of bins. P(any is off by t) <=
+     * 2·27·exp(−2·t²/Σ size²) = 1e-6 */
     const double chance = sqrt(log(2 * 27 / 1e-6) * s->squares / 2),
                  moved = s->moved + (double)s->group;
     const double error = s->n > 0 ? (moved + chance) / (double)s->n : 0;

@@ -1,11 +1,16 @@
-/* The distribution of more numbers than can be kept: their ranks, about, in memory that does not grow. Private to formats.
+/* The distribution of more numbers than can be kept: their ranks, about, in memory that does not
+ * grow. Private to formats.
  *
- * Some levels of at most k numbers; a number of level h stands for 2^h of those that came. A level that is full is sorted, and every other number goes up a level (Munro and Paterson 1980; Manku,
- * Rajagopalan and Lindsay, SIGMOD 1998; Karnin, Lang and Liberty, FOCS 2016): the odd and the even places in turn, so that each pair of such steps at level h moves no rank by more than 2^h.
- * When 16·k·2^H numbers have come, the lowest level H gives way: from then on one number of each 2^(H + 1) that follow each other stands for them. Which one is told by a mixing of
- * their place in the column: the same sequence for every column, without a seed, so that the sketch depends on the numbers and their order and nothing else, and is like chance to
- * whatever period the numbers have.
- * Sorting costs for the first 16·k numbers and for 8·k more each time they double; others are passed over. */
+ * Some levels of at most k numbers; a number of level h stands for 2^h of those that came. A level
+ * that is full is sorted, and every other number goes up a level (Munro and Paterson 1980; Manku,
+ * Rajagopalan and Lindsay, SIGMOD 1998; Karnin, Lang and Liberty, FOCS 2016): the odd and the even
+ * places in turn, so that each pair of such steps at level h moves no rank by more than 2^h. When
+ * 16·k·2^H numbers have come, the lowest level H gives way: from then on one number of each 2^(H +
+ * 1) that follow each other stands for them. Which one is told by a mixing of their place in the
+ * column: the same sequence for every column, without a seed, so that the sketch depends on the
+ * numbers and their order and nothing else, and is like chance to whatever period the numbers have.
+ * Sorting costs for the first 16·k numbers and for 8·k more each time they double; others are
+ * passed over. */
 #ifndef WIRE_QUANTILE_SKETCH_H
 #define WIRE_QUANTILE_SKETCH_H
 
@@ -45,8 +50,9 @@ void quantile_sketch_add(struct quantile_sketch *s, const double *x, size_t n);
 void quantile_sketch_begin(struct quantile_sketch *s, const struct number_count *list, size_t n);
 /* What it holds, ascending, malloc'ed, *n of them, their counts n together; NULL: no memory. */
 struct number_count *quantile_sketch_list(const struct quantile_sketch *s, size_t *n);
-/* How far a rank that is read off that list may be from the true one, as a share of n: proven for what went up; for what was passed over the chance that any of a column's ranks is
- * farther off is one in a million if the numbers do not follow the sketch's own sequence (Hoeffding 1963). */
+/* How far a rank that is read off that list may be from the true one, as a share of n: proven for
+ * what went up; for what was passed over the chance that any of a column's ranks is farther off is
+ * one in a million if the numbers do not follow the sketch's own sequence (Hoeffding 1963). */
 double quantile_sketch_error(const struct quantile_sketch *s);
 
 #endif

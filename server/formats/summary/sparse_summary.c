@@ -1,8 +1,10 @@
-/* A chunk's moments are taken place by place, the means first, then the squares about them, and merged with those before by Chan, Golub and LeVeque (1979); the rows without an entry join at the end
- * in the same way, as so many zeros.
+/* A chunk's moments are taken place by place, the means first, then the squares about them, and
+ * merged with those before by Chan, Golub and LeVeque (1979); the rows without an entry join at the
+ * end in the same way, as so many zeros.
  *
- * Digest of a row: number of entries, then for each its distance from the place before (of the first: its place), all as base-128 numbers, low digits first, 0x80 set on all but the last; and its
- * value: one byte 0 … 239 for these integers, otherwise 243 and the f64, little-endian. */
+ * Digest of a row: number of entries, then for each its distance from the place before (of the
+ * first: its place), all as base-128 numbers, low digits first, 0x80 set on all but the last; and
+ * its value: one byte 0 … 239 for these integers, otherwise 243 and the f64, little-endian. */
 #include "formats/summary/sparse_summary.h"
 #include "formats/formats.h"
 

@@ -1,5 +1,7 @@
-/* What the summary of a sparse column is made from: its entries and width, and for each of its places, as long as they are not too many, the moments of the feature that it is. Fed the column's
- * chunks in order; but for the last bits of the moments the result does not depend on their borders. */
+/* What the summary of a sparse column is made from: its entries and width, and for each of its
+ * places, as long as they are not too many, the moments of the feature that it is. Fed the column's
+ * chunks in order; but for the last bits of the moments the result does not depend on their
+ * borders. */
 #ifndef WIRE_SPARSE_SUMMARY_H
 #define WIRE_SPARSE_SUMMARY_H
 
@@ -27,12 +29,14 @@ struct sparse_summary {
 };
 
 void sparse_summary_done(struct sparse_summary *s);
-/* false: no memory. The digest takes for each row the number of its entries and of each its place, as the distance from the one before, and its value; entries that are 0 are left out, as their
+/* false: no memory. The digest takes for each row the number of its entries and of each its place,
+ * as the distance from the one before, and its value; entries that are 0 are left out, as their
  * absence says the same (-0 is a value of its own). */
 bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
                         struct hash_blake2b *digest);
-/* {"name":…,"type":"sparse","missing":0,"first":…,"width":…,"entries":…,"features":{"nonzero":[…],"min":[…],"max":[…],"mean":[…],"std":[…]}, the object left open: over all n_rows rows, those without an entry being
- * 0. Without "features" when there are more than WIRE_MAX_COLUMNS places. */
+/* {"name":…,"type":"sparse","missing":0,"first":…,"width":…,"entries":…,"features":{"nonzero":[…],"min":[…],"max":[…],"mean":[…],"std":[…]},
+ * the object left open: over all n_rows rows, those without an entry being 0. Without "features"
+ * when there are more than WIRE_MAX_COLUMNS places. */
 void sparse_summary_write(const struct sparse_summary *s, const char *name, int64_t n_rows,
                           struct json_writer *w);
 

@@ -1,4 +1,5 @@
-/* How many texts are different, up to TALLY_MAX, by their hashes only: 256 KiB however long they are. What is found is the same in whatever order they come. Private to formats. */
+/* How many texts are different, up to TALLY_MAX, by their hashes only: 256 KiB however long they
+ * are. What is found is the same in whatever order they come. Private to formats. */
 #ifndef WIRE_TEXT_SET_H
 #define WIRE_TEXT_SET_H
 

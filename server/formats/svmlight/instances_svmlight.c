@@ -1,4 +1,5 @@
-/* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read when it is wanted, otherwise it is passed over and may be left out. */
+/* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read
+ * when it is wanted, otherwise it is passed over and may be left out. */
 #include "formats/instances/instances.h"
 #include "formats/svmlight/svmlight.h"
 #include "formats/text/text_lines.h"

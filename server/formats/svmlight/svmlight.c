@@ -1,5 +1,6 @@
-/* Reading a line of svmlight. Numbers are parsed where they stand, and the parse finds where they end; what it does not take is looked at again, slowly, for a value of another form or for what
- * to say of it. */
+/* Reading a line of svmlight. Numbers are parsed where they stand, and the parse finds where they
+ * end; what it does not take is looked at again, slowly, for a value of another form or for what to
+ * say of it. */
 #include "formats/svmlight/svmlight.h"
 #include <discern/table.h>
 
@@ -16,7 +17,8 @@ void svmlight_row_done(struct svmlight_row *row) {
     *row = (struct svmlight_row){0};
 }
 
-/* An entry has four bytes with the space before it: a line's length bounds how many there are, so that nothing need be asked for each. */
+/* An entry has four bytes with the space before it: a line's length bounds how many there are, so
+ * that nothing need be asked for each. */
 static bool reserve(struct svmlight_row *row, size_t n) {
     const size_t need = n / 4 + 2;
     if (need <= row->capacity) {

@@ -1,4 +1,5 @@
-/* Rows of svmlight into a table. A line with a fault is a faulty row: nothing of it goes into the builder. */
+/* Rows of svmlight into a table. A line with a fault is a faulty row: nothing of it goes into the
+ * builder. */
 #include "formats/svmlight/table_svmlight.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"

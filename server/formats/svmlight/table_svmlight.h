@@ -1,4 +1,5 @@
-/* Where the reader of svmlight bodies stands: its lines, its row, and what it told. The table has two columns: the label, and the sparse one of all features. Private to formats. */
+/* Where the reader of svmlight bodies stands: its lines, its row, and what it told. The table has
+ * two columns: the label, and the sparse one of all features. Private to formats. */
 #ifndef WIRE_TABLE_SVMLIGHT_H
 #define WIRE_TABLE_SVMLIGHT_H
 

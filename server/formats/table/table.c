@@ -13,7 +13,8 @@
 
 /* How many of the first bytes are looked at: more only if a row is so long that two do not fit. */
 enum { LOOK_FIRST = 64 * 1024, LOOK_MAX = 4 * 1024 * 1024 };
-/* A body from which so much was read leaves many small pieces of freed memory behind, most of all one of many columns. */
+/* A body from which so much was read leaves many small pieces of freed memory behind, most of all
+ * one of many columns. */
 enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 
 /* A row so wide, of a body sent as a form, is most likely a whole table without its line breaks. */
@@ -60,7 +61,8 @@ static bool look_further(struct wire_table *t, bool whole) {
     return true;
 }
 
-/* The format, as far as options and first bytes tell it. false: the look must be longer, or the table is refused. */
+/* The format, as far as options and first bytes tell it. false: the look must be longer, or the
+ * table is refused. */
 static bool decide_format(struct wire_table *t, const char *bytes, size_t n, bool whole) {
     static const enum wire_format of[] = {[WIRE_CSV] = WIRE_CSV,
                                           [WIRE_TSV] = WIRE_CSV,
@@ -89,7 +91,8 @@ static bool decide_format(struct wire_table *t, const char *bytes, size_t n, boo
     return found != JSON_SNIFF_UNSURE || !look_further(t, whole);
 }
 
-/* Delimiter and header of separated text. false: the look must be longer, or the table is refused. */
+/* Delimiter and header of separated text. false: the look must be longer, or the table is refused.
+ */
 static bool decide_csv(struct wire_table *t, const char *bytes, size_t n, bool whole) {
     const struct csv_sample sample = {.bytes = bytes,
                                       .n = n,
@@ -115,7 +118,8 @@ static bool decide_csv(struct wire_table *t, const char *bytes, size_t n, bool w
     return t->options.header != WIRE_HEADER_AUTO || find_header(t, &sample);
 }
 
-/* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the look must be longer, or the table is refused. */
+/* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the
+ * look must be longer, or the table is refused. */
 static bool decide(struct wire_table *t, bool whole) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
     const size_t n = t->ahead.size;

@@ -1,4 +1,5 @@
-/* Appending: the columns of the stored table as its rows left them, and going over to a newer version of it. The body's columns are in table_append_columns.c, the notes in
+/* Appending: the columns of the stored table as its rows left them, and going over to a newer
+ * version of it. The body's columns are in table_append_columns.c, the notes in
  * table_append_notes.c. */
 #include "formats/table/table_append.h"
 #include "base/json.h"
@@ -44,7 +45,8 @@ static enum column_state state_of_type(dn_column_type type) {
     return COLUMN_STRINGS;
 }
 
-/* Whether the type of this column was given: the notes say so, those of older daemons only by the option. */
+/* Whether the type of this column was given: the notes say so, those of older daemons only by the
+ * option. */
 static bool was_given(const struct stored *s, const char *name) {
     if (json_object_get(json_object_get(s->notes, "types"), name) != NULL) {
         return true;
@@ -103,7 +105,8 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
     return true;
 }
 
-/* The cell that first forced the column's type is one of the stored rows. A reason without a code was stored by a daemon that had none: its description is kept as it is. false: no memory. */
+/* The cell that first forced the column's type is one of the stored rows. A reason without a code
+ * was stored by a daemon that had none: its description is kept as it is. false: no memory. */
 static bool take_reason(struct column *c, const json_t *reason) {
     const char *cell = json_string_value(json_object_get(reason, "cell")),
                *code = json_string_value(json_object_get(reason, "code")),
@@ -189,7 +192,8 @@ void table_append_done(struct wire_table *t) {
 }
 
 /* ---- another version ---- */
-/* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as they were written, so whatever its own are, they can. */
+/* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as
+ * they were written, so whatever its own are, they can. */
 static bool can_follow(enum column_state from, enum column_state to) {
     return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
 }

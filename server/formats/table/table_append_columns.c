@@ -83,7 +83,8 @@ bool table_append_type(struct wire_table *t, dn_column_type type) {
     return true;
 }
 
-/* The trimmed name of column i of a header. One without a name is called as it would be in a table of its own: c<position>, or c<position>_2, … when the header has that name. */
+/* The trimmed name of column i of a header. One without a name is called as it would be in a table
+ * of its own: c<position>, or c<position>_2, … when the header has that name. */
 static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
                                char made[64]) {
     struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);

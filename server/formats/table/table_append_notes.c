@@ -1,4 +1,5 @@
-/* Notes of a table that rows were appended to: those of its first upload stay, since its options hold for what comes; the member "append" tells of the rows of this version; what earlier appends
+/* Notes of a table that rows were appended to: those of its first upload stay, since its options
+ * hold for what comes; the member "append" tells of the rows of this version; what earlier appends
  * had warned of is among the warnings. */
 #include "base/json.h"
 #include "formats/table/table.h"
@@ -58,7 +59,8 @@ static void put_value(struct json_writer *w, const json_t *value) {
     }
 }
 
-/* A warning of the last append, which so far said itself whose it is: the lines in it are of that body. */
+/* A warning of the last append, which so far said itself whose it is: the lines in it are of that
+ * body. */
 static void put_appended(struct json_writer *w, const char *warning, int64_t first, int64_t last) {
     struct buf text = {0};
     buf_printf(&text, "rows %" PRId64 " to %" PRId64 ", appended: %s", first, last, warning);
@@ -67,7 +69,8 @@ static void put_appended(struct json_writer *w, const char *warning, int64_t fir
     buf_done(&text);
 }
 
-/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS of them. n_rows: of the stored table. */
+/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS
+ * of them. n_rows: of the stored table. */
 static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
     const json_t *append = json_object_get(stored, "append");
     const json_t *const list[] = {json_object_get(stored, "warnings"),

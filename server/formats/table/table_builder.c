@@ -109,7 +109,8 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a column. */
+/* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a
+ * column. */
 static void check_exact(struct table_builder *b, struct column *c, double number,
                         const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
@@ -139,7 +140,8 @@ enum builder_status builder_unstage(struct table_builder *b) {
     return well ? BUILDER_WELL : out_of_memory(b);
 }
 
-/* The cell of the row at hand in column i goes straight into its builder: those before it must be there. */
+/* The cell of the row at hand in column i goes straight into its builder: those before it must be
+ * there. */
 static dn_column_builder *straight(struct table_builder *b, struct column *c) {
     const size_t i = (size_t)(c - b->column);
     if (b->stage_from[i] < b->staged && !unstage(b, i)) {
@@ -242,7 +244,8 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     return put_string(b, c, text, n);
 }
 
-/* Text that is not missing, in a column that is not of strings; trimmed is the same without its spaces. */
+/* Text that is not missing, in a column that is not of strings; trimmed is the same without its
+ * spaces. */
 static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c,
                                                 const char *text, size_t n, struct text trimmed) {
     double number = 0;
@@ -304,7 +307,8 @@ static bool stage_make(struct table_builder *b) {
     return b->stage != NULL;
 }
 
-/* The kinds of cells that a builder with such a padding need not see the text of: canonical ones with so many digits or more, which it leaves alone, and what is padded so. */
+/* The kinds of cells that a builder with such a padding need not see the text of: canonical ones
+ * with so many digits or more, which it leaves alone, and what is padded so. */
 static uint64_t kinds_under(unsigned padding) {
     if (padding >= CSV_PADDED - CSV_CANONICAL) {
         return STAGE_NONE; /* more digits than the kinds tell */
@@ -314,8 +318,9 @@ static uint64_t kinds_under(unsigned padding) {
     return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
 }
 
-/* A cell of that kind has gone into the builder of a column of numbers. One that begins a chunk with a canonical number need not see the text of the others up to one that is padded; then,
- * and if it begins with a padded one, the padding tells. */
+/* A cell of that kind has gone into the builder of a column of numbers. One that begins a chunk
+ * with a canonical number need not see the text of the others up to one that is padded; then, and
+ * if it begins with a padded one, the padding tells. */
 static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
     const unsigned padding = dn_column_builder_padding(b->column[i].builder);

@@ -1,11 +1,16 @@
-/* Rows of cells to typed column chunks: inference of types over the whole body, chunking, summaries. What the readers of each format share. Private to formats.
+/* Rows of cells to typed column chunks: inference of types over the whole body, chunking,
+ * summaries. What the readers of each format share. Private to formats.
  *
- * A column begins unknown, becomes numeric or boolean at its first cell that is not missing, and falls to strings at the first cell it cannot hold. Chunks delivered before stay as
- * they are: numbers keep their spelling, so they read as strings whenever wanted.
- * Rows of separated text mostly hold plain numbers in columns of numbers. Those are written row by row into a small stage first and go into the column builders column by column:
- * a builder's memory is touched once for many cells, not once for each. A column's stage takes the kinds of cells that the builder need not see the text of: numbers that are written as
- * the others are, canonically or padded to the same digits behind the point.
- * A chunk is closed when it has R rows, R the power of two with R × columns × 8 <= 8 MiB (64 … 65536), or when its cells exceed 8 MiB: by what was sent, not by how it arrived. */
+ * A column begins unknown, becomes numeric or boolean at its first cell that is not missing, and
+ * falls to strings at the first cell it cannot hold. Chunks delivered before stay as they are:
+ * numbers keep their spelling, so they read as strings whenever wanted. Rows of separated text
+ * mostly hold plain numbers in columns of numbers. Those are written row by row into a small stage
+ * first and go into the column builders column by column: a builder's memory is touched once for
+ * many cells, not once for each. A column's stage takes the kinds of cells that the builder need
+ * not see the text of: numbers that are written as the others are, canonically or padded to the
+ * same digits behind the point. A chunk is closed when it has R rows, R the power of two with R ×
+ * columns × 8 <= 8 MiB (64 … 65536), or when its cells exceed 8 MiB: by what was sent, not by how
+ * it arrived. */
 #ifndef WIRE_TABLE_BUILDER_H
 #define WIRE_TABLE_BUILDER_H
 
@@ -19,17 +24,22 @@
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
 #define BUILDER_COUNTS_MEMORY                                                                      \
     (24 * 1024 *                                                                                   \
-     1024) /* of all columns' counts of distinct values and sketches; above it the largest counts are given up, */
+     1024) /* of all columns' counts of distinct values and sketches; above it the     \
+                          largest counts are given up, */
 #define BUILDER_COUNTS_KEPT                                                                        \
     (20 * 1024 *                                                                                   \
-     1024) /* until so much is left: seldom, so that it costs little however many columns there are */
+     1024) /* until so much is left: seldom, so that it costs little however many      \
+                          columns there are */
 #define BUILDER_NUMBERS_MEMORY                                                                     \
-    (16 * 1024 * 1024) /* of counts of numbers among them, which sketches can stand for: less by */
+    (16 * 1024 *                                                                                   \
+     1024) /* of counts of numbers among them, which sketches can stand for: less by   \
+                        */
 #define BUILDER_NUMBERS_LESS 960 /* for each column, for what a column takes in any case */
 #define BUILDER_STAGE_BYTES (512 * 1024)
 #define BUILDER_MAX_WARNINGS 50
 #define BUILDER_MANY_COLUMNS                                                                       \
-    1000 /* leave MiBs of memory in small pieces: it is given back as soon as it is needed no more */
+    1000 /* leave MiBs of memory in small pieces: it is given back as soon as it is needed no more \
+          */
 
 enum column_state {
     COLUMN_UNKNOWN,
@@ -70,15 +80,15 @@ struct column {
     bool uncounted;      /* its distinct texts took too much memory to count each of them */
     bool
         again; /* it fell after that: the summary is made anew at the end, from the stored chunks */
-    int64_t
-        missing_before; /* rows of closed chunks in which every cell was missing and no type known */
-    int64_t filled;     /* row (counted from 1) whose cell was set last */
-    int64_t
-        seen; /* JSON object rows: the last row of the body that had a value for it, counted from 1; 0: none had */
+    int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type
+                               known */
+    int64_t filled;         /* row (counted from 1) whose cell was set last */
+    int64_t seen; /* JSON object rows: the last row of the body that had a value for it, counted
+                     from 1; 0: none had */
     struct type_reason reason;
-    int64_t
-        inexact_line; /* line of the first integer that a double does not hold exactly; 0: there is none */
-    char *inexact_text; /* malloc'ed: that cell, shown */
+    int64_t inexact_line; /* line of the first integer that a double does not hold exactly; 0: there
+                             is none */
+    char *inexact_text;   /* malloc'ed: that cell, shown */
     struct column_summary summary;
 };
 
@@ -106,12 +116,12 @@ struct table_builder {
     struct column *column;
     size_t n_columns, columns_capacity;
     struct names names; /* of the columns */
-    double *
-        stage; /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL before the first row */
-    size_t stage_rows; /* rows it holds */
-    size_t staged;     /* rows it has */
-    uint32_t *
-        stage_from; /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
+    double *stage; /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL
+                      before the first row */
+    size_t stage_rows;     /* rows it holds */
+    size_t staged;         /* rows it has */
+    uint32_t *stage_from;  /* [columns_capacity] the first of them whose cell is not in the column's
+                              builder yet */
     uint64_t *stage_takes; /* [columns_capacity] the kinds of cells (csv.h) that it takes */
     bool take_canonical;   /* all columns take all canonical ones: right if `settled` */
     bool settled;
@@ -120,8 +130,8 @@ struct table_builder {
     size_t string_bytes; /* of the open chunk's strings */
     int64_t n_rows;      /* complete rows */
     int64_t n_chunks;    /* delivered */
-    bool
-        onto; /* the rows are appended to a stored table (table_append.h): its chunks come first when chunks are read back */
+    bool onto; /* the rows are appended to a stored table (table_append.h): its chunks come first
+                  when chunks are read back */
     int64_t stored_rows; /* of that table */
     int64_t stored_chunks;
     struct table_tail tail; /* what may be taken in of it */
@@ -138,17 +148,21 @@ struct table_builder {
 bool builder_init(struct table_builder *b, const struct wire_table_options *options,
                   const struct wire_table_sink *sink, struct problem *problem);
 void builder_done(struct table_builder *b);
-/* A further column, before the first chunk is delivered; rows that are there get a missing cell. The name must be new. STOP: no memory. */
+/* A further column, before the first chunk is delivered; rows that are there get a missing cell.
+ * The name must be new. STOP: no memory. */
 enum builder_status builder_add_column(struct table_builder *b, const char *name, size_t n);
-/* A sparse column, which no option names; its place 0 is called `first`, its width is at least `width`. STOP: no memory. */
+/* A sparse column, which no option names; its place 0 is called `first`, its width is at least
+ * `width`. STOP: no memory. */
 enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first,
                                        size_t width);
 /* Gives column i its type, unless the options have: before its first cell. */
 void builder_force(struct table_builder *b, size_t i, dn_column_type type);
-/* The type that was given for column i, or will be for a column of that name; DN_TEXT if none was: then every cell fits. */
+/* The type that was given for column i, or will be for a column of that name; DN_TEXT if none was:
+ * then every cell fits. */
 dn_column_type builder_given_type(const struct table_builder *b, size_t i);
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
-/* Whether a cell fits a column for which that type was given: builder_text, builder_string; builder_number; builder_boolean take it then. */
+/* Whether a cell fits a column for which that type was given: builder_text, builder_string;
+ * builder_number; builder_boolean take it then. */
 bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text,
                        size_t n);
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
@@ -169,15 +183,18 @@ enum builder_status builder_missing(struct table_builder *b, size_t i);
 /* The row's entries in a sparse column (dn_column_builder_entries); places are below `width`. */
 enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place,
                                     const double *value, size_t n, size_t width);
-/* All cells of a row of separated text with as many cells as columns. MISFIT: *cell is the first that does not fit, call again with *cell + 1 to go on. */
+/* All cells of a row of separated text with as many cells as columns. MISFIT: *cell is the first
+ * that does not fit, call again with *cell + 1 to go on. */
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row,
                                       size_t *cell);
 enum builder_status builder_csv_row_end(struct table_builder *b); /* such rows end with this one */
-/* Makes the cells that were not set missing: the readers that set cells one by one call it before builder_row_end. */
+/* Makes the cells that were not set missing: the readers that set cells one by one call it before
+ * builder_row_end. */
 enum builder_status builder_fill_row(struct table_builder *b);
 static inline bool builder_is_filled(const struct table_builder *b, size_t i);
 enum builder_status builder_row_end(struct table_builder *b);
-/* Whether the row at hand closes the first chunk when it ends: the last moment for a column more (one row too early does no harm). */
+/* Whether the row at hand closes the first chunk when it ends: the last moment for a column more
+ * (one row too early does no harm). */
 bool builder_closes_first(const struct table_builder *b);
 /* Empties the stage into the column builders. */
 enum builder_status builder_unstage(struct table_builder *b);
@@ -185,13 +202,15 @@ enum builder_status builder_unstage(struct table_builder *b);
 enum builder_status builder_deliver(struct table_builder *b);
 /* Gives `blobs` to the sink as chunk number `chunk`. */
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows);
-/* Reads column i again, from the stored chunks on, with those that are not delivered yet: until `use` says that it is enough, at the end of the table. */
+/* Reads column i again, from the stored chunks on, with those that are not delivered yet: until
+ * `use` says that it is enough, at the end of the table. */
 typedef enum builder_status builder_use(void *arg, struct table_builder *b, struct column *c,
                                         const void *bytes, size_t size, bool *enough);
 enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use,
                                        void *arg);
-/* Counts the distinct texts of column i again, if they were not counted for want of memory and it must be known how many there are: its summary's `recounted` or `many`, or neither if
- * it is text for having so many of its cells. */
+/* Counts the distinct texts of column i again, if they were not counted for want of memory and it
+ * must be known how many there are: its summary's `recounted` or `many`, or neither if it is text
+ * for having so many of its cells. */
 enum builder_status builder_recount(struct table_builder *b, size_t i);
 /* API.md's rule: whether strings are text, and not categories. */
 bool column_is_text(size_t distinct, int64_t present);
@@ -203,7 +222,8 @@ static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
     return b->column[i].filled == b->n_rows + 1;
 }
 
-/* The table is complete: delivers the last chunk, settles the types, reads back what has to be. false: problem. */
+/* The table is complete: delivers the last chunk, settles the types, reads back what has to be.
+ * false: problem. */
 bool builder_finish(struct table_builder *b, struct problem *problem);
 /* After builder_finish. */
 void builder_write_columns(const struct table_builder *b,

@@ -1,4 +1,5 @@
-/* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read back, content hash. */
+/* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read
+ * back, content hash. */
 #include "base/heap.h"
 #include "formats/table/table_builder.h"
 
@@ -11,7 +12,8 @@ static enum builder_status out_of_memory(struct table_builder *b) {
     return BUILDER_STOP;
 }
 
-/* As which type the present state reads its chunks. Categorical and text differ in their summary only. */
+/* As which type the present state reads its chunks. Categorical and text differ in their summary
+ * only. */
 static dn_column_type type_of_state(const struct column *c) {
     if (c->forced) {
         return c->type;
@@ -57,7 +59,8 @@ static size_t numbers_limit(const struct table_builder *b) {
     return BUILDER_NUMBERS_MEMORY - BUILDER_NUMBERS_LESS * b->n_columns;
 }
 
-/* Keeps the counts of distinct values within their memory: sketches take the place of the dearest. */
+/* Keeps the counts of distinct values within their memory: sketches take the place of the dearest.
+ */
 static enum builder_status counts_limit(struct table_builder *b) {
     if (b->counts_memory <= BUILDER_COUNTS_MEMORY && b->numbers_memory <= numbers_limit(b)) {
         return BUILDER_WELL;
@@ -107,7 +110,8 @@ enum builder_status builder_unreadable(struct table_builder *b, const struct col
     return BUILDER_STOP;
 }
 
-/* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is what was stored. */
+/* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is
+ * what was stored. */
 static enum builder_status column_sum_up(struct table_builder *b, struct column *c,
                                          const void *bytes, size_t size) {
     dn_column_view view;
@@ -223,13 +227,15 @@ static enum builder_status sum_up_again(void *arg, struct table_builder *b, stru
     return column_sum_up(b, c, bytes, size);
 }
 
-/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One that is appended to: what is stored, too. */
+/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One
+ * that is appended to: what is stored, too. */
 static enum builder_status column_again(struct table_builder *b, size_t i) {
     b->column[i].missing_before = 0;
     return builder_read_again(b, i, sum_up_again, NULL);
 }
 
-/* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number is not known is text (table_recount.c). */
+/* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number
+ * is not known is text (table_recount.c). */
 static dn_column_type string_type(const struct column *c) {
     const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
     return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing)
@@ -267,7 +273,8 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
-/* Nothing is built any more: what is told at the end, which is long of many columns, may have the memory. */
+/* Nothing is built any more: what is told at the end, which is long of many columns, may have the
+ * memory. */
 static void builders_free(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         dn_column_builder_free(b->column[i].builder);
@@ -370,7 +377,8 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_end_array(w);
 }
 
-/* BLAKE2b over: a name of the form, the numbers of rows and columns, and for each column its name, its type and the digest of its values. Lengths and numbers as u64, little-endian. */
+/* BLAKE2b over: a name of the form, the numbers of rows and columns, and for each column its name,
+ * its type and the digest of its values. Lengths and numbers as u64, little-endian. */
 static void add_u64(struct hash_blake2b *h, uint64_t x) {
     unsigned char form[8];
     for (size_t i = 0; i < 8; i++) {

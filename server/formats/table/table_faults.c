@@ -1,4 +1,5 @@
-/* Faults and warnings of a table: what refuses it, what leaves out a row, what is told beside it. */
+/* Faults and warnings of a table: what refuses it, what leaves out a row, what is told beside it.
+ */
 #include "base/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"

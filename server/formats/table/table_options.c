@@ -1,4 +1,5 @@
-/* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error, zero_based; and media types. */
+/* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error,
+ * zero_based; and media types. */
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/text/cell.h"
@@ -18,8 +19,8 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     return dn_column_type_parse(name, out) && *out != DN_SPARSE; /* that one comes of a format */
 }
 
-/* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to the last colon, so that it may have one itself. Returns the item's end; NULL: a
- * fault. */
+/* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to
+ * the last colon, so that it may have one itself. Returns the item's end; NULL: a fault. */
 static const char *override_parse(const char *item, char *name, size_t room,
                                   struct type_override *out, struct problem *problem) {
     char shown[TEXT_SHOWN];

@@ -1,5 +1,6 @@
-/* Columns of strings whose counts were given up for want of memory: how many texts are different is counted from the stored chunks again, one column after the other, so that their types are
- * what the values say, however the memory was shared among the columns when it ran out. */
+/* Columns of strings whose counts were given up for want of memory: how many texts are different is
+ * counted from the stored chunks again, one column after the other, so that their types are what
+ * the values say, however the memory was shared among the columns when it ran out. */
 #include "formats/summary/text_set.h"
 #include "formats/table/table_builder.h"
 

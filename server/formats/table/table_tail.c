@@ -56,7 +56,8 @@ static size_t cells_bytes(const dn_column_view *view) {
     return bytes;
 }
 
-/* How much of a chunk's bytes chunk i of the tail takes: more than are left, as soon as that is known. Of numbers it is what their rows take. false: problem. */
+/* How much of a chunk's bytes chunk i of the tail takes: more than are left, as soon as that is
+ * known. Of numbers it is what their rows take. false: problem. */
 static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes) {
     struct buf blob = {0};
     bool well = true;

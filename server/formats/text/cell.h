@@ -1,4 +1,5 @@
-/* What the text of a cell says: missing, boolean, number, or just text. Shared by the readers of tables and instances. */
+/* What the text of a cell says: missing, boolean, number, or just text. Shared by the readers of
+ * tables and instances. */
 #ifndef WIRE_CELL_H
 #define WIRE_CELL_H
 
@@ -17,7 +18,8 @@ struct text text_trim(const char *bytes, size_t n);
 bool text_is(struct text t, const char *word);
 /* true/false in any case of letters. */
 bool text_boolean(struct text t, bool *out);
-/* Whether the number read from a text is what is written there: false only for an integer that no double is ("9007199254740993"), and for what is so small that it became 0 ("1e-400"). */
+/* Whether the number read from a text is what is written there: false only for an integer that no
+ * double is ("9007199254740993"), and for what is so small that it became 0 ("1e-400"). */
 bool number_is_exact(const char *text, size_t n, double number);
 /* For a message: the text in quotes, cut at 40 bytes, control characters replaced. Returns out. */
 #define TEXT_SHOWN 64
@@ -39,7 +41,8 @@ struct missing {
     char bytes[MISSING_MAX *
                MISSING_TOKEN_MAX]; /* of the further tokens: a struct missing is not copied */
 };
-/* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list (list_item.h; NULL: none). false: problem PROBLEM_BAD_REQUEST. */
+/* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list
+ * (list_item.h; NULL: none). false: problem PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
 /* The text must be trimmed. */
 static inline bool missing_has(const struct missing *m, struct text t);

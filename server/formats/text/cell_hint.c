@@ -21,7 +21,8 @@ static size_t sign(struct text t) {
     return t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
 }
 
-/* "1,5", "-0,25", "1.234,5": one comma, the last mark of all, between digits. Before it points may part groups of three. */
+/* "1,5", "-0,25", "1.234,5": one comma, the last mark of all, between digits. Before it points may
+ * part groups of three. */
 static bool has_decimal_comma(struct text t) {
     size_t at = sign(t), n = digits_at(t, at);
     const size_t first = n;
@@ -35,7 +36,8 @@ static bool has_decimal_comma(struct text t) {
            at + 1 + digits_at(t, at + 1) == t.n;
 }
 
-/* "1,234,567", "1,234.5": commas that part groups of three, two of them or a fraction behind. ("1,234" may be either.) */
+/* "1,234,567", "1,234.5": commas that part groups of three, two of them or a fraction behind.
+ * ("1,234" may be either.) */
 static bool has_thousands(struct text t) {
     size_t at = sign(t), commas = 0;
     const size_t first = digits_at(t, at);
@@ -76,7 +78,8 @@ static bool is_too_large(struct text t) {
     return at == t.n && at > 300 && !dn_number_parse(t.bytes, t.n, &number);
 }
 
-/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", each perhaps with a time behind a space or T. */
+/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", each perhaps with a time behind a space or
+ * T. */
 static bool is_date(struct text t) {
     const size_t a = digits_at(t, 0);
     if (a == 0 || a == 3 || a > 4 || a == t.n) {

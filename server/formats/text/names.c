@@ -43,7 +43,8 @@ static bool grow(struct names *names) {
     return true;
 }
 
-/* What was added last displaced nothing: taking names out in reverse order leaves no gap in a run. The texts must still be there. */
+/* What was added last displaced nothing: taking names out in reverse order leaves no gap in a run.
+ * The texts must still be there. */
 void names_clear(struct names *names) {
     while (names->n > 0) {
         const struct text *last = &names->text[names->n - 1];

@@ -1,6 +1,8 @@
-/* Scanning text eight bytes at a time, and the fast road for plain decimals. The compiler extensions of formats live here and nowhere else.
+/* Scanning text eight bytes at a time, and the fast road for plain decimals. The compiler
+ * extensions of formats live here and nowhere else.
  *
- * Words are loaded so that the byte at the lowest address is the lowest byte, whatever the machine; masks have 0x80 in the bytes that match. */
+ * Words are loaded so that the byte at the lowest address is the lowest byte, whatever the machine;
+ * masks have 0x80 in the bytes that match. */
 #ifndef WIRE_SCAN_H
 #define WIRE_SCAN_H
 
@@ -65,7 +67,8 @@ SCAN_INLINE uint64_t scan_repeat(char c) {
     return SCAN_ONES * (unsigned char)c;
 }
 
-/* Marks the bytes equal to the repeated byte. Only the lowest mark is exact: what a borrow adds lies above a true one. */
+/* Marks the bytes equal to the repeated byte. Only the lowest mark is exact: what a borrow adds
+ * lies above a true one. */
 SCAN_INLINE uint64_t scan_equal(uint64_t word, uint64_t repeated) {
     const uint64_t x = word ^ repeated;
     return (x - SCAN_ONES) & ~x & SCAN_HIGHS;
@@ -76,7 +79,8 @@ SCAN_INLINE uint64_t scan_control(uint64_t word) {
     return (word - SCAN_ONES * 0x20) & ~word & SCAN_HIGHS;
 }
 
-/* Bit i (0 … 63) is set when byte i is one of four. The mask of a block, for readers that go from mark to mark. */
+/* Bit i (0 … 63) is set when byte i is one of four. The mask of a block, for readers that go from
+ * mark to mark. */
 #if defined(__SSE2__)
 SCAN_INLINE uint64_t scan_marks16(const char *p, char a, char b, char c, char d) {
     const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -170,15 +174,16 @@ SCAN_INLINE size_t scan_run(const char *p, uint64_t *value) {
     return 8 + more;
 }
 
-/* Bytes that may be read after the start of a number (sign, 16 digits, point, 16 digits): a caller of scan_number must own them. */
+/* Bytes that may be read after the start of a number (sign, 16 digits, point, 16 digits): a caller
+ * of scan_number must own them. */
 #define SCAN_NUMBER_READS 34
 
 /* How a number is written. The digits behind the point, 0 … 15, are added to the last two. */
 enum scan_written {
     SCAN_OTHERWISE = 1,  /* "007", "0.0000001" */
     SCAN_CANONICAL = 16, /* as dn_number_format writes it */
-    SCAN_PADDED =
-        32 /* that, with zeros behind it up to so many digits; and a point before them, if there is none: "5.0" */
+    SCAN_PADDED = 32 /* that, with zeros behind it up to so many digits; and a point before them, if
+                        there is none: "5.0" */
 };
 SCAN_INLINE unsigned scan_written(bool otherwise, char last, size_t decimals) {
     const unsigned padded = last == '0'; /* no branch on the last digit */
@@ -187,15 +192,16 @@ SCAN_INLINE unsigned scan_written(bool otherwise, char last, size_t decimals) {
                : SCAN_CANONICAL + (SCAN_PADDED - SCAN_CANONICAL) * padded + (unsigned)decimals;
 }
 
-/* A number of the plain form -?digits(.digits)? with at most 15 digits that count; other forms are left to dn_number_parse. The value is exactly rounded: both the
- * digits (< 2^53) and the power of ten (<= 10^15) are exact doubles, and one division rounds once. Returns the text's length, 0: not of that form (or too long). What
- * follows the text is the caller's to judge. *written: one of SCAN_WRITTEN. */
+/* A number of the plain form -?digits(.digits)? with at most 15 digits that count; other forms are
+ * left to dn_number_parse. The value is exactly rounded: both the digits (< 2^53) and the power of
+ * ten (<= 10^15) are exact doubles, and one division rounds once. Returns the text's length, 0: not
+ * of that form (or too long). What follows the text is the caller's to judge. *written: one of
+ * SCAN_WRITTEN. */
 SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) {
     static const double divisor[16] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    static const double signs[2] = {
-        1,
-        -1}; /* a product with ±1 is exact; signs and digits are random: no branch may hang on them */
+    static const double signs[2] = {1, -1}; /* a product with ±1 is exact; signs and digits are
+                                               random: no branch may hang on them */
     const bool negative = *p == '-';
     const char *digits = p + negative;
     uint64_t whole = 0;
@@ -221,7 +227,8 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) 
     return n + 1 + m + negative;
 }
 
-/* The same for a text of known length n <= 8 behind the sign: sign, digits and at most one point lie in one word. true: all of it is such a number. Reads 8 bytes behind the sign. */
+/* The same for a text of known length n <= 8 behind the sign: sign, digits and at most one point
+ * lie in one word. true: all of it is such a number. Reads 8 bytes behind the sign. */
 SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, unsigned *written) {
     static const double divisor[8] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
     static const uint64_t behind[8] = {UINT64_C(0xFFFFFFFFFFFFFF00), UINT64_C(0xFFFFFFFFFFFF0000),

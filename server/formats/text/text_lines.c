@@ -1,4 +1,5 @@
-/* Bytes are gathered in `data`, so that a line is always contiguous; a slice at a time is checked to be text and then cut into lines. */
+/* Bytes are gathered in `data`, so that a line is always contiguous; a slice at a time is checked
+ * to be text and then cut into lines. */
 #include "formats/text/text_lines.h"
 #include "formats/csv/csv_text.h"
 
@@ -48,7 +49,8 @@ static size_t find(const struct text_lines *l, char c, size_t from, size_t to) {
     return at != NULL ? (size_t)(at - l->data) : to;
 }
 
-/* The lines that end before `limit`. Where the next LF and CR are is kept in mind: a body has mostly one of them only. */
+/* The lines that end before `limit`. Where the next LF and CR are is kept in mind: a body has
+ * mostly one of them only. */
 static void cut(struct text_lines *l, size_t limit) {
     if (l->behind_cr && l->start < limit) {
         l->behind_cr = false;
@@ -108,7 +110,8 @@ static bool start(struct text_lines *l, bool final) {
     return true;
 }
 
-/* The byte behind what is checked is no text: a fault of its line, if the handler takes such. But a body with NUL is no text at all. */
+/* The byte behind what is checked is no text: a fault of its line, if the handler takes such. But a
+ * body with NUL is no text at all. */
 static void wrong_byte(struct text_lines *l, const char *wrong) {
     const char *foreign = csv_text_foreign(l->head);
     if (foreign != NULL || l->handler.wrong == NULL || l->data[l->checked] == '\0') {
@@ -120,7 +123,8 @@ static void wrong_byte(struct text_lines *l, const char *wrong) {
     l->checked++;
 }
 
-/* Checks what has come to be text, cuts it into lines, and moves the rest of the last one to the front. */
+/* Checks what has come to be text, cuts it into lines, and moves the rest of the last one to the
+ * front. */
 static void digest(struct text_lines *l, bool final) {
     if (!l->started && !start(l, final)) {
         return;

@@ -104,7 +104,8 @@ static bool read_column(struct wire_json *r, struct wire_json_token *token, bool
     return token->kind == WIRE_JSON_END_OBJECT;
 }
 
-/* Where the sparse column, which is the last of its table, is in the text of the columns: [*from, *to). false: there is none. */
+/* Where the sparse column, which is the last of its table, is in the text of the columns: [*from,
+ * *to). false: there is none. */
 static bool find_sparse(const char *columns, size_t *from, size_t *to) {
     struct wire_json r;
     struct wire_json_token token;

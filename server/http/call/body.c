@@ -1,8 +1,10 @@
 /* How a body is taken, refused and discarded.
  *
- * The library takes no answer while a body arrives, and one that is queued before it closes the connection with bytes unread, which the client sees as a
- * reset. So a refused body is read to its end and answered then; where that would take too long, and where the connection cannot go on anyway, the answer
- * is written on the descriptor past the library: at those moments the library has nothing to write itself. */
+ * The library takes no answer while a body arrives, and one that is queued before it closes the
+ * connection with bytes unread, which the client sees as a reset. So a refused body is read to its
+ * end and answered then; where that would take too long, and where the connection cannot go on
+ * anyway, the answer is written on the descriptor past the library: at those moments the library
+ * has nothing to write itself. */
 #include "http/call/body.h"
 #include "http/call/reply.h"
 #include "http/server.h"
@@ -15,7 +17,8 @@
 #define FIRST_RESERVE                                                                              \
     (64 << 10) /* a Content-Length is a promise: no more than this is taken on its word */
 #define READER_FACTOR                                                                              \
-    4 /* a sink holds at most so many times what came: two characters can be a number of 8 bytes */
+    4 /* a sink holds at most so many times what came: two characters can be a number of 8 bytes   \
+       */
 
 /* ---- the descriptor ---- */
 
@@ -142,7 +145,8 @@ static size_t decoder_weight(const struct http_call *call) {
     return call->decoder != NULL ? DECODER_BYTES : 0;
 }
 
-/* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones are counted with what they are. */
+/* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones
+ * are counted with what they are. */
 static bool grow(struct http_call *call, size_t n) {
     struct buf *body = &call->body;
     size_t needed = body->size + n + 1;
@@ -229,7 +233,8 @@ static void judge(struct http_call *call) {
     call_resume(call);
 }
 
-/* The library calls the handler again with the header alone when the connection goes on: 100 Continue is not sent before. */
+/* The library calls the handler again with the header alone when the connection goes on: 100
+ * Continue is not sent before. */
 static bool judge_first(struct http_call *call) {
     atomic_store(&call->stage, STAGE_WORK);
     if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
@@ -316,7 +321,8 @@ static enum body_next refused_before(struct http_call *call) {
     return BODY_CONTINUE;
 }
 
-/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is for later. */
+/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is
+ * for later. */
 static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
     const enum relay_state state = call->sink_open ? relay_stop(call, fail) : RELAY_STOPPED;
     if (state == RELAY_STOPPING) {
@@ -387,7 +393,8 @@ static void fail_coding(struct http_call *call) {
               (unsigned long long)call->body_seen, (unsigned long long)call->body_read);
 }
 
-/* Step by step, so that a short body that becomes a long one is bounded like any other: what a paused one leaves is given again by the library. */
+/* Step by step, so that a short body that becomes a long one is bounded like any other: what a
+ * paused one leaves is given again by the library. */
 static enum body_next take_coded(struct http_call *call, const char *bytes, size_t n,
                                  size_t *left) {
     enum body_next next = BODY_CONTINUE;

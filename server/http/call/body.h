@@ -1,4 +1,5 @@
-/* How a body is taken, refused and discarded. The only file that writes to a connection's descriptor (body.c). */
+/* How a body is taken, refused and discarded. The only file that writes to a connection's
+ * descriptor (body.c). */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
@@ -11,7 +12,8 @@ enum body_next {
     BODY_CLOSE     /* end the connection */
 };
 
-/* The answer is filled although a body is still to come: it will be discarded, or, if the client waits for 100 Continue, refused now. false: close. */
+/* The answer is filled although a body is still to come: it will be discarded, or, if the client
+ * waits for 100 Continue, refused now. false: close. */
 bool body_refuse(struct http_call *call);
 /* Gets ready to take the body as the route says; refuses one that is too large. false: close. */
 bool body_begin(struct http_call *call);
@@ -19,13 +21,15 @@ bool body_begin(struct http_call *call);
 bool body_judged(struct http_call *call);
 /* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
-/* The body has come to its end. false: it may not end here, or was refused: the answer is filled. */
+/* The body has come to its end. false: it may not end here, or was refused: the answer is filled.
+ */
 bool body_complete(struct http_call *call);
 /* Ends the connection with the call's filled answer, written on the descriptor at once. */
 void body_answer_and_close(struct http_call *call);
 /* Best effort, never blocks. Nothing may have been written for this request before. */
 void body_write(int fd, const char *text, size_t size);
-/* One problem document to a descriptor nothing has been written to for this request; best effort, never blocks. */
+/* One problem document to a descriptor nothing has been written to for this request; best effort,
+ * never blocks. */
 void body_write_refusal(const struct http_server *server, int fd, enum problem_type type,
                         const char *detail);
 /* The connection is over before the sink's end: abort. */

@@ -141,7 +141,8 @@ bool call_keep_headers(struct http_call *call) {
     return true;
 }
 
-/* The count goes up before `stopping` is looked at, and http_stop sets `stopping` before it looks at the count: one of the two sees the other. */
+/* The count goes up before `stopping` is looked at, and http_stop sets `stopping` before it looks
+ * at the count: one of the two sees the other. */
 bool call_suspend(struct http_call *call) {
     atomic_fetch_add(&call->server->suspended, 1);
     if (atomic_load(&call->server->stopping)) {

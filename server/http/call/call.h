@@ -23,7 +23,8 @@ enum call_stage {
     STAGE_NEW,     /* the request line is there, the header still coming */
     STAGE_BODY,    /* the body is being taken, or there is none and the request is complete */
     STAGE_DISCARD, /* the body is thrown away; the answer is filled */
-    STAGE_JUDGED, /* what the sink deferred before the body has been looked at; the I/O thread is to go on with the body, or to refuse it */
+    STAGE_JUDGED, /* what the sink deferred before the body has been looked at; the I/O thread is to
+                     go on with the body, or to refuse it */
     STAGE_WORK,   /* on the pool or waiting; the connection is suspended */
     STAGE_ANSWER, /* the answer is filled, the I/O thread is to queue it */
     STAGE_SENT,   /* queued */
@@ -71,10 +72,10 @@ struct http_call {
     struct target target;
     struct headers headers;
     struct router_match match;
-    size_t base_segments;  /* leading segments that are the base path */
-    char id[CALL_ID_SIZE]; /* request id */
-    struct reply_header *
-        kept_headers; /* n_kept of them: the request's header copied; NULL: the library still has it */
+    size_t base_segments;              /* leading segments that are the base path */
+    char id[CALL_ID_SIZE];             /* request id */
+    struct reply_header *kept_headers; /* n_kept of them: the request's header copied; NULL: the
+                                          library still has it */
     size_t n_kept;
     const char *client; /* the real client's address */
     struct address client_address;
@@ -93,10 +94,10 @@ struct http_call {
     size_t body_share;       /* of server->memory: the body's, or its sink's */
     int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
     struct relay relay;      /* a streamed body on its way to its sink */
-    bool
-        sink_open; /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
-    atomic_bool
-        let_go; /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
+    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is
+                                (relay.h) */
+    atomic_bool let_go; /* resumed after a pause: what is left of the body may be in the library's
+                           buffer (library_reads.c) */
 
     /* work */
     struct pool_job job;                              /* one at a time */
@@ -122,14 +123,15 @@ struct http_call *call_new(struct io *io, struct connection *connection, struct 
 void call_ref(struct http_call *call);
 void call_unref(
     struct http_call *call); /* the last one ends it: on_done, memory back. Any thread */
-void call_unref_io(
-    struct http_call
-        *call); /* the same on its I/O thread, which keeps the memory for the next call */
+void call_unref_io(struct http_call *call); /* the same on its I/O thread, which keeps the memory
+                                               for the next call */
 void call_spares_free(struct io *io);
 
-/* Copies the request's header to the arena: http_header works on when the connection is gone. false: no memory. */
+/* Copies the request's header to the arena: http_header works on when the connection is gone.
+ * false: no memory. */
 bool call_keep_headers(struct http_call *call);
-/* I/O thread, inside a callback of the library. false: the server stops, nothing was suspended, the connection must be closed. */
+/* I/O thread, inside a callback of the library. false: the server stops, nothing was suspended, the
+ * connection must be closed. */
 bool call_suspend(struct http_call *call);
 void call_resume(struct http_call *call); /* any thread, once for each call_suspend */
 /* Runs fn(call) on the pool. */

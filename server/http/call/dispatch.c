@@ -25,7 +25,8 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 
 /* ---- the request line ---- */
 
-/* Each query parameter would cost 64 bytes of the connection's memory, and too many leave the request without any answer: the library sees none of them. */
+/* Each query parameter would cost 64 bytes of the connection's memory, and too many leave the
+ * request without any answer: the library sees none of them. */
 static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
     struct io *io = cls;
     struct connection *c = connection_of(mhd);
@@ -179,8 +180,9 @@ static enum MHD_Result proceed(struct http_call *call) {
     return MHD_NO;
 }
 
-/* Called first with the header, then for each piece of the body, then once the request is complete, and again after each resume. An answer is only ever
- * queued in the later calls: one queued in the first makes the library close the connection. */
+/* Called first with the header, then for each piece of the body, then once the request is complete,
+ * and again after each resume. An answer is only ever queued in the later calls: one queued in the
+ * first makes the library close the connection. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **context) {
@@ -192,7 +194,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (atomic_load(&call->stage) == STAGE_NEW) {
         return begin(call, url, method, version);
     }
-    /* With a chunked body the library goes on calling within the same buffer though the last call has suspended the connection. */
+    /* With a chunked body the library goes on calling within the same buffer though the last call
+     * has suspended the connection. */
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
     if (info != NULL && info->suspended != MHD_NO) {

@@ -4,7 +4,8 @@
 
 #include "http/server.h"
 
-/* Starts one daemon of the library, a thread with an epoll of its own that waits for connections from the acceptor. false: problem. */
+/* Starts one daemon of the library, a thread with an epoll of its own that waits for connections
+ * from the acceptor. false: problem. */
 bool dispatch_start(struct io *io, struct problem *problem);
 
 #endif

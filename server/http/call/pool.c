@@ -1,4 +1,5 @@
-/* The pool. Its queue needs no bound of its own: a job is part of a call, and calls are bounded by connections. */
+/* The pool. Its queue needs no bound of its own: a job is part of a call, and calls are bounded by
+ * connections. */
 #include "http/call/pool.h"
 #include "base/clock.h"
 #include "http/server.h"

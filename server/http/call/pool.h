@@ -1,4 +1,5 @@
-/* A fixed pool of threads that run jobs in order. Jobs that may last wait while all threads but one run such, so that short ones behind them never wait for long. Knows nothing of calls. */
+/* A fixed pool of threads that run jobs in order. Jobs that may last wait while all threads but one
+ * run such, so that short ones behind them never wait for long. Knows nothing of calls. */
 #ifndef HTTP_POOL_H
 #define HTTP_POOL_H
 
@@ -29,11 +30,10 @@ struct pool {
     bool stop;
 };
 bool pool_start(struct pool *pool, size_t n_threads);
-void pool_push(
-    struct pool *pool,
-    struct pool_job
-        *job); /* the job is the caller's memory and must live until it has run; once at a time */
-/* Runs what is queued, joins. false: a job still runs after patience_ns, nothing was freed; may be called again. */
+void pool_push(struct pool *pool, struct pool_job *job); /* the job is the caller's memory and must
+                                                            live until it has run; once at a time */
+/* Runs what is queued, joins. false: a job still runs after patience_ns, nothing was freed; may be
+ * called again. */
 bool pool_stop(struct pool *pool, int64_t patience_ns);
 
 #endif

@@ -1,6 +1,7 @@
 /* Bodies from the I/O thread to sinks on the pool.
  *
- * Two buffers: while the sink takes one slice the I/O thread gathers the next. It stops reading when that has become large, and goes on when the sink has got it. */
+ * Two buffers: while the sink takes one slice the I/O thread gathers the next. It stops reading
+ * when that has become large, and goes on when the sink has got it. */
 #include "http/call/relay.h"
 #include "http/call/call.h"
 #include "http/call/reply.h"
@@ -71,7 +72,8 @@ void relay_resume_all(struct http_server *server) {
 
 static void take_slice(struct http_call *call);
 
-/* What has come is the next slice. Under the lock; take_slice is to be pushed. A running relay holds its call: the connection may end meanwhile. */
+/* What has come is the next slice. Under the lock; take_slice is to be pushed. A running relay
+ * holds its call: the connection may end meanwhile. */
 static void slice_begin(struct http_call *call) {
     struct relay *r = &call->relay;
     const struct buf empty = r->slice;
@@ -149,8 +151,8 @@ static void go_on(struct http_call *call) {
         sink_abort(call);
     }
     if (next != NEXT_SLICE) {
-        call_unref(
-            call); /* with an end or an answer to come never the last: the connection is suspended */
+        call_unref(call); /* with an end or an answer to come never the last: the connection is
+                             suspended */
     }
     if (next == NEXT_ANSWER) {
         answer(call);
@@ -160,7 +162,8 @@ static void go_on(struct http_call *call) {
     }
 }
 
-/* The sink has filled the answer. The I/O thread finds that with the next bytes; should none come, the sweeper has the words. Under the lock: the connection stays this call's. */
+/* The sink has filled the answer. The I/O thread finds that with the next bytes; should none come,
+ * the sweeper has the words. Under the lock: the connection stays this call's. */
 static void leave_words(struct http_call *call) {
     struct buf text = {0};
     size_t size = 0;
@@ -269,7 +272,8 @@ bool relay_is_full(struct http_call *call) {
     return call->relay.arriving.size >= FULL_BYTES;
 }
 
-/* The connection is suspended before anyone can see that it waits: a resume that overtakes its suspend is lost by the library. */
+/* The connection is suspended before anyone can see that it waits: a resume that overtakes its
+ * suspend is lost by the library. */
 bool relay_wait(struct http_call *call) {
     struct relay *r = &call->relay;
     if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {

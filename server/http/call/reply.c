@@ -33,7 +33,8 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
     return true;
 }
 
-/* Counts an answer that is held until the client has taken it. Where the call has changed something already there is no way back. */
+/* Counts an answer that is held until the client has taken it. Where the call has changed something
+ * already there is no way back. */
 static bool hold(struct http_call *call, size_t size) {
     if (call->match.route == NULL || !call->match.route->changes) {
         return memory_hold(&call->server->memory, &call->reply_share, size);
@@ -207,7 +208,8 @@ bool reply_each_header(const struct http_call *call,
     return ok;
 }
 
-/* An answer without a body to a request that would have one with another method, or without its condition: how long that would be nobody knows. */
+/* An answer without a body to a request that would have one with another method, or without its
+ * condition: how long that would be nobody knows. */
 static bool length_unknown(const struct http_call *call) {
     return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM &&
                                          call->reply.length == UINT64_MAX && call_is_head(call));
@@ -291,8 +293,9 @@ static ssize_t no_body(void *cls, uint64_t position, char *out, size_t most) {
 }
 #endif
 
-/* A response without a body and without Content-Length, since the length of the body that it stands for is not known. Before 0.9.77.1 the library can send that only as a response that ends with
- * the connection. */
+/* A response without a body and without Content-Length, since the length of the body that it stands
+ * for is not known. Before 0.9.77.1 the library can send that only as a response that ends with the
+ * connection. */
 static struct MHD_Response *response_without_length(void) {
     static char none[1];
 #if MHD_VERSION >= 0x00097701

@@ -1,4 +1,5 @@
-/* When an answer is compressed: the client takes it, it is text of some length, and the route is not one whose time counts for more than its length. */
+/* When an answer is compressed: the client takes it, it is text of some length, and the route is
+ * not one whose time counts for more than its length. */
 #include "http/call/reply_coding.h"
 #include "base/etag.h"
 #include "http/server.h"

@@ -1,5 +1,6 @@
-/* The route tree. A segment is tried as a literal first, then as a placeholder with ":verb" behind it, then as a plain placeholder;
- * a branch that ends nowhere is given up for the next, so "/jobs/active" and "/jobs/{id}/events" may stand side by side. */
+/* The route tree. A segment is tried as a literal first, then as a placeholder with ":verb" behind
+ * it, then as a plain placeholder; a branch that ends nowhere is given up for the next, so
+ * "/jobs/active" and "/jobs/{id}/events" may stand side by side. */
 #include "http/call/router.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ void router_free(struct router *router) {
     free(router);
 }
 
-/* The child for this segment of a pattern, made if it is not there. NULL: no memory or malformed. */
+/* The child for this segment of a pattern, made if it is not there. NULL: no memory or malformed.
+ */
 static struct node *node_step(struct node *parent, const char *segment, size_t n) {
     enum node_kind kind = NODE_LITERAL;
     if (n > 0 && segment[0] == '{') {
@@ -213,7 +215,8 @@ static bool values_take(const struct walk *walk, struct arena *arena, struct rou
     return true;
 }
 
-/* Names are read off the pattern: they are few, and two routes may name the same place differently. */
+/* Names are read off the pattern: they are few, and two routes may name the same place differently.
+ */
 const char *router_value(const struct router_match *match, const char *name) {
     if (match->route == NULL) {
         return NULL;

@@ -12,15 +12,16 @@
 struct router;
 
 struct router_match {
-    const struct http_route *route; /* NULL: the path is none, or has no such method */
-    bool known_path;                /* the path exists, with whatever method */
-    const char *values
-        [ROUTER_MAX_PARAMS]; /* decoded segments of the placeholders, in order; one before ":verb" is copied to the arena */
+    const struct http_route *route;        /* NULL: the path is none, or has no such method */
+    bool known_path;                       /* the path exists, with whatever method */
+    const char *values[ROUTER_MAX_PARAMS]; /* decoded segments of the placeholders, in order; one
+                                              before ":verb" is copied to the arena */
     size_t n_values;
     const char *allow; /* "GET, HEAD, OPTIONS": what Allow says; set when known_path */
 };
 
-/* NULL: a route is wrong or given twice (problem names it), or no memory. The routes must outlive the router. */
+/* NULL: a route is wrong or given twice (problem names it), or no memory. The routes must outlive
+ * the router. */
 struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem);
 void router_free(struct router *router);
 /* skip: number of leading segments that are the base path. false: out of memory. */

@@ -1,7 +1,9 @@
 /* Streamed answers.
  *
- * `filling` says who owns the call's job: set, there is exactly one job queued, running, or waiting among the watchers, and it holds a reference to the
- * call, which may outlive the connection. `starved` says that the connection is suspended for want of bytes; whoever clears it resumes it. */
+ * `filling` says who owns the call's job: set, there is exactly one job queued, running, or waiting
+ * among the watchers, and it holds a reference to the call, which may outlive the connection.
+ * `starved` says that the connection is suspended for want of bytes; whoever clears it resumes it.
+ */
 #include "http/call/stream.h"
 #include "base/clock.h"
 #include "http/call/reply.h"
@@ -14,13 +16,13 @@
 #define REFILL (STREAM_BUFFER / 4) /* less than this waiting: more is asked for */
 
 struct stream {
-    pthread_mutex_t
-        lock; /* guards ready, taken, state, filling, starved, abandoned; only the library's own locks are taken under it */
-    struct buf ready;             /* filled, to be sent */
-    size_t taken;                 /* bytes of ready that are sent */
-    struct buf fresh;             /* being filled; the job's */
-    struct buf coded;             /* what comes of fresh; the job's */
-    struct encoder *encoder;      /* NULL: it is sent as it is; the job's */
+    pthread_mutex_t lock;    /* guards ready, taken, state, filling, starved, abandoned; only the
+                                library's own locks are taken under it */
+    struct buf ready;        /* filled, to be sent */
+    size_t taken;            /* bytes of ready that are sent */
+    struct buf fresh;        /* being filled; the job's */
+    struct buf coded;        /* what comes of fresh; the job's */
+    struct encoder *encoder; /* NULL: it is sent as it is; the job's */
     enum http_stream_state state; /* what `next` said last */
     bool filling, starved, abandoned;
     int64_t wait_ns;  /* how long HTTP_STREAM_WAIT lasts */
@@ -41,7 +43,8 @@ static size_t waiting_bytes(const struct stream *s) {
     return s->ready.size - s->taken;
 }
 
-/* Enough waits for the client. With the memory for bodies and answers used up one piece is enough: streams go on, but ahead of nobody. */
+/* Enough waits for the client. With the memory for bodies and answers used up one piece is enough:
+ * streams go on, but ahead of nobody. */
 static bool is_full(const struct http_call *call, const struct stream *s) {
     return waiting_bytes(s) >=
            (memory_has_room(&call->server->memory, STREAM_BUFFER) ? STREAM_BUFFER : 1);
@@ -51,7 +54,8 @@ static bool is_full(const struct http_call *call, const struct stream *s) {
 static enum http_stream_state ask(struct http_call *call, struct stream *s, int64_t now) {
     (void)pthread_mutex_lock(&s->lock);
     bool full = is_full(call, s);
-    /* Not abandoned: the connection is still this call's. One that waits for events may wait for long: the client that has left is not waited for. */
+    /* Not abandoned: the connection is still this call's. One that waits for events may wait for
+     * long: the client that has left is not waited for. */
     bool left = s->abandoned || (s->until_ns != 0 && http_gone(call));
     (void)pthread_mutex_unlock(&s->lock);
     if (left) {

@@ -1,4 +1,5 @@
-/* Streamed answers: a buffer between the pool, which fills it, and the I/O thread, which sends it. */
+/* Streamed answers: a buffer between the pool, which fills it, and the I/O thread, which sends it.
+ */
 #ifndef HTTP_STREAM_H
 #define HTTP_STREAM_H
 

@@ -135,7 +135,8 @@ uint64_t watchers_pokes(struct watchers *w) {
 
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns) {
     (void)pthread_mutex_lock(&w->lock);
-    /* What changed since the last check began would otherwise be missed; a poke that is not served yet will find the call in the list. */
+    /* What changed since the last check began would otherwise be missed; a poke that is not served
+     * yet will find the call in the list. */
     call->watch_deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
     call->watch_next = w->first;
     w->first = call;

@@ -1,4 +1,5 @@
-/* Watchers: calls that wait for something to change. A thread puts them on the pool when the server is poked or their time is over. */
+/* Watchers: calls that wait for something to change. A thread puts them on the pool when the server
+ * is poked or their time is over. */
 #ifndef HTTP_WATCH_H
 #define HTTP_WATCH_H
 
@@ -27,9 +28,11 @@ void watchers_stop(struct watchers *w);
 /* Once the pool has ended: lets go of what was added. */
 void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
-/* Puts the call's job on the pool when the server has been poked more often than `seen`, or at the deadline. job_run is set; the caller's reference is the job's. */
+/* Puts the call's job on the pool when the server has been poked more often than `seen`, or at the
+ * deadline. job_run is set; the caller's reference is the job's. */
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns);
-/* Runs the check that http_watch asked for, on a pool thread: now, and again whenever the call's turn comes. */
+/* Runs the check that http_watch asked for, on a pool thread: now, and again whenever the call's
+ * turn comes. */
 void watch_begin(struct http_call *call);
 
 #endif

@@ -19,7 +19,8 @@ struct address {
 #define ADDRESS_TEXT_SIZE 48
 
 struct address address_of_sockaddr(const struct sockaddr *sa);
-/* A literal: "10.0.0.1", "::1", "[::1]", each of them with a port behind ("10.0.0.1:80", "[::1]:80"), which is dropped. */
+/* A literal: "10.0.0.1", "::1", "[::1]", each of them with a port behind ("10.0.0.1:80",
+ * "[::1]:80"), which is dropped. */
 bool address_parse(const char *text, size_t n, struct address *out);
 void address_format(const struct address *a,
                     char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
@@ -48,7 +49,8 @@ struct address_counts {
 bool address_counts_init(struct address_counts *c,
                          size_t capacity); /* capacity: distinct addresses at once */
 void address_counts_done(struct address_counts *c);
-/* One more of this address, unless it has `limit` already (or the table is full): false, and nothing counted. */
+/* One more of this address, unless it has `limit` already (or the table is full): false, and
+ * nothing counted. */
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit);
 void address_counts_leave(struct address_counts *c, const struct address *a);
 

@@ -1,4 +1,5 @@
-/* Deadlines of one connection. A sweep that finds a new epoch only notes where the counters stand; so a deadline may be late by one sweep, never early. */
+/* Deadlines of one connection. A sweep that finds a new epoch only notes where the counters stand;
+ * so a deadline may be late by one sweep, never early. */
 #include "http/net/deadline.h"
 #include <string.h>
 

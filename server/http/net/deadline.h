@@ -1,4 +1,5 @@
-/* Deadlines of one connection: what it may take for the phase it is in. Pure: time and counters come in, a verdict goes out. */
+/* Deadlines of one connection: what it may take for the phase it is in. Pure: time and counters
+ * come in, a verdict goes out. */
 #ifndef HTTP_DEADLINE_H
 #define HTTP_DEADLINE_H
 
@@ -36,9 +37,9 @@ struct deadline_view {
     enum phase phase;
     uint64_t received; /* bytes that came, the kernel's count; 0 where it keeps none */
     uint64_t taken;    /* bytes of bodies the server took */
-    uint64_t
-        sent; /* any number that changes when the client takes some of the answer; the count of bytes where counted is true */
-    bool counted; /* received and sent are counts of bytes */
+    uint64_t sent; /* any number that changes when the client takes some of the answer; the count of
+                      bytes where counted is true */
+    bool counted;  /* received and sent are counts of bytes */
 };
 
 struct deadline {

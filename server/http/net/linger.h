@@ -1,5 +1,5 @@
-/* Lingering closes: a descriptor whose answer is written is read for a bounded while longer, so that bytes still coming do not turn into a reset that
- * overtakes the answer. One thread. */
+/* Lingering closes: a descriptor whose answer is written is read for a bounded while longer, so
+ * that bytes still coming do not turn into a reset that overtakes the answer. One thread. */
 #ifndef HTTP_LINGER_H
 #define HTTP_LINGER_H
 
@@ -23,7 +23,8 @@ struct lingerer {
     struct lingering *state; /* the thread's own */
 };
 bool linger_start(struct lingerer *linger);
-/* Takes the descriptor: shuts its write side, reads until the peer closes or the time is over, closes. Any thread, does not block. */
+/* Takes the descriptor: shuts its write side, reads until the peer closes or the time is over,
+ * closes. Any thread, does not block. */
 void linger_add(struct lingerer *linger, int fd);
 void linger_stop(struct lingerer *linger); /* closes all */
 

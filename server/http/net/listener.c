@@ -1,4 +1,5 @@
-/* The acceptor: takes connections, refuses those beyond a limit with an answer, deals the others out to the I/O threads in turn. */
+/* The acceptor: takes connections, refuses those beyond a limit with an answer, deals the others
+ * out to the I/O threads in turn. */
 #include "http/net/listener.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -28,7 +28,8 @@ struct listener {
     atomic_bool closed; /* accepts no more: what waited in the kernel's queue has been taken */
 };
 
-/* Binds (or takes systemd's sockets) without accepting yet. false: problem; nothing is left open. */
+/* Binds (or takes systemd's sockets) without accepting yet. false: problem; nothing is left open.
+ */
 bool listener_open(struct listener *listener, const char *address, struct problem *problem);
 bool listener_start(struct listener *listener, struct http_server *server);
 void listener_wake(struct listener *listener); /* drain or stop began */

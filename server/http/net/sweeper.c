@@ -1,5 +1,5 @@
-/* The sweeper. It holds a connection's lock while it looks at the descriptor, and all it does there cannot block: TCP_INFO, a shutdown, and for a 408
- * one send to a socket whose buffer is empty. */
+/* The sweeper. It holds a connection's lock while it looks at the descriptor, and all it does there
+ * cannot block: TCP_INFO, a shutdown, and for a 408 one send to a socket whose buffer is empty. */
 #include "http/net/sweeper.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,9 +24,8 @@ static void cut(struct http_server *server, struct connection *c, uint64_t state
     metric_add(server->metrics.timeouts, 1);
     if (verdict == VERDICT_ANSWER && c->last_words != NULL) {
         body_write(c->fd, c->last_words, c->last_words_size);
-        (void)shutdown(
-            c->fd,
-            SHUT_WR); /* what still comes is read for a while, so that no reset overtakes the answer */
+        (void)shutdown(c->fd, SHUT_WR); /* what still comes is read for a while, so that no reset
+                                           overtakes the answer */
         return;
     }
     if (verdict == VERDICT_TIMEOUT) {
@@ -36,7 +35,8 @@ static void cut(struct http_server *server, struct connection *c, uint64_t state
     (void)shutdown(c->fd, SHUT_RDWR); /* the library sees the end and closes it */
 }
 
-/* A call is under way: nothing is due from the client but that it stays. true: it has left just now. */
+/* A call is under way: nothing is due from the client but that it stays. true: it has left just
+ * now. */
 static bool leaves(struct connection *c) {
     struct tcp_progress progress;
     if (atomic_load(&c->gone)) {
@@ -65,8 +65,9 @@ static void look(struct http_server *server, struct connection *c,
                                  .taken = atomic_load(&c->body),
                                  .sent = progress.sent,
                                  .counted = progress.counted};
-    /* The library takes a read that gave less than it asked for to mean that nothing more is there. An end that arrived before that read makes no further
-     * edge in its epoll: without this one it would go unnoticed until a deadline. */
+    /* The library takes a read that gave less than it asked for to mean that nothing more is there.
+     * An end that arrived before that read makes no further edge in its epoll: without this one it
+     * would go unnoticed until a deadline. */
     bool reading = phase == PHASE_HEADER || phase == PHASE_IDLE || phase == PHASE_BODY ||
                    phase == PHASE_DISCARD;
     if (reading && progress.ended) {

@@ -141,12 +141,14 @@ const char *decoder_fault(const struct decoder *d) {
                                    : "it ends too early, as if it were cut off";
 }
 
-/* Two bytes tell zlib's wrapping from none (RFC 1950 2.2: method 8, and the two are a multiple of 31). */
+/* Two bytes tell zlib's wrapping from none (RFC 1950 2.2: method 8, and the two are a multiple of
+ * 31). */
 static bool is_wrapped(unsigned first, unsigned second) {
     return (first & 15) == 8 && (first >> 4) <= 7 && (first * 256 + second) % 31 == 0;
 }
 
-/* zlib is asked for room bytes of output; what it says, but that it wants more input is no error. */
+/* zlib is asked for room bytes of output; what it says, but that it wants more input is no error.
+ */
 static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room,
                         size_t *n_room) {
     d->z.next_in = (unsigned char *)(uintptr_t)bytes;
@@ -176,7 +178,8 @@ static const char *fault_of(const struct decoder *d, int result) {
     return d->z.msg != NULL ? d->z.msg : "it is damaged";
 }
 
-/* deflate: chooses the wrapping by the first two bytes. The first is kept until the second is there. */
+/* deflate: chooses the wrapping by the first two bytes. The first is kept until the second is
+ * there. */
 static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, size_t *taken,
                                           size_t n, char *room, size_t *n_out) {
     if (!d->holds) {
@@ -217,7 +220,8 @@ enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, 
         int result = inflate_into(d, bytes + *taken, &in, room + *n_out, &out);
         *taken += in;
         *n_out += out;
-        /* Taken whole, but the output is full: what zlib still has of it is some thousand bytes, for which there is more room, so that nothing waits without input. */
+        /* Taken whole, but the output is full: what zlib still has of it is some thousand bytes,
+         * for which there is more room, so that nothing waits without input. */
         if (result == Z_OK && *taken == n && *n_out == DECODER_OUTPUT) {
             in = 0;
             out = DECODER_ROOM - *n_out;

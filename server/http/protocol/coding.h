@@ -1,5 +1,6 @@
-/* Content codings: gzip and deflate, undone as a body comes, done for an answer where that pays. zlib does both.
- * gzip is RFC 1952, several members one behind the other included; deflate is RFC 1950, and RFC 1951 without its wrapping, which many send under that name. */
+/* Content codings: gzip and deflate, undone as a body comes, done for an answer where that pays.
+ * zlib does both. gzip is RFC 1952, several members one behind the other included; deflate is RFC
+ * 1950, and RFC 1951 without its wrapping, which many send under that name. */
 #ifndef HTTP_CODING_H
 #define HTTP_CODING_H
 
@@ -11,7 +12,8 @@ enum coding { CODING_IDENTITY, CODING_GZIP, CODING_DEFLATE };
 
 /* The value of Content-Encoding; NULL is identity. false: none of ours. */
 bool coding_of_content(const char *value, enum coding *out);
-/* What Accept-Encoding prefers of gzip, deflate and identity; NULL is identity (RFC 9110 12.5.3: whoever says nothing gets what everybody can read). */
+/* What Accept-Encoding prefers of gzip, deflate and identity; NULL is identity (RFC 9110 12.5.3:
+ * whoever says nothing gets what everybody can read). */
 enum coding coding_accepted(const char *value);
 /* "gzip", "deflate"; NULL for identity. */
 const char *coding_name(enum coding coding);
@@ -25,11 +27,13 @@ enum decoder_state { DECODER_MORE, DECODER_FAULT, DECODER_NO_MEMORY };
 
 struct decoder *decoder_new(enum coding coding); /* NULL: no memory */
 void decoder_free(struct decoder *decoder);      /* NULL is allowed */
-/* Takes from bytes[n] what gives about DECODER_OUTPUT at most, says how much it took (all of it unless the output is long) and what came of it: out[*n_out], in room
- * [DECODER_ROOM]. FAULT: decoder_fault says why. */
+/* Takes from bytes[n] what gives about DECODER_OUTPUT at most, says how much it took (all of it
+ * unless the output is long) and what came of it: out[*n_out], in room [DECODER_ROOM]. FAULT:
+ * decoder_fault says why. */
 enum decoder_state decoder_step(struct decoder *decoder, const char *bytes, size_t n, size_t *taken,
                                 char *room, size_t *n_out);
-/* What is wrong, if the body ended here: the fault that a step found, or that it is cut off. NULL: it may end, behind the end of a member or before anything came. */
+/* What is wrong, if the body ended here: the fault that a step found, or that it is cut off. NULL:
+ * it may end, behind the end of a member or before anything came. */
 const char *decoder_fault(const struct decoder *decoder);
 
 /* ---- an answer ---- */

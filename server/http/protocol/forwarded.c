@@ -4,7 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* One element of a comma-separated list, blanks trimmed; quoted commas are respected. Returns where the next one begins, NULL: none. */
+/* One element of a comma-separated list, blanks trimmed; quoted commas are respected. Returns where
+ * the next one begins, NULL: none. */
 static const char *element(const char *list, const char **out, size_t *n) {
     while (*list == ' ' || *list == '\t' || *list == ',') {
         list++;
@@ -59,7 +60,8 @@ static bool pair(const char *text, size_t n, const char *key, const char **out, 
     return false;
 }
 
-/* Walks one list from its right end: each address was noted by the one right of it, so the first that is not trusted is the client. */
+/* Walks one list from its right end: each address was noted by the one right of it, so the first
+ * that is not trusted is the client. */
 #define MAX_HOPS 32
 static bool rightmost_foreign(const struct http_call *call, const char *list, bool forwarded,
                               struct address *out) {

@@ -1,6 +1,8 @@
-/* What the library takes without a word and a proxy in front may read otherwise is found here: fields given twice, names that are no tokens,
- * folded lines (the library glues the second line to the *name*), fields without a name (it drops them), NUL bytes and bare line feeds. All but the first
- * two show in the addresses of the strings: they still lie where they arrived, and each line must begin where the one before it ends. */
+/* What the library takes without a word and a proxy in front may read otherwise is found here:
+ * fields given twice, names that are no tokens, folded lines (the library glues the second line to
+ * the *name*), fields without a name (it drops them), NUL bytes and bare line feeds. All but the
+ * first two show in the addresses of the strings: they still lie where they arrived, and each line
+ * must begin where the one before it ends. */
 #include "http/protocol/headers.h"
 #include <stddef.h>
 #include <string.h>
@@ -176,7 +178,8 @@ bool headers_check_limits(const struct headers *h, struct problem *problem) {
     return true;
 }
 
-/* The value of Content-Type's charset in value[size]; false: none. What is quoted loses its quotes. */
+/* The value of Content-Type's charset in value[size]; false: none. What is quoted loses its quotes.
+ */
 static bool find_charset(const char *type, char *value, size_t size) {
     for (const char *at = type != NULL ? strchr(type, ';') : NULL; at != NULL;
          at = strchr(at, ';')) {

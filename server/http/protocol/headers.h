@@ -1,4 +1,5 @@
-/* The request header: one pass that takes what the server itself needs and finds what makes the framing ambiguous. */
+/* The request header: one pass that takes what the server itself needs and finds what makes the
+ * framing ambiguous. */
 #ifndef HTTP_HEADERS_H
 #define HTTP_HEADERS_H
 
@@ -12,7 +13,8 @@
 #define HEADERS_MAX_BYTES (12 * 1024) /* 431 above */
 #define HEADERS_MAX_COUNT 100
 
-/* The first field of each name, NULL: none. The text is the library's and lives as long as the request. */
+/* The first field of each name, NULL: none. The text is the library's and lives as long as the
+ * request. */
 struct headers {
     const char *host;
     const char *origin;
@@ -46,13 +48,14 @@ struct headers {
     int64_t length; /* of the body; 0: none; -1: not known (chunked) */
 };
 
-/* method and version as the library gave them. in_place: it leaves the strings of the header where they arrived, so that they must lie behind each other
- * without a gap. */
+/* method and version as the library gave them. in_place: it leaves the strings of the header where
+ * they arrived, so that they must lie behind each other without a gap. */
 void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method,
                   const char *version, bool in_place);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
-/* What they say of a body that will be taken: text is UTF-8 (ASCII is part of it), and PUT sends the whole. */
+/* What they say of a body that will be taken: text is UTF-8 (ASCII is part of it), and PUT sends
+ * the whole. */
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem);
 /* Too many, too large, an expectation that is not 100-continue. */
 bool headers_check_limits(const struct headers *h, struct problem *problem);

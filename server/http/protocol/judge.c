@@ -1,4 +1,5 @@
-/* The first look at a request. The order matters: first what decides where the request ends, then what it is, then who sent it, then where it goes. */
+/* The first look at a request. The order matters: first what decides where the request ends, then
+ * what it is, then who sent it, then where it goes. */
 #include "http/protocol/judge.h"
 #include "base/ids.h"
 #include "http/protocol/forwarded.h"
@@ -21,7 +22,8 @@ static bool id_is_sane(const char *id) {
     return n > 0 && n < CALL_ID_SIZE;
 }
 
-/* An id must be unique, not secret: no system call for each. The mixing (splitmix64) is a bijection, so the I/O thread never makes the same twice. */
+/* An id must be unique, not secret: no system call for each. The mixing (splitmix64) is a
+ * bijection, so the I/O thread never makes the same twice. */
 static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
     if (io->id_seed == 0) {
         io->id_seed = ids_random() | 1;
@@ -68,7 +70,8 @@ static void take_content_type(struct http_call *call) {
     }
 }
 
-/* The parts of the request line still lie one behind the other: a NUL byte in the target shows as a gap. */
+/* The parts of the request line still lie one behind the other: a NUL byte in the target shows as a
+ * gap. */
 static bool check_line(const struct http_call *call, const char *url, const char *version,
                        struct problem *problem) {
     uintptr_t gap = (uintptr_t)version - (uintptr_t)url;
@@ -101,7 +104,8 @@ static size_t base_segments(const struct http_call *call) {
     return base->n_segments;
 }
 
-/* A client behind a trusted proxy is counted by its calls; one that came itself was counted when it connected. */
+/* A client behind a trusted proxy is counted by its calls; one that came itself was counted when it
+ * connected. */
 static bool check_address(struct http_call *call, struct problem *problem) {
     struct http_server *server = call->server;
     int64_t limit = server->settings.max_connections_per_address;

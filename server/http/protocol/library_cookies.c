@@ -1,7 +1,9 @@
-/* The library takes every Cookie header apart into its 32 KiB of memory. When that is not enough it closes the connection, frees the memory, and then reads the
- * header fields that stood in it (0.9.75, parse_connection_headers: valgrind shows it with 5,000 cookies). Nobody here needs its cookies, so it is told that there
- * are none: it asks for the header through MHD_lookup_connection_value_n, by way of the dynamic linker, and finds the function of that name here. Our own code
- * sees the header among all the others. */
+/* The library takes every Cookie header apart into its 32 KiB of memory. When that is not enough it
+ * closes the connection, frees the memory, and then reads the header fields that stood in it
+ * (0.9.75, parse_connection_headers: valgrind shows it with 5,000 cookies). Nobody here needs its
+ * cookies, so it is told that there are none: it asks for the header through
+ * MHD_lookup_connection_value_n, by way of the dynamic linker, and finds the function of that name
+ * here. Our own code sees the header among all the others. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "http/protocol/library_cookies.h"
 #include <dlfcn.h>

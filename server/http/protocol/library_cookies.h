@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Finds the library's own MHD_lookup_connection_value_n. Before any daemon is started; false: it cannot be found, or the library would not find ours. */
+/* Finds the library's own MHD_lookup_connection_value_n. Before any daemon is started; false: it
+ * cannot be found, or the library would not find ours. */
 bool library_cookies_init(void);
 
 #endif

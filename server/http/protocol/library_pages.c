@@ -1,6 +1,8 @@
-/* The library answers what it refuses itself with pages of HTML. It does so through MHD_queue_response, which it calls like any program would, by way of
- * the dynamic linker: a function of that name in the executable is found first. Ours writes the problem document on the descriptor and says no, whereupon
- * the library closes the connection. Our own answers go past it. */
+/* The library answers what it refuses itself with pages of HTML. It does so through
+ * MHD_queue_response, which it calls like any program would, by way of the dynamic linker: a
+ * function of that name in the executable is found first. Ours writes the problem document on the
+ * descriptor and says no, whereupon the library closes the connection. Our own answers go past it.
+ */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "http/protocol/library_pages.h"
 #include "http/call/body.h"
@@ -49,7 +51,8 @@ static const struct meaning MEANINGS[] = {
 };
 
 static struct meaning meaning_of(unsigned status, const struct http_call *call) {
-    /* The header is judged and its body is chunked: what has no room in the connection's memory is the line before a chunk, or a trailer. */
+    /* The header is judged and its body is chunked: what has no room in the connection's memory is
+     * the line before a chunk, or a trailer. */
     if (call != NULL && call->begun && call->headers.chunked && status != 413) {
         return (struct meaning){status, PROBLEM_BAD_FRAMING,
                                 "a chunk is malformed: its line with its extensions, or a trailer, "

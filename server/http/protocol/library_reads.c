@@ -1,9 +1,12 @@
-/* The library takes the end of what a client sends for the end of the client: a read that gives 0 closes the connection, in whatever state it is. But a
- * client that has shut down its sending side behind a complete request still waits for the answer. Such a read happens when a connection is resumed, and
- * the call's work would be done and its answer lost. So it is told "nothing there" instead while the whole request has arrived, and once after a paused
- * body was let go on, for the rest of the body may lie in the library's buffer. When the answer is sent, or the rest of the body is taken and was not all,
- * it reads again and finds the end. Resets are told as they are.
- * It calls recv by way of the dynamic linker and finds the function of that name here, as with library_pages.c. */
+/* The library takes the end of what a client sends for the end of the client: a read that gives 0
+ * closes the connection, in whatever state it is. But a client that has shut down its sending side
+ * behind a complete request still waits for the answer. Such a read happens when a connection is
+ * resumed, and the call's work would be done and its answer lost. So it is told "nothing there"
+ * instead while the whole request has arrived, and once after a paused body was let go on, for the
+ * rest of the body may lie in the library's buffer. When the answer is sent, or the rest of the
+ * body is taken and was not all, it reads again and finds the end. Resets are told as they are. It
+ * calls recv by way of the dynamic linker and finds the function of that name here, as with
+ * library_pages.c. */
 #undef _FORTIFY_SOURCE /* its inline recv would be a second definition */
 #define _GNU_SOURCE    /* RTLD_NEXT */
 #include "http/protocol/library_reads.h"

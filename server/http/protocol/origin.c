@@ -1,5 +1,5 @@
-/* Browsers. A page of another site can make a browser send requests here: under its own name (Origin tells), or under ours after it has made its name
- * point to this address (Host tells). */
+/* Browsers. A page of another site can make a browser send requests here: under its own name
+ * (Origin tells), or under ours after it has made its name point to this address (Host tells). */
 #include "http/protocol/origin.h"
 #include "http/protocol/forwarded.h"
 #include "http/server.h"

@@ -1,4 +1,5 @@
-/* Decoding of the request target. The path is split at '/' before anything is decoded, so that an escape can never make a new segment. */
+/* Decoding of the request target. The path is split at '/' before anything is decoded, so that an
+ * escape can never make a new segment. */
 #include "http/protocol/target.h"
 #include "base/utf8.h"
 #include <stdint.h>

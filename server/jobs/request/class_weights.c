@@ -1,4 +1,5 @@
-/* Weights by class: sorted as the core sorts classes, then held against the values that the target has. */
+/* Weights by class: sorted as the core sorts classes, then held against the values that the target
+ * has. */
 #include "jobs/request/class_weights.h"
 
 #include "base/json_read.h"

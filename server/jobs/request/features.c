@@ -1,4 +1,5 @@
-/* The options of `features`: missing values, categories, text, standardising. Bases are in bases.c. */
+/* The options of `features`: missing values, categories, text, standardising. Bases are in bases.c.
+ */
 #include "jobs/request/features.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* How the inputs of a job become features: the members of `features` in a job's body beside include and exclude. The same text is what a client writes, what the stored
- * specification holds and what a model's description shows. */
+/* How the inputs of a job become features: the members of `features` in a job's body beside include
+ * and exclude. The same text is what a client writes, what the stored specification holds and what
+ * a model's description shows. */
 #ifndef JOBS_FEATURES_H
 #define JOBS_FEATURES_H
 
@@ -26,20 +27,23 @@ struct jobs_features {
     dn_missing_number missing_number;
     dn_missing_category missing_category;
     bool missing_indicator;
-    bool
-        automatic; /* the encoding of categories is not chosen yet: `categorical` is to be set by what the algorithm needs */
+    bool automatic; /* the encoding of categories is not chosen yet: `categorical` is to be set by
+                       what the algorithm needs */
     dn_categorical categorical;
     dn_unseen_rule unseen;
     dn_text_spec text;
-    dn_basis_spec *
-        bases; /* [n_bases]; columns are places among the inputs, NULL: all numeric and boolean ones */
+    dn_basis_spec *bases; /* [n_bases]; columns are places among the inputs, NULL: all numeric and
+                             boolean ones */
     size_t n_bases;
 };
 
-/* What stands where a client says nothing: standardising as the algorithm does, the rest as encoder.h has it, the encoding automatic. */
+/* What stands where a client says nothing: standardising as the algorithm does, the rest as
+ * encoder.h has it, the encoding automatic. */
 struct jobs_features jobs_features_default(const dn_algorithm *algorithm);
-/* Reads standardize, missing, categorical, text and basis of `object`, whose pointer is `parent`; members that are not there leave *out as it is. inputs [n_inputs] are the job's, in feature order;
- * NULL: they are not known, and what depends on them is not judged. Every fault is noted. Arrays live in the arena. */
+/* Reads standardize, missing, categorical, text and basis of `object`, whose pointer is `parent`;
+ * members that are not there leave *out as it is. inputs [n_inputs] are the job's, in feature
+ * order; NULL: they are not known, and what depends on them is not judged. Every fault is noted.
+ * Arrays live in the arena. */
 void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
                         size_t n_inputs, struct arena *arena, struct jobs_features *out,
                         struct problem *problem);
@@ -48,10 +52,12 @@ void jobs_features_write(const struct jobs_features *features, const struct jobs
                          size_t n_inputs, struct json_writer *w);
 /* What a column is to the core. The name is borrowed. */
 dn_table_column jobs_table_column(const struct jobs_column *column);
-/* The places of columns[n] as an encoder's description has them, in the arena; NULL where all are features. false: no memory. */
+/* The places of columns[n] as an encoder's description has them, in the arena; NULL where all are
+ * features. false: no memory. */
 bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
                          const dn_index_filter **out);
-/* The description for an encoder of a table whose column columns[i] is input i. Borrows `columns` and the bases; the places are the caller's to add. */
+/* The description for an encoder of a table whose column columns[i] is input i. Borrows `columns`
+ * and the bases; the places are the caller's to add. */
 dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns,
                                    size_t n);
 

@@ -1,4 +1,5 @@
-/* The job's specification as text and back. Parameters are written by kind (numbers, words), columns as parallel lists: what the typed readers of base take. */
+/* The job's specification as text and back. Parameters are written by kind (numbers, words),
+ * columns as parallel lists: what the typed readers of base take. */
 #include "jobs/request/spec.h"
 
 #include "base/json_read.h"
@@ -38,7 +39,8 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* Which places are features: kind and number for each column, and the places of all; nothing where no column chooses. */
+/* Which places are features: kind and number for each column, and the places of all; nothing where
+ * no column chooses. */
 static void places_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
@@ -289,7 +291,8 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
     return columns;
 }
 
-/* Every name must be a parameter: without this, one that a later binary renamed would be ignored. */
+/* Every name must be a parameter: without this, one that a later binary renamed would be ignored.
+ */
 static bool params_known(const json_t *object, const dn_algorithm *algorithm,
                          struct problem *problem) {
     for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;

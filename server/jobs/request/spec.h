@@ -1,4 +1,5 @@
-/* A job as it will be run: complete, validated, self-contained (a worker needs nothing but this and the dataset's chunks). Stored as JSON text. */
+/* A job as it will be run: complete, validated, self-contained (a worker needs nothing but this and
+ * the dataset's chunks). Stored as JSON text. */
 #ifndef JOBS_SPEC_H
 #define JOBS_SPEC_H
 
@@ -25,8 +26,9 @@ struct jobs_validation {
     const char *dataset; /* NULL: none */
     int64_t version, id;
     bool weighted; /* its rows have weights too: a column of the same name */
-    const struct jobs_column *
-        columns; /* [n_inputs, and 1 with a target, and 1 when weighted] target, inputs and weight as they are in it, each read as the job's column is */
+    const struct jobs_column
+        *columns; /* [n_inputs, and 1 with a target, and 1 when weighted] target, inputs and weight
+                     as they are in it, each read as the job's column is */
 };
 
 struct jobs_spec {
@@ -44,8 +46,8 @@ struct jobs_spec {
     double holdout;                    /* 0: none */
     size_t folds;                      /* 0: none */
     struct jobs_validation validation; /* of the three at most one */
-    bool
-        curves; /* metrics of the training and the validation rows come with curves; not with folds */
+    bool curves; /* metrics of the training and the validation rows come with curves; not with folds
+                  */
     uint64_t seed;
     double seconds; /* 0: no limit */
     int64_t memory_bytes;
@@ -63,13 +65,16 @@ static inline size_t jobs_spec_first_input(const struct jobs_spec *spec) {
 }
 /* The stored name of a warning that a post can report before the training does; "": any other. */
 const char *jobs_warning_code(dn_warning_code code);
-/* As JSON text: what a client may write of it as a client writes it, columns as parallel lists. Seeds up to 2^53. */
+/* As JSON text: what a client may write of it as a client writes it, columns as parallel lists.
+ * Seeds up to 2^53. */
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
-/* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */
+/* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL:
+ * the stored text is damaged, or names what this binary does not know. */
 bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out,
                     struct problem *problem);
 void jobs_spec_done(struct jobs_spec *spec);
-/* Members "weight", "class_weight" and "validation" as they would be given, into the object that is open; null where there is none. */
+/* Members "weight", "class_weight" and "validation" as they would be given, into the object that is
+ * open; null where there is none. */
 void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w);
 
 #endif

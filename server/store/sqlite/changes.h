@@ -19,7 +19,8 @@ struct store_ring {
 };
 bool store_ring_init(struct store_ring *ring, struct problem *problem);
 void store_ring_done(struct store_ring *ring);
-/* The writer, before the commit of these changes, which stay where they are until store_ring_end; and after it: numbers them and shows them. A commit that failed has none. */
+/* The writer, before the commit of these changes, which stay where they are until store_ring_end;
+ * and after it: numbers them and shows them. A commit that failed has none. */
 void store_ring_begin(struct store_ring *ring, const struct store_change *changes, size_t n);
 void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n);
 

@@ -1,4 +1,5 @@
-/* Checkpoints, made by the writer thread between its transactions: often and in small steps, so that the log stays short and no commit waits for a long one. */
+/* Checkpoints, made by the writer thread between its transactions: often and in small steps, so
+ * that the log stays short and no commit waits for a long one. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/internal.h"
@@ -49,7 +50,8 @@ static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
     metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
 }
 
-/* PASSIVE copies what no reader hinders; when it has copied all, the next commit begins the log anew unless a reader still reads from it. RESTART waits for that reader. */
+/* PASSIVE copies what no reader hinders; when it has copied all, the next commit begins the log
+ * anew unless a reader still reads from it. RESTART waits for that reader. */
 void store_checkpoint_due(struct store *store, bool pressing) {
     struct store_writer *w = &store->writer;
     if (w->log_pages >= INSIST_PAGES && w->log_pages >= w->log_retry) {

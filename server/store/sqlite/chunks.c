@@ -6,7 +6,8 @@
 
 enum {
     SMALL_BLOB = 16384
-}; /* up to here a copy by way of the statement is cheaper than opening the blob; stands in the SQL too */
+}; /* up to here a copy by way of the statement is cheaper than opening the blob; stands in the SQL
+      too */
 
 /* A large blob goes from the page cache straight into the buffer. Within the read's transaction. */
 static bool read_large(struct store_read *r, int64_t id, char *out, size_t size) {

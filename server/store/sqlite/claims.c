@@ -1,5 +1,5 @@
-/* The queue of appends: a bounded number of places; one append of a dataset runs, the others wait in
- * the order in which their rows were complete. */
+/* The queue of appends: a bounded number of places; one append of a dataset runs, the others wait
+ * in the order in which their rows were complete. */
 #include "store/sqlite/claims.h"
 #include "store/sqlite/internal.h"
 

@@ -5,14 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* temp_store: sub-journals and sorters must not need a writable /tmp. cache_size is in KiB when negative; chunks pass through it once, so a small one will do. */
+/* temp_store: sub-journals and sorters must not need a writable /tmp. cache_size is in KiB when
+ * negative; chunks pass through it once, so a small one will do. */
 static const char common_pragmas[] = "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA "
                                      "temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
                                      "PRAGMA journal_size_limit=16777216;";
 static const char read_pragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-1024;";
 static const char write_pragmas[] = "PRAGMA cache_size=-4096;";
 
-/* SQLite counts its memory under one global mutex unless told not to: readers in parallel would queue there for every page. */
+/* SQLite counts its memory under one global mutex unless told not to: readers in parallel would
+ * queue there for every page. */
 static void configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

@@ -1,4 +1,5 @@
-/* One SQLite connection: its pragmas, its cache of prepared statements, and how SQLite's failures become problems. One thread at a time. */
+/* One SQLite connection: its pragmas, its cache of prepared statements, and how SQLite's failures
+ * become problems. One thread at a time. */
 #ifndef STORE_CONNECTION_H
 #define STORE_CONNECTION_H
 
@@ -30,7 +31,8 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
 void store_connection_close(struct store_connection *c); /* NULL is allowed */
 /* Runs SQL text that is not worth caching. Does nothing when the problem is set. */
 bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem);
-/* Notes (and logs) what SQLite's result code means: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL. Returns false. */
+/* Notes (and logs) what SQLite's result code means: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL.
+ * Returns false. */
 bool store_connection_failed(struct store_connection *c, int code, const char *sql,
                              struct problem *problem);
 /* The cached statement of a static SQL text; NULL: problem. */

@@ -87,7 +87,8 @@ static void insert_version(struct store_tx *tx, struct publish *p) {
     p->out.version = version;
 }
 
-/* The rows of the parts that stay of the version that is appended to, 0 for a table of its own. It must be the newest still. */
+/* The rows of the parts that stay of the version that is appended to, 0 for a table of its own. It
+ * must be the newest still. */
 static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
     const struct store_dataset_new *d = p->d;
     if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {

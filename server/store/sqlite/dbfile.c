@@ -1,7 +1,8 @@
 /* Finding, recognising and making the database file.
  *
- * Trap: closing any descriptor of a database file drops all fcntl locks that this process has on it, SQLite's too. So the file is opened here only when it was not there
- * (then nobody can have it open) or under the flock of its lock file (then no other store of this process has). */
+ * Trap: closing any descriptor of a database file drops all fcntl locks that this process has on
+ * it, SQLite's too. So the file is opened here only when it was not there (then nobody can have it
+ * open) or under the flock of its lock file (then no other store of this process has). */
 #include "store/sqlite/dbfile.h"
 #include "store/sqlite/query.h"
 #include <errno.h>
@@ -71,7 +72,8 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     }
     ssize_t n = pread(fd, header, sizeof header, 0);
     close(fd);
-    /* With a rollback journal beside it (a crash while the file was made) the bytes mean nothing yet: SQLite will roll back, store_dbfile_prepare looks again. */
+    /* With a rollback journal beside it (a crash while the file was made) the bytes mean nothing
+     * yet: SQLite will roll back, store_dbfile_prepare looks again. */
     if (n == 0 || journal_exists(path)) {
         return true;
     }
@@ -91,9 +93,11 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     return true;
 }
 
-/* The mark is written while the journal is still the classic one: one transaction gives the file its header, page size, vacuum mode and mark together or not at all, and the
- * mark is in the file itself, where store_dbfile_check finds it. WAL comes after. The vacuum mode alone would be a transaction of its own; and the BEGIN must be a deferred
- * one, since the first write fixes the mode. */
+/* The mark is written while the journal is still the classic one: one transaction gives the file
+ * its header, page size, vacuum mode and mark together or not at all, and the mark is in the file
+ * itself, where store_dbfile_check finds it. WAL comes after. The vacuum mode alone would be a
+ * transaction of its own; and the BEGIN must be a deferred one, since the first write fixes the
+ * mode. */
 static bool make(struct store_connection *c, struct problem *problem) {
     char sql[200];
     snprintf(sql, sizeof sql,

@@ -1,5 +1,6 @@
-/* Room on the disk. Chunks may not fill it to the last byte: without room in the log neither the end of a job nor a DELETE could be committed, and what a refused upload has staged could not
- * be given back. So chunks stop earlier, and the rest is for everything else. */
+/* Room on the disk. Chunks may not fill it to the last byte: without room in the log neither the
+ * end of a job nor a DELETE could be committed, and what a refused upload has staged could not be
+ * given back. So chunks stop earlier, and the rest is for everything else. */
 #include "store/sqlite/internal.h"
 #include <sys/stat.h>
 #include <sys/statvfs.h>

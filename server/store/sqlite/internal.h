@@ -1,4 +1,5 @@
-/* What a store is made of. Locks: ring, readers, parts, pins, claims and writer have one each, all leaves: none is taken under another, and no SQL runs under one. */
+/* What a store is made of. Locks: ring, readers, parts, pins, claims and writer have one each, all
+ * leaves: none is taken under another, and no SQL runs under one. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -37,18 +38,22 @@ struct timespec store_deadline(int64_t timeout_ms);
 
 void store_etag(int64_t version, int64_t revision, char out[64]);
 
-/* disk.c, on the writer thread: whether a chunk of so many bytes can be stored and room for everything else stays. *lacking: bytes that are missing. Cost: a system call. */
+/* disk.c, on the writer thread: whether a chunk of so many bytes can be stored and room for
+ * everything else stays. *lacking: bytes that are missing. Cost: a system call. */
 bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking);
 
-/* store.c, on the writer thread or before it runs: gives back what the last daemon leased. On a full disk it is done later, by the writer. */
+/* store.c, on the writer thread or before it runs: gives back what the last daemon leased. On a
+ * full disk it is done later, by the writer. */
 bool store_recover(struct store *store, struct problem *problem);
 
-/* sweep.c: one step of giving back, on the writer thread. busy: chunks are waiting. *more: there may be another step. */
+/* sweep.c: one step of giving back, on the writer thread. busy: chunks are waiting. *more: there
+ * may be another step. */
 bool store_sweep_step(struct store *store, bool busy, bool *more);
 /* Marks what versions no longer use as dead. */
 void store_part_kill(struct store_tx *tx, int64_t part);
 
-/* jobs: running jobs of other owners whose lease ran out are queued again (or cancelled, when that was asked). */
+/* jobs: running jobs of other owners whose lease ran out are queued again (or cancelled, when that
+ * was asked). */
 void store_jobs_expire(struct store_tx *tx);
 /* job_events.c: the job's next event. progress: JSON, of PROGRESS alone. */
 void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind,
@@ -58,7 +63,8 @@ void store_history_add(struct store_tx *tx, int64_t job, const struct store_hist
 /* The end of a job in any final state: its events and its hold on the dataset. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
-/* model_change.c: a new live version from a staged part. Versions older than the newest `keep` go (0: none). Returns its number. */
+/* model_change.c: a new live version from a staged part. Versions older than the newest `keep` go
+ * (0: none). Returns its number. */
 struct store_model_new {
     const char *name, *info;
     int64_t part, bytes, keep;

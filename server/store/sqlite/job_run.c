@@ -1,11 +1,15 @@
-/* What workers do to jobs: claim, renew, report, end. A job is a worker's while it is running and carries this store's owner id.
+/* What workers do to jobs: claim, renew, report, end. A job is a worker's while it is running and
+ * carries this store's owner id.
  *
- * A lease of our own never runs out for us: the lock file makes this the only daemon on the file, so a late renewal means a worker that was held up, and giving its job to
- * another worker would run it twice. Leases of others are ended by store_open, whose lock proves them dead, or by time.
+ * A lease of our own never runs out for us: the lock file makes this the only daemon on the file,
+ * so a late renewal means a worker that was held up, and giving its job to another worker would run
+ * it twice. Leases of others are ended by store_open, whose lock proves them dead, or by time.
  *
- * A crash costs every job that ran an attempt, for nobody knows which of them it was. So those that were running in a crash are suspects from then on (a start that was no crash is
- * given back, so attempts that are not the present run's are crashes). Of the suspects only one runs at a time, and one whose next crash would be its last runs wholly alone: other
- * guilty ones, even such that were never started, cannot end an innocent job. */
+ * A crash costs every job that ran an attempt, for nobody knows which of them it was. So those that
+ * were running in a crash are suspects from then on (a start that was no crash is given back, so
+ * attempts that are not the present run's are crashes). Of the suspects only one runs at a time,
+ * and one whose next crash would be its last runs wholly alone: other guilty ones, even such that
+ * were never started, cannot end an innocent job. */
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
@@ -100,8 +104,9 @@ static struct running running_now(struct store_tx *tx) {
     return now;
 }
 
-/* The oldest queued job that is not a suspect who has to wait for another one. A suspect before its last start is not passed over, though it has to wait until nothing runs:
- * a busy queue would keep it waiting for ever. 0: none. */
+/* The oldest queued job that is not a suspect who has to wait for another one. A suspect before its
+ * last start is not passed over, though it has to wait until nothing runs: a busy queue would keep
+ * it waiting for ever. 0: none. */
 static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t max_attempts,
                          int64_t *attempts) {
     int64_t id = 0;

@@ -1,4 +1,5 @@
-/* The lock file: "PID\n" in a record of fixed length, so that it is replaced by one write and never found half written. */
+/* The lock file: "PID\n" in a record of fixed length, so that it is replaced by one write and never
+ * found half written. */
 #include "store/sqlite/lockfile.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Applying the embedded migrations. The table that records them is made by the transaction of the first one. */
+/* Applying the embedded migrations. The table that records them is made by the transaction of the
+ * first one. */
 #include "store/sqlite/migrate.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,8 +17,8 @@ const struct store_migration *store_migrations(size_t *n) {
     return embedded;
 }
 
-/* What binaries before the checksum of the bare SQL recorded: BLAKE2b of the whole file. Databases with
- * these are as good as others. */
+/* What binaries before the checksum of the bare SQL recorded: BLAKE2b of the whole file. Databases
+ * with these are as good as others. */
 static const struct {
     const char *name, *checksum;
 } whole_file_checksums[] = {
@@ -49,7 +50,8 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The SQL without comments; white space becomes one space between two words and nothing elsewhere. */
+/* The SQL without comments; white space becomes one space between two words and nothing elsewhere.
+ */
 static void strip(const char *sql, struct buf *out) {
     bool gap = false;
     char last = '\0';
@@ -88,7 +90,8 @@ bool store_migration_checksum(const struct store_migration *m, char out[HASH_BLA
     return h != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
-/* Whether the recorded checksum is that of the migration, in the present form or in the older one. */
+/* Whether the recorded checksum is that of the migration, in the present form or in the older one.
+ */
 static bool checksum_fits(const struct store_migration *m, const char *recorded,
                           struct problem *problem) {
     char present[HASH_BLAKE2B_TEXT];
@@ -105,7 +108,8 @@ static bool checksum_fits(const struct store_migration *m, const char *recorded,
 
 /* ---- applying ---- */
 
-/* The recorded ones must be the first of the list, in its order and with its texts. *done is how many there are. */
+/* The recorded ones must be the first of the list, in its order and with its texts. *done is how
+ * many there are. */
 static bool compare(struct store_connection *c, const struct store_migration *list, size_t n,
                     size_t *done, struct problem *problem) {
     *done = 0;

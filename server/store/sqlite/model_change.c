@@ -42,7 +42,8 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
 
 /* ---- publish ---- */
 
-/* Removes the versions that the statement chooses; their parts are swept later. Both statements take name, a number, a number. */
+/* Removes the versions that the statement chooses; their parts are swept later. Both statements
+ * take name, a number, a number. */
 static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
                             const char *name, int64_t a, int64_t b) {
     STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b));

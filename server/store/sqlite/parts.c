@@ -1,4 +1,5 @@
-/* Staging: ids without a transaction, chunks through the bulk queue, and the books that publishing is checked against. */
+/* Staging: ids without a transaction, chunks through the bulk queue, and the books that publishing
+ * is checked against. */
 #include "store/sqlite/parts.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -198,7 +199,8 @@ static void append_done(struct store_work *work) {
     append_free(a);
 }
 
-/* Whether the chunk's turn has come. Chunks may begin with number 1: then number 0 may come later. With the mutex held. */
+/* Whether the chunk's turn has come. Chunks may begin with number 1: then number 0 may come later.
+ * With the mutex held. */
 static bool is_due(struct store_part *p, int64_t chunk) {
     if (p->n_chunks == 0 && chunk == 1) {
         p->due = 1;

@@ -34,14 +34,17 @@ struct store_part_sum {
 bool store_parts_init(struct store_parts *parts, struct problem *problem);
 void store_parts_done(struct store_parts *parts);
 bool store_parts_alive(struct store_parts *parts); /* some are staged */
-/* Waits until all chunks of the part are written; fails with what failed for one of them, or when it is not staged here. Not on the writer thread. */
+/* Waits until all chunks of the part are written; fails with what failed for one of them, or when
+ * it is not staged here. Not on the writer thread. */
 bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_part_sum *out,
                         struct problem *problem);
 void store_parts_forget(struct store_parts *parts, int64_t part); /* published */
-/* Dropped parts with nothing pending, at most `room` of them. They stay known until they are forgotten. */
+/* Dropped parts with nothing pending, at most `room` of them. They stay known until they are
+ * forgotten. */
 size_t store_parts_dropped(struct store_parts *parts, int64_t *out, size_t room);
 
-/* Inside the publishing transaction: all chunks are there (n_rows, bytes: their sums, -1: whatever they are), and the part is staged no longer. */
+/* Inside the publishing transaction: all chunks are there (n_rows, bytes: their sums, -1: whatever
+ * they are), and the part is staged no longer. */
 struct store_tx;
 void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged, int64_t n_rows,
                         int64_t bytes);

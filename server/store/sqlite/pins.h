@@ -1,4 +1,5 @@
-/* Dataset versions that something in this process reads: their chunks stay even when they are deleted. */
+/* Dataset versions that something in this process reads: their chunks stay even when they are
+ * deleted. */
 #ifndef STORE_PINS_H
 #define STORE_PINS_H
 

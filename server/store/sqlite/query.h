@@ -1,4 +1,5 @@
-/* A statement with its values, stepped row by row. Errors are sticky in the problem: with one that is set nothing is run, so callers write a straight line and check once. */
+/* A statement with its values, stepped row by row. Errors are sticky in the problem: with one that
+ * is set nothing is run, so callers write a straight line and check once. */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
@@ -31,7 +32,8 @@ struct store_query {
     struct problem *problem; /* borrowed; the first failure stays */
 };
 
-/* Begins; afterwards store_query_row while it says true, then store_query_end in any case. Use STORE_QUERY, which takes the values. sql: static text. */
+/* Begins; afterwards store_query_row while it says true, then store_query_end in any case. Use
+ * STORE_QUERY, which takes the values. sql: static text. */
 void store_query_start(struct store_query *q, struct store_connection *c, struct problem *problem,
                        const char *sql, const struct store_value *values);
 #define STORE_QUERY(q, c, problem, sql, ...)                                                       \
@@ -47,7 +49,8 @@ char *store_query_take(struct store_query *q, int column);
 /* Copies text into out[size]; "" for null. */
 void store_query_copy(struct store_query *q, int column, char *out, size_t size);
 
-/* Runs a statement that gives no rows. Returns false on failure; *changed (may be NULL) is the number of rows it touched. */
+/* Runs a statement that gives no rows. Returns false on failure; *changed (may be NULL) is the
+ * number of rows it touched. */
 bool store_run_values(struct store_connection *c, struct problem *problem, int64_t *changed,
                       const char *sql, const struct store_value *values);
 #define STORE_RUN(c, problem, sql, ...)                                                            \

@@ -17,7 +17,8 @@ void store_readers_done(struct store_readers *readers) {
     pthread_mutex_destroy(&readers->mutex);
 }
 
-/* The lowest free place, which keeps the rest cold. -1: none. *mine: this thread holds one already. */
+/* The lowest free place, which keeps the rest cold. -1: none. *mine: this thread holds one already.
+ */
 static int free_place(struct store_readers *readers, bool *mine) {
     int found = -1;
     *mine = false;
@@ -31,7 +32,8 @@ static int free_place(struct store_readers *readers, bool *mine) {
     return found;
 }
 
-/* A thread that reads within the callback of another read must not wait for a place: those who hold the others may be doing the same. It gets a connection of its own. */
+/* A thread that reads within the callback of another read must not wait for a place: those who hold
+ * the others may be doing the same. It gets a connection of its own. */
 static bool take_place(struct store_readers *readers, int64_t wait_ms, int *place,
                        struct problem *problem) {
     struct timespec until = store_deadline(wait_ms);

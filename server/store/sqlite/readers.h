@@ -30,7 +30,8 @@ struct store_read {
     struct problem *problem; /* sticky */
     int place;               /* in the pool; -1: a connection of its own */
 };
-/* Borrows a connection (waits for one when all are in use) and begins a transaction. False: problem, nothing to end. */
+/* Borrows a connection (waits for one when all are in use) and begins a transaction. False:
+ * problem, nothing to end. */
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem);
 bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
                              struct problem *problem);

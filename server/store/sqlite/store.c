@@ -11,7 +11,8 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 
 /* ---- open ---- */
 
-/* Whatever others have leased is free at once, whatever the clock says: our holding the lock proves them dead. */
+/* Whatever others have leased is free at once, whatever the clock says: our holding the lock proves
+ * them dead. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     STORE_RUN(tx->connection, tx->problem,
@@ -128,8 +129,8 @@ void store_close(struct store *store) {
     if (!store) {
         return;
     }
-    store_writer_stop(
-        store); /* from here on its connection is ours. What it leases is freed by the next store_open */
+    store_writer_stop(store); /* from here on its connection is ours. What it leases is freed by the
+                                 next store_open */
     store_checkpoint_last(store);
     log_info("store.closed", log_str("path", store->path));
     dismantle(store);

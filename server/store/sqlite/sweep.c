@@ -1,4 +1,5 @@
-/* Giving back what nobody sees any more: deleted dataset versions, dead parts, parts whose owner is gone; then the file's free pages. Some MiB a step, so that commits pass. */
+/* Giving back what nobody sees any more: deleted dataset versions, dead parts, parts whose owner is
+ * gone; then the file's free pages. Some MiB a step, so that commits pass. */
 #include "base/log.h"
 #include "store/sqlite/internal.h"
 
@@ -112,7 +113,8 @@ static void step(struct store_tx *tx, void *arg) {
     sweep->worked = version || part;
 }
 
-/* Moves the last pages of the file into its holes. Only when no chunk waits: a new one would fill the holes better. */
+/* Moves the last pages of the file into its holes. Only when no chunk waits: a new one would fill
+ * the holes better. */
 static bool vacuum(struct store *store, bool *more, struct problem *problem) {
     struct store_connection *c = store->writer.connection;
     if (STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0) {

@@ -52,8 +52,9 @@ static void run_in_savepoint(struct store *store, struct store_work *work) {
     problem_done(&outer);
 }
 
-/* What makes the whole transaction void is noted in `problem`: the failure of the only work, or a rollback by SQLite itself. A chunk is always alone: in a savepoint
- * SQLite would keep a copy of every page that it overwrites. */
+/* What makes the whole transaction void is noted in `problem`: the failure of the only work, or a
+ * rollback by SQLite itself. A chunk is always alone: in a savepoint SQLite would keep a copy of
+ * every page that it overwrites. */
 static void run_all(struct store *store, struct store_work *works, struct problem *problem) {
     if (!works->next) {
         run_one(store, works);

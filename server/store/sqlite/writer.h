@@ -1,8 +1,10 @@
-/* The writer thread: the only writing connection, two queues (state before bulk), and the housekeeping between them (checkpoints, sweeping, keep-alive).
+/* The writer thread: the only writing connection, two queues (state before bulk), and the
+ * housekeeping between them (checkpoints, sweeping, keep-alive).
  *
- * A transaction is a value: fn(tx, arg) runs on the writer thread between BEGIN IMMEDIATE and COMMIT. Its writes go through tx->connection with tx->problem, so they are
- * no-ops after the first failure, and that failure is what the caller gets. Waiting state transactions share one COMMIT, each in a savepoint of its own; nobody is told of
- * success before the COMMIT. */
+ * A transaction is a value: fn(tx, arg) runs on the writer thread between BEGIN IMMEDIATE and
+ * COMMIT. Its writes go through tx->connection with tx->problem, so they are no-ops after the first
+ * failure, and that failure is what the caller gets. Waiting state transactions share one COMMIT,
+ * each in a savepoint of its own; nobody is told of success before the COMMIT. */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
 
@@ -20,7 +22,8 @@ struct store_tx {
 };
 typedef void (*store_tx_fn)(struct store_tx *tx, void *arg);
 
-/* Notes a change to be shown when the transaction is committed. name: of a dataset or model, NULL for a job. */
+/* Notes a change to be shown when the transaction is committed. name: of a dataset or model, NULL
+ * for a job. */
 void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name,
                      int64_t job);
 /* Likewise, of the versions of a model: members of struct store_change. */
@@ -32,14 +35,13 @@ struct store_work {
     struct store_work *next;
     store_tx_fn run;
     void *arg;
-    struct problem *problem; /* the caller's, {0} */
-    void (*done)(
-        struct store_work
-            *work); /* on the writer thread, after the commit or the failure; may free the work */
-    size_t bytes;   /* of a bulk work: counted against the queue's limit */
-    bool lazy;      /* need not survive a power failure */
-    int64_t queued_ns; /* for the latency histogram */
-    size_t mark;       /* changes noted before it */
+    struct problem *problem;               /* the caller's, {0} */
+    void (*done)(struct store_work *work); /* on the writer thread, after the commit or the failure;
+                                              may free the work */
+    size_t bytes;                          /* of a bulk work: counted against the queue's limit */
+    bool lazy;                             /* need not survive a power failure */
+    int64_t queued_ns;                     /* for the latency histogram */
+    size_t mark;                           /* changes noted before it */
 };
 
 struct store_queue {
@@ -83,7 +85,8 @@ bool store_writer_start(struct store *store, struct problem *problem);
 /* Does what is queued, then ends the thread: the connection is the caller's again. */
 void store_writer_stop(struct store *store);
 
-/* Runs fn as a state transaction and waits for its commit. `lazy`: synchronous=NORMAL will do. Not on the writer thread. */
+/* Runs fn as a state transaction and waits for its commit. `lazy`: synchronous=NORMAL will do. Not
+ * on the writer thread. */
 bool store_write(struct store *store, store_tx_fn fn, void *arg, struct problem *problem);
 bool store_write_lazy(struct store *store, store_tx_fn fn, void *arg, struct problem *problem);
 /* Queues a bulk transaction. False: the queue is over its limit now (it is queued all the same). */
@@ -93,7 +96,8 @@ void store_writer_kick(struct store *store);
 /* Whether the writer thread passes by within the time. */
 bool store_writer_pulse(struct store *store, int64_t timeout_ms);
 
-/* transaction.c, on the writer thread: runs a list of works in one transaction and calls each one's done. seconds: the histogram of their latency. */
+/* transaction.c, on the writer thread: runs a list of works in one transaction and calls each one's
+ * done. seconds: the histogram of their latency. */
 void store_run_group(struct store *store, struct store_work *works, struct metric *seconds);
 /* For housekeeping on the writer thread itself: one transaction, synchronous=NORMAL (or FULL). */
 bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool durable,

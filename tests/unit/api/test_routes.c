@@ -1,4 +1,5 @@
-/* What the route table promises beyond its paths: who waits for whom, and what is refused before its handler has run. */
+/* What the route table promises beyond its paths: who waits for whom, and what is refused before
+ * its handler has run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@ static void operations_wait_for_nobody(void **state) {
     assert_int_equal(found, sizeof paths / sizeof paths[0]);
 }
 
-/* A call that has changed something must not be answered 503 for want of memory: every one says so, and none that only reads. */
+/* A call that has changed something must not be answered 503 for want of memory: every one says so,
+ * and none that only reads. */
 static void changes_are_told(void **state) {
     (void)state;
     for (size_t i = 0; i < api_n_routes; i++) {

@@ -1,4 +1,5 @@
-/* What handlers share and needs no call: numbers, references, splicing stored members, pages of lists. */
+/* What handlers share and needs no call: numbers, references, splicing stored members, pages of
+ * lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

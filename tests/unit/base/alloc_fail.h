@@ -1,5 +1,6 @@
-/* Fails chosen allocations of the whole program: defines malloc, calloc and realloc over glibc's own. Sanitizers and valgrind bring theirs: there the tests
- * that need this skip. Include in one file of a program. */
+/* Fails chosen allocations of the whole program: defines malloc, calloc and realloc over glibc's
+ * own. Sanitizers and valgrind bring theirs: there the tests that need this skip. Include in one
+ * file of a program. */
 #ifndef TESTS_ALLOC_FAIL_H
 #define TESTS_ALLOC_FAIL_H
 
@@ -20,7 +21,8 @@
 #define ALLOC_FAIL_WORKS 1
 #endif
 
-/* The k-th allocation from now fails (k = 1 is the next); 0: none. Falls to 0 when it has happened. */
+/* The k-th allocation from now fails (k = 1 is the next); 0: none. Falls to 0 when it has happened.
+ */
 static atomic_long alloc_fail_at;
 
 #if ALLOC_FAIL_WORKS

@@ -89,7 +89,8 @@ static void test_refuses_with_place(void **state) {
     }
 }
 
-/* The rules come from the text, not from the library's messages, which differ between its versions. */
+/* The rules come from the text, not from the library's messages, which differ between its versions.
+ */
 static void test_rules(void **state) {
     (void)state;
     static const struct {

@@ -1,4 +1,5 @@
-/* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads. */
+/* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads.
+ */
 #include "unit/base/cm.h"
 
 #include "base/json_write.h"
@@ -292,7 +293,8 @@ static void *log_both(void *arg) {
     return NULL;
 }
 
-/* Gathered or not, each thread's lines stand in the order in which it logged them, none is lost; one that is written at once brings those before it. */
+/* Gathered or not, each thread's lines stand in the order in which it logged them, none is lost;
+ * one that is written at once brings those before it. */
 static void test_gathered_lines_keep_their_order(void **state) {
     (void)state;
     const int fd = capture_open();
@@ -357,7 +359,8 @@ static void *drain_main(void *arg) {
     return NULL;
 }
 
-/* A pipe that nobody reads: logging goes on at once, what finds no room is counted, and the count is logged. */
+/* A pipe that nobody reads: logging goes on at once, what finds no room is counted, and the count
+ * is logged. */
 static void test_a_blocked_log_drops_and_counts(void **state) {
     (void)state;
     enum { LINES_SENT = 20000 }; /* some 4 MB */

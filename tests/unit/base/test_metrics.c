@@ -1,4 +1,5 @@
-/* The metrics registry: exact sums from many threads, the text format, its bounds. The registry lives as long as the program: each test has names of its own. */
+/* The metrics registry: exact sums from many threads, the text format, its bounds. The registry
+ * lives as long as the program: each test has names of its own. */
 #include "unit/base/alloc_fail.h"
 #include "unit/base/cm.h"
 
@@ -197,7 +198,8 @@ static void test_collectors(void **state) {
     metrics_forget_scrape(&others);
     assert_scrape(
         "t_collected",
-        "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n"); /* set before what is written */
+        "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n"); /* set before what is
+                                                                               written */
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");
     metrics_forget_scrape(&calls);
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");
@@ -215,7 +217,8 @@ static void *scrape_many(void *arg) {
     return NULL;
 }
 
-/* After metrics_forget_scrape the argument may be freed, though another thread scrapes: a sanitizer sees it if not. */
+/* After metrics_forget_scrape the argument may be freed, though another thread scrapes: a sanitizer
+ * sees it if not. */
 static void test_forgotten_collectors_are_not_called(void **state) {
     (void)state;
     pthread_t thread;

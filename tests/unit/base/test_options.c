@@ -41,7 +41,8 @@ static const struct option_row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
-/* Reads up to five arguments (NULL-terminated list). The caller frees with options_free and problem_done. */
+/* Reads up to five arguments (NULL-terminated list). The caller frees with options_free and
+ * problem_done. */
 static bool read_args(struct settings *s, struct problem *p, const char *const *args) {
     char *argv[8] = {(char *)(uintptr_t) "discernd"};
     int argc = 1;

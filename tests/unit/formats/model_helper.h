@@ -1,10 +1,12 @@
-/* For the tests of instances: a model trained on a small table, through this module's own reader. */
+/* For the tests of instances: a model trained on a small table, through this module's own reader.
+ */
 #ifndef TESTS_WIRE_MODEL_HELPER_H
 #define TESTS_WIRE_MODEL_HELPER_H
 
 #include "table_helper.h"
 
-/* Logistic regression of the last column on the others. The body must fit one chunk. multiclass, unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
+/* Logistic regression of the last column on the others. The body must fit one chunk. multiclass,
+ * unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
 static inline dn_model *model_train_as(const struct wire_table_options *options, const char *body,
                                        const char *multiclass, dn_unseen_rule unseen) {
     struct table t = table_read_options(options, body);
@@ -63,7 +65,8 @@ static inline dn_model *model_train_as(const struct wire_table_options *options,
     return model;
 }
 
-/* "x" a number, "f1" … "f5" places of a sparse column, "words" a text with the vocabulary hills, red, sea, sun; classes 0, 1, 2. Made of columns in memory. */
+/* "x" a number, "f1" … "f5" places of a sparse column, "words" a text with the vocabulary hills,
+ * red, sea, sun; classes 0, 1, 2. Made of columns in memory. */
 static inline dn_model *model_wide(void) {
     enum { N = 6 };
     static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2},

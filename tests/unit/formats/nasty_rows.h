@@ -1,4 +1,5 @@
-/* Rows of cells that are hard to tell apart: spellings of numbers, booleans, missing ones, quotes. For tests that read the same table in several ways. */
+/* Rows of cells that are hard to tell apart: spellings of numbers, booleans, missing ones, quotes.
+ * For tests that read the same table in several ways. */
 #ifndef TESTS_WIRE_NASTY_ROWS_H
 #define TESTS_WIRE_NASTY_ROWS_H
 
@@ -13,7 +14,8 @@ static const char *const nasty[] = {"1",          "2",       "007",  "1.50", "-0
                                     "\"q\"\"q\"", "null",    "+5",   ".5"};
 enum { N_NASTY = sizeof nasty / sizeof nasty[0], NASTY_COLUMNS = 6 };
 
-/* Each column draws from a part of the list; behind row 20, once in `rarely` cells, from the whole: so types of all kinds come out, and fall late. */
+/* Each column draws from a part of the list; behind row 20, once in `rarely` cells, from the whole:
+ * so types of all kinds come out, and fall late. */
 static inline void nasty_row(uint64_t *seed, int row, uint32_t rarely, struct buf *out) {
     static const size_t from[NASTY_COLUMNS] = {0, 8, 0, 13, 0, 11},
                         upto[NASTY_COLUMNS] = {6, 11, N_NASTY, 16, 2, 13};

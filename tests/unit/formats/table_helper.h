@@ -1,4 +1,5 @@
-/* For the tests of table readers: a sink in memory, a body read in given cuts, and the rows back as text. */
+/* For the tests of table readers: a sink in memory, a body read in given cuts, and the rows back as
+ * text. */
 #ifndef TESTS_WIRE_TABLE_HELPER_H
 #define TESTS_WIRE_TABLE_HELPER_H
 

@@ -1,4 +1,5 @@
-/* Every allocation may fail: nothing crashes, nothing leaks (valgrind and the sanitizers watch the same paths in the other tests), and the failure is told. */
+/* Every allocation may fail: nothing crashes, nothing leaks (valgrind and the sanitizers watch the
+ * same paths in the other tests), and the failure is told. */
 #include "model_helper.h"
 #include "unit/base/alloc_fail.h"
 

@@ -1,4 +1,5 @@
-/* What is said of a cell that was perhaps meant as a number, and which integers a double does not hold. */
+/* What is said of a cell that was perhaps meant as a number, and which integers a double does not
+ * hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

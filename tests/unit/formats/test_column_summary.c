@@ -213,7 +213,8 @@ static void json_of(const struct column_summary *s, dn_column_type type, struct 
     assert_non_null(buf_cstr(out));
 }
 
-/* More different numbers than are counted: the sketches do not know of chunks, nor of what came before they were begun. */
+/* More different numbers than are counted: the sketches do not know of chunks, nor of what came
+ * before they were begun. */
 static void test_borders_of_sketches(void **state) {
     (void)state;
     enum { N = 90000 };
@@ -313,7 +314,8 @@ static void test_more_rows_than_counts(void **state) {
     column_summary_done(&s);
 }
 
-/* Words are counted for texts, not for what was declared categorical, whether the texts are still counted or not. */
+/* Words are counted for texts, not for what was declared categorical, whether the texts are still
+ * counted or not. */
 static void test_words(void **state) {
     (void)state;
     enum { N = 12000, SIZE = 32 };

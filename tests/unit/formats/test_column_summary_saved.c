@@ -1,4 +1,5 @@
-/* A summary that is saved and loaded continues as if it had not been interrupted; damage is found. */
+/* A summary that is saved and loaded continues as if it had not been interrupted; damage is found.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -278,8 +279,9 @@ static void test_damage(void **state) {
     rows_done(&names);
 }
 
-/* The tables of the counts grow before a lookup: full ones, whose values come once more, are twice as
- * large as new ones of these values. The memory for counts decides when they become estimates. */
+/* The tables of the counts grow before a lookup: full ones, whose values come once more, are twice
+ * as large as new ones of these values. The memory for counts decides when they become estimates.
+ */
 static void test_memory_of_counts(void **state) {
     (void)state;
     struct rows all[] = {numbers(12, -0.5), strings(16, DN_CATEGORICAL)};

@@ -18,7 +18,8 @@ static uint32_t next(uint64_t *state) {
     return (uint32_t)(*state >> 33);
 }
 
-/* What words are made of, and what stands beside that in ASCII; parts of characters, whole ones, bytes that are none. */
+/* What words are made of, and what stands beside that in ASCII; parts of characters, whole ones,
+ * bytes that are none. */
 static size_t put_piece(uint64_t *state, char *out) {
     static const char *const pieces[] = {"a",        "z",         "A",
                                          "Z",        "m",         "Q",

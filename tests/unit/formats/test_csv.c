@@ -214,7 +214,8 @@ static void test_long_cells(void **state) {
     }
 }
 
-/* What any text gives, cut anyhow, is what it gives whole; longer than the blocks and slices within. */
+/* What any text gives, cut anyhow, is what it gives whole; longer than the blocks and slices
+ * within. */
 static void test_cuts_never_show(void **state) {
     static const char *const bits[] = {"a",     "12",         "-0.5",
                                        ",",     ",",          ",",

@@ -1,4 +1,5 @@
-/* How many values are different, about: near the truth for all sizes, whatever the order and however often each comes. */
+/* How many values are different, about: near the truth for all sizes, whatever the order and
+ * however often each comes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -420,7 +420,8 @@ static void test_many_instances(void **state) {
     buf_done(&csv);
 }
 
-/* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are found; who says stop is obeyed. */
+/* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are
+ * found; who says stop is obeyed. */
 static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
                      struct problem *problem) {
     size_t *n = arg;

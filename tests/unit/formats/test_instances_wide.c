@@ -1,4 +1,5 @@
-/* Instances of a model with a sparse column and a text: entries, in order, whatever the format; places that training had not; what may be missing. */
+/* Instances of a model with a sparse column and a text: entries, in order, whatever the format;
+ * places that training had not; what may be missing. */
 #include "model_helper.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The incremental JSON reader: its tokens, its faults with their places, that no cut shows, and Jansson as the judge of what is JSON. */
+/* The incremental JSON reader: its tokens, its faults with their places, that no cut shows, and
+ * Jansson as the judge of what is JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,8 @@ static void put_token(const struct wire_json_token *t, struct buf *out) {
     buf_putc(out, '\n');
 }
 
-/* The tokens of a body fed in pieces, with the fault and its place or "end" last. bulk: arrays of numbers by wire_json_numbers. */
+/* The tokens of a body fed in pieces, with the fault and its place or "end" last. bulk: arrays of
+ * numbers by wire_json_numbers. */
 static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cuts, bool bulk,
                    struct buf *out) {
     struct wire_json r;

@@ -1,4 +1,5 @@
-/* Instances as NDJSON: blocks of rows, refused lines in their places, and nothing of it depends on how the bytes are cut. */
+/* Instances as NDJSON: blocks of rows, refused lines in their places, and nothing of it depends on
+ * how the bytes are cut. */
 #include "model_helper.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ static void put_refusal(const struct problem *problem, struct buf *out) {
     }
 }
 
-/* What is read of the pieces body[cut[i] …], as a caller would feed it: what is not used comes again. */
+/* What is read of the pieces body[cut[i] …], as a caller would feed it: what is not used comes
+ * again. */
 static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, const char *body,
                      size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
     struct problem problem = {0};

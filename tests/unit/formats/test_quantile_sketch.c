@@ -1,4 +1,5 @@
-/* Ranks of many numbers: never farther off than the sketch says, whatever their order; the same however they are cut. Sorting, quantiles and histograms of counted numbers. */
+/* Ranks of many numbers: never farther off than the sketch says, whatever their order; the same
+ * however they are cut. Sorting, quantiles and histograms of counted numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +94,8 @@ static size_t below(const double *sorted, size_t n, double v, bool equal) {
     return low;
 }
 
-/* The counts add up, the list ascends, and no rank read off it is farther from the truth than the sketch says. Returns the farthest, as a share. */
+/* The counts add up, the list ascends, and no rank read off it is farther from the truth than the
+ * sketch says. Returns the farthest, as a share. */
 static double check_ranks(const struct quantile_sketch *s, const double *sorted, size_t n) {
     size_t k = 0;
     struct number_count *list = quantile_sketch_list(s, &k);
@@ -103,10 +105,8 @@ static double check_ranks(const struct quantile_sketch *s, const double *sorted,
     for (size_t i = 0; i < k; i++) {
         assert_true(list[i].count > 0);
         assert_true(i == 0 || list[i - 1].value <= list[i].value);
-        if (i > 0 &&
-            list[i - 1].value <
-                list[i]
-                    .value) { /* between two different numbers of the list: all that are at most the first */
+        if (i > 0 && list[i - 1].value < list[i].value) { /* between two different numbers of the
+                                                             list: all that are at most the first */
             const double off =
                 fabs((double)below(sorted, n, list[i - 1].value, true) - (double)total);
             worst = off > worst ? off : worst;

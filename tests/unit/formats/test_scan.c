@@ -138,7 +138,8 @@ static void test_numbers_by_hand(void **state) {
 }
 
 static void test_canonical_is_found(void **state) {
-    /* not only "never wrongly": the usual numbers must be told canonical, or every cell would keep its spelling */
+    /* not only "never wrongly": the usual numbers must be told canonical, or every cell would keep
+     * its spelling */
     static const char *const texts[] = {
         "0",       "-0",       "5",   "5.1", "-1.35289",       "1001",
         "0.00391", "123456.5", "255", "1e",  "0.1234567890123"};

@@ -1,4 +1,5 @@
-/* Tables from svmlight: rows, names, summaries, faults with their places, faulty rows left out; nothing depends on cuts; and the rows written back. */
+/* Tables from svmlight: rows, names, summaries, faults with their places, faulty rows left out;
+ * nothing depends on cuts; and the rows written back. */
 #include "table_helper.h"
 
 #include "base/json_write.h"
@@ -189,7 +190,8 @@ static void test_width(void **state) {
     table_done(&t);
 }
 
-/* The hash sees each entry's place and value, the rows' borders, the width, and where indexes begin; it does not see how a number was written. */
+/* The hash sees each entry's place and value, the rows' borders, the width, and where indexes
+ * begin; it does not see how a number was written. */
 static void test_content(void **state) {
     (void)state;
     static const char *const different[] = {"1 1:1 2:2\n1 3:3\n",     "1 1:1\n1 2:2 3:3\n",
@@ -355,7 +357,8 @@ static void test_skip_invalid_utf8(void **state) {
     }
 }
 
-/* A line of 16 MiB is read, a longer one is not, wherever the body is cut; a fault before it is told too. */
+/* A line of 16 MiB is read, a longer one is not, wherever the body is cut; a fault before it is
+ * told too. */
 static void test_long_lines(void **state) {
     (void)state;
     const size_t size = WIRE_MAX_ROW + 20;

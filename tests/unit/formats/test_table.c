@@ -1,4 +1,5 @@
-/* Tables from separated text: inference of types and its falls, overrides, header names, summaries, faults. */
+/* Tables from separated text: inference of types and its falls, overrides, header names, summaries,
+ * faults. */
 #include "table_helper.h"
 
 #include <jansson.h>
@@ -139,7 +140,8 @@ static void test_unused_options(void **state) {
     table_done(&t);
 }
 
-/* A name with what could separate cells is in quotes where it stands alone, so that it is read back; numbers too small for a double are told. */
+/* A name with what could separate cells is in quotes where it stands alone, so that it is read
+ * back; numbers too small for a double are told. */
 static void test_names_that_stand_alone(void **state) {
     (void)state;
     static const char *const names[] = {"\"a;b\"", "\"a|b\""};
@@ -173,7 +175,8 @@ static void test_booleans_for_missing(void **state) {
     }
 }
 
-/* The spaces around a boolean are kept too, whatever comes first, and do not count while the column is boolean. */
+/* The spaces around a boolean are kept too, whatever comes first, and do not count while the column
+ * is boolean. */
 static void test_spaces_around_booleans(void **state) {
     (void)state;
     static const char *const bodies[] = {"a,b\n\" true\",1\nx,2\n", "a,b\nx,1\n\" true\",2\n"};
@@ -510,7 +513,8 @@ static void test_iris(void **state) {
     table_done(&t);
 }
 
-/* A delimiter that was given, by the option or by the media type, stands: the body may look like another. */
+/* A delimiter that was given, by the option or by the media type, stands: the body may look like
+ * another. */
 static void test_given_delimiter(void **state) {
     (void)state;
     static const struct {

@@ -1,4 +1,5 @@
-/* Rows appended to a stored table: the outcome is that of the whole uploaded at once, whatever the split, the order of the columns and the format; what does not fit is told. */
+/* Rows appended to a stored table: the outcome is that of the whole uploaded at once, whatever the
+ * split, the order of the columns and the format; what does not fit is told. */
 #include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
@@ -58,7 +59,8 @@ static struct table joined(const struct both *b) {
     return t;
 }
 
-/* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they have not). */
+/* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they
+ * have not). */
 static struct table append_rebased(const struct table *onto, const struct table *newer,
                                    const struct wire_table_options *options, const char *body) {
     struct both b = {.stored = onto};
@@ -627,7 +629,8 @@ static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out
     return true;
 }
 
-/* true: appended. false: told as a lack of memory (or, where a description cannot be read for it, as damaged). */
+/* true: appended. false: told as a lack of memory (or, where a description cannot be read for it,
+ * as damaged). */
 static bool append_lean(const struct table *onto, const struct table *newer, const char *body) {
     struct lean l = {.stored = onto};
     struct problem problem = {0};
@@ -663,9 +666,9 @@ static void test_no_memory(void **state) {
         "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
     struct table base = table_read(abc), newer = append(&base, "word,z,true\n");
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(
-        __libc_malloc,
-        free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
+    json_set_alloc_funcs(__libc_malloc,
+                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member
+                                   of an object: it shall get it */
 #endif
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         bool well = false;

@@ -1,4 +1,5 @@
-/* Chunks, content hash, round trips: what is stored is what was written, whatever the format, the cuts and the borders of chunks. */
+/* Chunks, content hash, round trips: what is stored is what was written, whatever the format, the
+ * cuts and the borders of chunks. */
 #include "table_helper.h"
 
 /* A table of all kinds of columns, rows of them; as CSV or JSON. */
@@ -219,7 +220,8 @@ static void test_small_bodies_cut_everywhere(void **state) {
     }
 }
 
-/* Numbers written in all manners come back as written when the column falls, early or late, and read as numbers when it does not. */
+/* Numbers written in all manners come back as written when the column falls, early or late, and
+ * read as numbers when it does not. */
 static void test_spellings_survive(void **state) {
     static const char *const forms[] = {"1",        "1.50",      "007",  "+3",
                                         "1e2",      "-0",        "0.10", "12.25",
@@ -336,7 +338,8 @@ static void test_an_unfinished_table_is_given_back(void **state) {
     table_done(&sink);
 }
 
-/* Counting takes so much memory and no more: above it the largest counts are given up, the same ones every time. */
+/* Counting takes so much memory and no more: above it the largest counts are given up, the same
+ * ones every time. */
 static void test_counts_have_their_memory(void **state) {
     (void)state;
     enum { COLUMNS = 20, ROWS = 9000 };
@@ -375,7 +378,8 @@ static void test_counts_have_their_memory(void **state) {
     buf_done(&body);
 }
 
-/* Counts that were given up for want of memory do not decide what is text: it is what the values say. 9,000 in 18,000 cells are categories, 9,001 in 18,000 are text. */
+/* Counts that were given up for want of memory do not decide what is text: it is what the values
+ * say. 9,000 in 18,000 cells are categories, 9,001 in 18,000 are text. */
 static void test_types_do_not_depend_on_memory(void **state) {
     (void)state;
     enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, ODD = 17 };

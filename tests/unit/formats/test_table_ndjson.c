@@ -1,4 +1,5 @@
-/* NDJSON tables: a row on each line, as objects or arrays; lines that are no JSON; keys that come late. */
+/* NDJSON tables: a row on each line, as objects or arrays; lines that are no JSON; keys that come
+ * late. */
 #include "table_helper.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* A table of which only the first rows are read, or what came before a cut: whole rows, the same however the bytes come, and the truth on whether there was more. */
+/* A table of which only the first rows are read, or what came before a cut: whole rows, the same
+ * however the bytes come, and the truth on whether there was more. */
 #include "table_helper.h"
 
 static const char *const bodies[] = {
@@ -68,7 +69,8 @@ static void test_first_rows(void **state) {
     }
 }
 
-/* Cut anywhere: as many rows as are certainly complete, never a fault because of the cut but that there is no row at all. */
+/* Cut anywhere: as many rows as are certainly complete, never a fault because of the cut but that
+ * there is no row at all. */
 static void test_cuts(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {

@@ -1,4 +1,5 @@
-/* Rows with faults: refused or left out; comments; what is said of cells that are perhaps no text. */
+/* Rows with faults: refused or left out; comments; what is said of cells that are perhaps no text.
+ */
 #include "table_helper.h"
 
 static void check_text(const char *text, const char *wanted) {
@@ -53,7 +54,8 @@ static void test_skip_ragged_and_stray(void **state) {
     table_done(&t);
 }
 
-/* Nothing of such a row comes into the columns: neither its cells before the fault nor a fall of a type. */
+/* Nothing of such a row comes into the columns: neither its cells before the fault nor a fall of a
+ * type. */
 static void test_skip_cells_of_given_types(void **state) {
     (void)state;
     const struct wire_table_options options = {.on_error = WIRE_SKIP,

@@ -1,11 +1,13 @@
-/* Columns of numbers on their way over the stage: whatever is among them, each cell comes back as it was written, and as the number it says. */
+/* Columns of numbers on their way over the stage: whatever is among them, each cell comes back as
+ * it was written, and as the number it says. */
 #include "table_helper.h"
 
 #include <math.h>
 
 enum { ROWS = 200, ODD = 4 };
 
-/* A column of numbers with a fixed number of digits behind the point, and what stands among them. */
+/* A column of numbers with a fixed number of digits behind the point, and what stands among them.
+ */
 struct column_of_cells {
     int decimals; /* -1: canonical */
     bool negative;
@@ -171,7 +173,8 @@ static void test_columns_together(void **state) {
     }
 }
 
-/* Columns of a stored table that the body does not have are missing, though all cells of the body are numbers. */
+/* Columns of a stored table that the body does not have are missing, though all cells of the body
+ * are numbers. */
 static void test_append_without_a_column(void **state) {
     (void)state;
     struct table t = table_read("a,b,c\n1,2,3\n4,5,6\n");

@@ -1,4 +1,5 @@
-/* Many appends, one after the other: what they leave is the whole table uploaded at once, in few chunks, and no row was written often. Versions before stay as they are. */
+/* Many appends, one after the other: what they leave is the whole table uploaded at once, in few
+ * chunks, and no row was written often. Versions before stay as they are. */
 #include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
@@ -397,7 +398,8 @@ static void test_bodies_of_several_chunks(void **state) {
     buf_done(&all);
 }
 
-/* Long texts fill a chunk with few rows: two such are not put into one, though they were stored in little room. */
+/* Long texts fill a chunk with few rows: two such are not put into one, though they were stored in
+ * little room. */
 static void test_long_texts(void **state) {
     (void)state;
     enum { LENGTH = 512 * 1024, N = 24 };
@@ -533,9 +535,9 @@ static void test_no_memory(void **state) {
                  sparse = table_read("1 1:5 3:2\n0 2:1\n");
     bool well = false;
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(
-        __libc_malloc,
-        free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
+    json_set_alloc_funcs(__libc_malloc,
+                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member
+                                   of an object: it shall get it */
 #endif
     for (int i = 0; i < 3; i++) {
         const char *body = i == 0 ? "a,b,c\n2.25,z,TRUE\n" : i == 1 ? "word,z,TRUE\n" : "1 7:1\n";
@@ -606,9 +608,8 @@ static void test_sink_fails(void **state) {
         problem_done(&problem);
         wire_table_free(t);
     }
-    assert_int_equal(
-        reads - 1,
-        7); /* each column once to be summed up and once to be joined, that of strings once to be weighed */
+    assert_int_equal(reads - 1, 7); /* each column once to be summed up and once to be joined, that
+                                       of strings once to be weighed */
     table_done(&stored);
 }
 

@@ -21,7 +21,8 @@ static size_t text_of(int i, char out[32]) {
     return (size_t)snprintf(out, 32, "%s%d", i % 3 == 0 ? "" : "value ", i * 7919 % 10007);
 }
 
-/* The same texts into several tallies: keys of their own, the same entries in the same order, the same top, ties by bytes. */
+/* The same texts into several tallies: keys of their own, the same entries in the same order, the
+ * same top, ties by bytes. */
 static void test_texts(void **state) {
     (void)state;
     struct tally t[TABLES] = {0};

@@ -79,7 +79,8 @@ static inline void raw_done(struct raw_reply *r) {
     buf_done(&r->body);
 }
 
-/* One byte; 0 the end, -1 a reset, -2 silence. The bytes are taken singly from a buffer of the caller. */
+/* One byte; 0 the end, -1 a reset, -2 silence. The bytes are taken singly from a buffer of the
+ * caller. */
 struct raw_in {
     int fd;
     char bytes[65536];

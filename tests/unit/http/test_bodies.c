@@ -1,5 +1,6 @@
-/* Bodies: taken, refused early and late, discarded within bounds, paused, broken off. No refusal may reach the client as a reset, and a connection whose
- * refused body was read to its end must serve the next request. */
+/* Bodies: taken, refused early and late, discarded within bounds, paused, broken off. No refusal
+ * may reach the client as a reset, and a connection whose refused body was read to its end must
+ * serve the next request. */
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 #include <curl/curl.h>
@@ -161,7 +162,8 @@ static void refused(void **state) {
     assert_int_equal(atomic_load(&toy.ends), 0);
 }
 
-/* The last of a body comes while the sink refuses what came before: answered once, whichever is first. */
+/* The last of a body comes while the sink refuses what came before: answered once, whichever is
+ * first. */
 static void refused_at_the_end(void **state) {
     (void)state;
     start(NULL);
@@ -214,7 +216,8 @@ static void encodings(void **state) {
     stop(NULL);
 }
 
-/* Judged by the header: the answer comes before a byte of the body is sent, and no 100 before it. */
+/* Judged by the header: the answer comes before a byte of the body is sent, and no 100 before it.
+ */
 static void expect_100(void **state) {
     (void)state;
     start(NULL);
@@ -346,7 +349,8 @@ static void expect_100_impatient(void **state) {
     stop(NULL);
 }
 
-/* Past the bound the answer is there though the body goes on without end, and the connection ends without a reset. */
+/* Past the bound the answer is there though the body goes on without end, and the connection ends
+ * without a reset. */
 static void endless(void **state) {
     (void)state;
     start(&(struct http_settings){.discard_limit = 1 << 20});
@@ -378,7 +382,8 @@ static void endless(void **state) {
     stop(NULL);
 }
 
-/* Nothing is discarded: the answer comes at once, however much is still to come, and closes the connection without a reset. */
+/* Nothing is discarded: the answer comes at once, however much is still to come, and closes the
+ * connection without a reset. */
 static void nothing_discarded(void **state) {
     (void)state;
     static const struct http_settings settings[] = {{.discard_time = 30},
@@ -451,7 +456,8 @@ static void client_leaves(void **state) {
     stop(NULL);
 }
 
-/* The server stops while a body is paused that nobody will resume, some of it still to come or all of it there. */
+/* The server stops while a body is paused that nobody will resume, some of it still to come or all
+ * of it there. */
 static void stop_while_paused(void **state) {
     (void)state;
     for (int whole = 0; whole < 2; whole++) {
@@ -553,9 +559,8 @@ static void through_curl(void **state) {
         }
         curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
         if (way == 3) {
-            assert_int_equal(
-                connections,
-                0); /* way 1 left its connection usable; so did way 3's predecessor or it was opened there */
+            assert_int_equal(connections, 0); /* way 1 left its connection usable; so did way 3's
+                                                 predecessor or it was opened there */
         }
         buf_done(&body);
         curl_slist_free_all(headers);

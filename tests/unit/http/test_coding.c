@@ -1,5 +1,6 @@
-/* Content codings: what zlib has packed comes out again whatever the cuts, the wrappings and the members; what is damaged, cut off or endless is refused without harm; answers are
- * packed for who takes them, and read the same. */
+/* Content codings: what zlib has packed comes out again whatever the cuts, the wrappings and the
+ * members; what is damaged, cut off or endless is refused without harm; answers are packed for who
+ * takes them, and read the same. */
 #include "http/protocol/coding.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
@@ -216,7 +217,8 @@ static void check_sunk(const char *head, const struct buf *packed, size_t n, con
     raw_done(&r);
 }
 
-/* Into memory and into sinks, also those that pause at every piece or are resumed too early: nothing is lost, nothing comes twice. */
+/* Into memory and into sinks, also those that pause at every piece or are resumed too early:
+ * nothing is lost, nothing comes twice. */
 static void bodies(void **state) {
     (void)state;
     toy_start(&toy, NULL);
@@ -243,7 +245,8 @@ static void bodies(void **state) {
     free(zeros);
 }
 
-/* The limit is for what comes out, however little went in; what is damaged or cut off is a 400 and the sink is told. */
+/* The limit is for what comes out, however little went in; what is damaged or cut off is a 400 and
+ * the sink is told. */
 static void bodies_refused(void **state) {
     (void)state;
     toy_start(&toy, NULL);

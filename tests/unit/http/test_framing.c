@@ -1,5 +1,6 @@
-/* Requests whose end two readers could see in different places, malformed ones, and those beyond a limit: an answer with the right problem and, where the
- * framing cannot be trusted, a closed connection on which nothing that follows is ever taken for a request. */
+/* Requests whose end two readers could see in different places, malformed ones, and those beyond a
+ * limit: an answer with the right problem and, where the framing cannot be trusted, a closed
+ * connection on which nothing that follows is ever taken for a request. */
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 

@@ -1,4 +1,5 @@
-/* Long calls: operations answer beside them, they end when nobody waits for them any more, and the server stops though they do not. */
+/* Long calls: operations answer beside them, they end when nobody waits for them any more, and the
+ * server stops though they do not. */
 #include "base/metrics.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
@@ -90,7 +91,8 @@ static void counted_as_left(void **state) {
     buf_done(&text);
 }
 
-/* One that has only closed its own side still reads: a wait is answered with what there is, rows come whole. */
+/* One that has only closed its own side still reads: a wait is answered with what there is, rows
+ * come whole. */
 static void half_closed(void **state) {
     (void)state;
     static struct raw_in in;
@@ -116,7 +118,8 @@ static void half_closed(void **state) {
     close(in.fd);
 }
 
-/* Many that closed their side right behind the request, work or a paused body under way: none is left without its answer. */
+/* Many that closed their side right behind the request, work or a paused body under way: none is
+ * left without its answer. */
 static void half_closed_at_once(void **state) {
     (void)state;
     enum { N = 24 };

@@ -1,4 +1,5 @@
-/* The budget of bytes that clients can make the server hold: refused beyond it with an answer, given back at the end, small calls served in any case. */
+/* The budget of bytes that clients can make the server hold: refused beyond it with an answer,
+ * given back at the end, small calls served in any case. */
 #include "base/metrics.h"
 #include "http/call/memory.h"
 #include "unit/http/raw.h"
@@ -141,7 +142,8 @@ static void one_body_too_many(void **state) {
     wait_until_held(0, 0);
 }
 
-/* Several that fit singly: counted as they come, not as they are promised, and room again when they have gone. */
+/* Several that fit singly: counted as they come, not as they are promised, and room again when they
+ * have gone. */
 static void bodies_together(void **state) {
     (void)state;
     start(MIB);
@@ -193,7 +195,10 @@ static void changes(void **state) {
     (void)state;
     start(2 * MIB);
     expect_ok(
-        "POST /change?n=3000000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"); /* more than there is room for: already done */
+        "POST /change?n=3000000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"); /* more than
+                                                                                       there is room
+                                                                                       for: already
+                                                                                       done */
     assert_int_equal(atomic_load(&toy.changed), 1);
     wait_until_held(0, 0);
     int full = begin("POST /echo", 2 * MIB - 100, 2 * MIB - 200);
@@ -255,7 +260,8 @@ static void streams_go_on(void **state) {
     wait_until_held(0, 0);
 }
 
-/* What is sent is not kept, though the client never quite catches up: it looks how much is held between its reads. */
+/* What is sent is not kept, though the client never quite catches up: it looks how much is held
+ * between its reads. */
 static void long_streams(void **state) {
     (void)state;
     static char text[16 + 100000 + 1]; /* what was read last, behind the end of what was before */

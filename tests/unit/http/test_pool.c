@@ -1,4 +1,5 @@
-/* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it ends. */
+/* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it
+ * ends. */
 #include "http/call/pool.h"
 
 #include <setjmp.h>
@@ -68,7 +69,8 @@ static void done(struct board *b) {
     sem_destroy(&b->release);
 }
 
-/* However many may last, short ones behind them are run; and every one that lasts comes to its turn. */
+/* However many may last, short ones behind them are run; and every one that lasts comes to its
+ * turn. */
 static void a_thread_is_left(void **state) {
     (void)state;
     static const size_t threads[] = {2, 3, 8};

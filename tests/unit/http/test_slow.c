@@ -1,4 +1,5 @@
-/* Slow clients against a server with short deadlines: each is ended, and none that is only waiting for us. */
+/* Slow clients against a server with short deadlines: each is ended, and none that is only waiting
+ * for us. */
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 
@@ -66,10 +67,8 @@ static void slow_second_header(void **state) {
         raw_read(&in, false, &r);
         assert_int_equal(r.status, 200);
         raw_done(&r);
-        usleep(
-            i == 0
-                ? 600000
-                : 1000); /* longer than the header may take: the time does not run between requests */
+        usleep(i == 0 ? 600000 : 1000); /* longer than the header may take: the time does not run
+                                           between requests */
     }
     trickle("GET "
             "/okaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -192,7 +191,8 @@ static void our_turn(void **state) {
     raw_done(&r);
 }
 
-/* A client that sends its request and closes its side gets its answer; the connection does not stay. */
+/* A client that sends its request and closes its side gets its answer; the connection does not
+ * stay. */
 static void half_closed(void **state) {
     (void)state;
     start(NULL);

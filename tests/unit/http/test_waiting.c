@@ -1,4 +1,5 @@
-/* Calls that wait and answers that stream: pokes, deadlines, clients that are slow or leave, drain. */
+/* Calls that wait and answers that stream: pokes, deadlines, clients that are slow or leave, drain.
+ */
 #include "base/clock.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
@@ -107,8 +108,8 @@ static void lines(void **state) {
         assert_false(r.cut);
         const char *at = r.body.data;
         for (long k = 0; k < sizes[i]; k++) {
-            char line
-                [24]; /* compared, not parsed: a checked strtol looks at all that follows each time */
+            char line[24]; /* compared, not parsed: a checked strtol looks at all that follows each
+                              time */
             size_t n = (size_t)snprintf(line, sizeof line, "%ld\n", k);
             if (strncmp(at, line, n) != 0) {
                 fail_msg("line %ld of %ld is \"%.20s\"", k, sizes[i], at);

@@ -150,7 +150,8 @@ static inline void toy_change(struct http_call *call) {
     toy_big(call);
 }
 
-/* ---- streams: the first `n` counted lines, `block` of them at a time, or a line whenever value changes */
+/* ---- streams: the first `n` counted lines, `block` of them at a time, or a line whenever value
+ * changes */
 struct toy_stream {
     struct toy *toy;
     long n, at;
@@ -213,7 +214,8 @@ static inline void toy_stream_events(struct http_call *call) {
     toy_stream_begin(call, wait != NULL ? strtod(wait, NULL) : 60, toy_events);
 }
 
-/* ---- a sink that counts. ?pause: pauses at every slice; ?slow=N: takes N ms for each; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass: on the pool, before the body */
+/* ---- a sink that counts. ?pause: pauses at every slice; ?slow=N: takes N ms for each; ?refuse=N:
+ * refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass: on the pool, before the body */
 struct toy_sink {
     struct toy *toy;
     struct http_call *call;

@@ -1,4 +1,5 @@
-/* The fixture's database from behind: statements on the store's own writing connection, so that the store can be made to fail. */
+/* The fixture's database from behind: statements on the store's own writing connection, so that the
+ * store can be made to fail. */
 #ifndef TESTS_JOBS_DATABASE_H
 #define TESTS_JOBS_DATABASE_H
 

@@ -1,4 +1,5 @@
-/* A store in a temporary directory with a small dataset in it: two numeric columns, one categorical input, a target of two classes. */
+/* A store in a temporary directory with a small dataset in it: two numeric columns, one categorical
+ * input, a target of two classes. */
 #ifndef TESTS_JOBS_SUPPORT_H
 #define TESTS_JOBS_SUPPORT_H
 
@@ -192,7 +193,8 @@ static inline struct store_job fixture_get(struct fixture *f, int64_t id) {
     return job;
 }
 
-/* The job once it has ended (or `state` is reached), looked at every few milliseconds for at most 60 s. */
+/* The job once it has ended (or `state` is reached), looked at every few milliseconds for at most
+ * 60 s. */
 static inline struct store_job fixture_await(struct fixture *f, int64_t id,
                                              enum store_job_state state) {
     for (int i = 0; i < 12000; i++) {

@@ -1,5 +1,5 @@
-/* The end of a job that the store refuses to write: a success is tried again until it is written, the job is
- * cancelled, the data are damaged or the daemon drains. */
+/* The end of a job that the store refuses to write: a success is tried again until it is written,
+ * the job is cancelled, the data are damaged or the daemon drains. */
 #include "jobs/jobs.h"
 
 #include "database.h"
@@ -24,8 +24,8 @@ static void install(struct store_tx *tx, void *trigger) {
     store_connection_exec(tx->connection, trigger, tx->problem);
 }
 
-/* From now on the writer's connection fails with the code where the trigger fires. The trigger is a temporary
- * one: it goes with the connection. */
+/* From now on the writer's connection fails with the code where the trigger fires. The trigger is a
+ * temporary one: it goes with the connection. */
 static void fail_at(struct fixture *f, const char *trigger, int code) {
     struct problem problem = {0};
     refusal = code;

@@ -1,4 +1,5 @@
-/* The mailbox: what the store did not take is delivered later, in order, or given to whoever closes; why a training stops. */
+/* The mailbox: what the store did not take is delivered later, in order, or given to whoever
+ * closes; why a training stops. */
 #include "jobs/mailbox.h"
 
 #include "database.h"
@@ -73,7 +74,8 @@ static void what_the_store_refused_is_delivered_later(void **state) {
     fixture_done(&f);
 }
 
-/* The daemon ends while the store refuses: the closer gets all that was not delivered, in order, and nothing is lost or given twice. */
+/* The daemon ends while the store refuses: the closer gets all that was not delivered, in order,
+ * and nothing is lost or given twice. */
 static void a_drain_gives_back_what_was_not_delivered(void **state) {
     (void)state;
     struct fixture f;

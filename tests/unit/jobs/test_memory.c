@@ -1,4 +1,5 @@
-/* The memory that a dry run promises is at least what the training then takes: every solver, with and without a penalty, many shapes, one thread and several. */
+/* The memory that a dry run promises is at least what the training then takes: every solver, with
+ * and without a penalty, many shapes, one thread and several. */
 #include "jobs/budget.h"
 #include "jobs/team.h"
 

@@ -1,4 +1,5 @@
-/* Parameters as JSON: members stand in the object of their owner, what does not matter is not shown, null stands for its word. */
+/* Parameters as JSON: members stand in the object of their owner, what does not matter is not
+ * shown, null stands for its word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The stored specification of a job: what is written is what is read, whatever it holds; what is damaged is refused. */
+/* The stored specification of a job: what is written is what is read, whatever it holds; what is
+ * damaged is refused. */
 #include "support.h"
 
 static const char *const class_names[] = {"no", "yes \"quoted\""};
@@ -185,7 +186,8 @@ static void what_is_left_out_stays_out(void **state) {
     }
 }
 
-/* An algorithm without a target: the inputs come first, in the validation's columns too; and with members of an object and a word for null, all of them flat. */
+/* An algorithm without a target: the inputs come first, in the validation's columns too; and with
+ * members of an object and a word for null, all of them flat. */
 static void what_has_no_target(void **state) {
     (void)state;
     static const struct jobs_column others[] = {{.index = 4, .name = "x2", .type = DN_NUMERIC},

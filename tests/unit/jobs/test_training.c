@@ -1,4 +1,5 @@
-/* Jobs from the queue to the model: the same bytes whatever threads and chunks; cancel, drain, time and memory limits end as documented; a damaged spec fails cleanly. */
+/* Jobs from the queue to the model: the same bytes whatever threads and chunks; cancel, drain, time
+ * and memory limits end as documented; a damaged spec fails cleanly. */
 #include "jobs/jobs.h"
 
 #include "database.h"

@@ -1,4 +1,5 @@
-/* Models in memory: loaded once for all who wait, the live version followed at once, roll-backs and deletes seen, the cache kept within its budget. */
+/* Models in memory: loaded once for all who wait, the live version followed at once, roll-backs and
+ * deletes seen, the cache kept within its budget. */
 #include "serving/serving.h"
 
 #include "base/ids.h"
@@ -238,7 +239,8 @@ static void the_budget_holds(void **state) {
     fixture_done(&f);
 }
 
-/* While a model's change is being committed, others may have read it already: the store is asked, and what is remembered is used again when that is over. */
+/* While a model's change is being committed, others may have read it already: the store is asked,
+ * and what is remembered is used again when that is over. */
 static void a_commit_under_way(void **state) {
     (void)state;
     struct fixture f;
@@ -314,7 +316,8 @@ static void loaded_versions_stay(void **state) {
     fixture_done(&f);
 }
 
-/* Exactly as many models as the budget allows stay; one more takes the place of the one unused longest. */
+/* Exactly as many models as the budget allows stay; one more takes the place of the one unused
+ * longest. */
 static void the_longest_unused_goes(void **state) {
     (void)state;
     struct fixture f;
@@ -373,7 +376,8 @@ static void pruned_versions_go(void **state) {
     fixture_done(&f);
 }
 
-/* Many readers while versions are published and rolled back: never an older version than the store has shown, never a crash. */
+/* Many readers while versions are published and rolled back: never an older version than the store
+ * has shown, never a crash. */
 struct race {
     struct fixture *f;
     atomic_bool over;

@@ -1,4 +1,5 @@
-/* What the store's tests share: a directory of its own for each test, short ways to stage, publish and look into the file behind the store's back. */
+/* What the store's tests share: a directory of its own for each test, short ways to stage, publish
+ * and look into the file behind the store's back. */
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H
 
@@ -158,7 +159,8 @@ static inline void *pattern(int64_t seed, int64_t chunk, size_t column, size_t s
     return bytes;
 }
 
-/* Stages chunks of n_cols columns of `size` bytes, 10 rows each. The queue's fullness is ignored. */
+/* Stages chunks of n_cols columns of `size` bytes, 10 rows each. The queue's fullness is ignored.
+ */
 static inline void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks,
                               size_t n_cols, size_t size) {
     struct store_blob *blobs = calloc(n_cols, sizeof *blobs);

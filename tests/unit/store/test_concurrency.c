@@ -1,4 +1,5 @@
-/* Uploads, readers and state transactions at the same time: nothing is mixed up, the log stays bounded. */
+/* Uploads, readers and state transactions at the same time: nothing is mixed up, the log stays
+ * bounded. */
 #include "unit/store/fixture.h"
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
-/* Versions that share parts: what an append publishes, what stays when some of them are deleted, what two at once come to. */
+/* Versions that share parts: what an append publishes, what stays when some of them are deleted,
+ * what two at once come to. */
 #include "unit/store/fixture.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,7 +23,8 @@ static struct store_dataset_published append(struct fixture *f, const char *name
     return out;
 }
 
-/* The version's chunks are the patterns of these seeds: two chunks of the first, one of each of the others. */
+/* The version's chunks are the patterns of these seeds: two chunks of the first, one of each of the
+ * others. */
 static void assert_chunks(struct fixture *f, int64_t id, const int64_t *seeds, size_t n_seeds) {
     struct store_chunk *chunks = NULL;
     size_t n = 0;
@@ -222,7 +224,8 @@ static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t 
     store_part_append(f->store, part, chunk, n_rows, blobs, 3, NULL, NULL);
 }
 
-/* The last part, one chunk of the seed before, is stored again in front of what is new: staged last, as its number is the lower one. */
+/* The last part, one chunk of the seed before, is stored again in front of what is new: staged
+ * last, as its number is the lower one. */
 static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed,
                                               int64_t onto, int64_t chunks_before) {
     const int64_t part = store_part_begin(f->store);
@@ -271,7 +274,8 @@ static void test_append_leaves_parts_out(void **state) {
     assert_intact(f->path);
 }
 
-/* One row at a time, as the readers have it: the last part is left out as long as it has at most twice as many rows as what goes behind it. */
+/* One row at a time, as the readers have it: the last part is left out as long as it has at most
+ * twice as many rows as what goes behind it. */
 static void test_many_appends_few_parts(void **state) {
     enum { N = 200 };
     struct fixture *f = *state;

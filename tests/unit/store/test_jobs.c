@@ -257,7 +257,8 @@ static void crash_once(struct fixture *f, int64_t job) {
     assert_ok(f, fixture_open(f));
 }
 
-/* One process dies with several jobs running: afterwards they run one at a time, beside those that were not there. */
+/* One process dies with several jobs running: afterwards they run one at a time, beside those that
+ * were not there. */
 static void test_suspects_run_one_at_a_time(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset),
@@ -306,7 +307,8 @@ static int claim_and_die(struct fixture *f) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Two workers, one innocent job, and one after another that kills them both: a suspect's last start is its own. */
+/* Two workers, one innocent job, and one after another that kills them both: a suspect's last start
+ * is its own. */
 static void test_a_last_start_is_alone(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, innocent = insert_job(f, "innocent", dataset);
@@ -324,7 +326,8 @@ static void test_a_last_start_is_alone(void **state) {
     insert_job(f, "later", dataset);
     sql_run(
         f->path,
-        "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last start, and others run */
+        "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last
+                                                                      start, and others run */
     assert_int_equal(claim_job(f, 3), 0); /* so it waits, and nothing goes before it */
 }
 
@@ -355,9 +358,8 @@ static void test_crashes_are_counted(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
     for (int i = 1; i <= 2; i++) {
-        crash_once(
-            f,
-            job); /* within the lease: the lock proves the owner dead, so the job waits again at once */
+        crash_once(f, job); /* within the lease: the lock proves the owner dead, so the job waits
+                               again at once */
         assert_job_state(f, job, STORE_JOB_QUEUED, i);
     }
     assert_int_equal(claim_job(f, 2), next); /* the crashed one ends on the way */

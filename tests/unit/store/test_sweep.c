@@ -1,4 +1,5 @@
-/* Deleting gives space back; what is read, staged or shared stays; what a dead process staged goes. */
+/* Deleting gives space back; what is read, staged or shared stays; what a dead process staged goes.
+ */
 #include "unit/store/fixture.h"
 #include <sys/wait.h>
 
