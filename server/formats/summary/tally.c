@@ -78,7 +78,8 @@ enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_
     size_t at = hash & (t->n_slots - 1);
     for (; t->slot[at] != 0; at = (at + 1) & (t->n_slots - 1)) {
         struct tally_entry *e = &t->entry[t->slot[at] - 1];
-        if (e->hash == hash && e->length == n && memcmp(t->bytes + e->start, bytes, n) == 0) {
+        if (e->hash == hash && e->length == n &&
+            (n == 0 || memcmp(t->bytes + e->start, bytes, n) == 0)) {
             e->count += count;
             return TALLY_WELL;
         }
