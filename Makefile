@@ -10,6 +10,7 @@ SOVERSION := 0
 CC      ?= cc
 AR      ?= ar
 PKG_CONFIG ?= pkg-config
+CMARK   ?= cmark
 
 # ---- dependencies: pkg-config name, or a header where a library has none; Debian package ---------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
@@ -28,6 +29,9 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   endif
   ifeq ($(shell command -v $(PKG_CONFIG) 2>/dev/null),)
     $(call missing,pkg-config,pkg-config)
+  endif
+  ifeq ($(shell command -v $(CMARK) 2>/dev/null),)
+    $(call missing,$(CMARK) (CommonMark to HTML),cmark)
   endif
   export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
   pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
@@ -131,6 +135,20 @@ $(BUILD)/gen/openapi.inc: server/api/operations/openapi.json Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
 $(BUILD)/obj/server/api/operations/openapi.o: $(BUILD)/gen/openapi.inc
+# server/docs/NAME.md becomes the page /docs/NAME: its title is the first line; links to NAME.md become
+# links to the page NAME. On the page /docs (index.md) they begin with docs/.
+DOCS := $(sort $(wildcard server/docs/*.md))
+$(BUILD)/gen/docs.inc: $(DOCS) Makefile
+	@mkdir -p $(@D)
+	@{ for f in $(DOCS); do \
+	     name=$$(basename $$f .md); [ $$name = index ] && folder=docs/ || folder=; \
+	     printf '{ "%s", "%s", (const unsigned char[]){' $$name "$$(sed -n '1s/^# //p' $$f)"; \
+	     $(CMARK) $$f | sed "s|href=\"\([a-z-]*\)\.md|href=\"$$folder\1|g" > $(@D)/docs.html; \
+	     od -An -v -tx1 $(@D)/docs.html | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $(@D)/docs.html)"; done; } > $@
+$(BUILD)/gen/docs_style.inc: server/docs/style.css Makefile
+	@mkdir -p $(@D)
+	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
+$(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/docs_style.inc
 
 # ---- tests ---------------------------------------------------------------------------------------------------------------------
 # The programs that tests/suite runs. A test_*.c is a program, every other .c beside it is linked to the programs of its folder.

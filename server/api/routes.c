@@ -144,5 +144,7 @@ const struct http_route api_routes[] = {
      .quiet = true},
     READ_FAST("/version", "getVersion", api_version, false),
     READ_FAST("/openapi.json", "getOpenApi", api_openapi, false),
+    READ_FAST("/docs", "getDocs", api_docs_index, false),
+    READ_FAST("/docs/{page}", "getDocsPage", api_docs_page, false),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

@@ -139,14 +139,16 @@ static void fill(const char *path, char out[256]) {
                   {"{model}", "iris"},
                   {"{version}", "1"},
                   {"{name}", "conflict"},
-                  {"{id}", "1"}};
+                  {"{id}", "1"},
+                  {"{page}", "data"}};
     size_t n = 0;
     while (*path) {
         size_t i = 0;
-        while (i < 6 && strncmp(path, values[i].placeholder, strlen(values[i].placeholder)) != 0) {
+        while (i < sizeof values / sizeof values[0] &&
+               strncmp(path, values[i].placeholder, strlen(values[i].placeholder)) != 0) {
             i++;
         }
-        if (i < 6) {
+        if (i < sizeof values / sizeof values[0]) {
             n += (size_t)snprintf(out + n, 256 - n, "%s", values[i].value);
             path += strlen(values[i].placeholder);
         } else {
@@ -174,6 +176,26 @@ static void each_operation(void (*fn)(const char *path, const char *method,
         }
     }
     answer_done(&a);
+}
+
+static void test_the_manual(void **state) {
+    (void)state;
+    struct answer index = get(&d, "/docs"), page = get(&d, "/docs/data");
+    assert_int_equal(index.status, 200);
+    assert_int_equal(page.status, 200);
+    assert_string_equal(answer_header(&page, "Content-Type"), "text/html; charset=utf-8");
+    assert_string_equal(answer_header(&page, "Content-Security-Policy"), "default-src 'self'");
+    assert_non_null(answer_header(&page, "ETag"));
+    assert_non_null(strstr(page.body, "<title>Data"));
+    assert_non_null(strstr(page.body, "href=\"style.css\""));
+    assert_non_null(strstr(index.body, "href=\"docs/style.css\""));
+    answer_done(&index);
+    answer_done(&page);
+    page = get(&d, "/docs/style.css");
+    assert_string_equal(answer_header(&page, "Content-Type"), "text/css; charset=utf-8");
+    answer_done(&page);
+    expect_problem(get(&d, "/docs/index"), 404, "not-found");
+    expect_problem(get(&d, "/docs/none"), 404, "not-found");
 }
 
 static void head_as_get(const char *path, const char *method, const json_t *operation) {
@@ -436,6 +458,7 @@ int main(void) {
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_the_document_and_the_catalogue),
         cmocka_unit_test(test_every_problem_is_explained),
+        cmocka_unit_test(test_the_manual),
         cmocka_unit_test(test_head_is_get_without_a_body),
         cmocka_unit_test(test_a_query_that_is_not_known_is_refused),
         cmocka_unit_test(test_methods),
