@@ -14,6 +14,8 @@ enum {
                   for the one before it */
     STRANDS = 8,
     LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
+    MIN_BLOCK = 16,
+    RESTS_BYTES = 2 << 20,    /* of memory for all columns' incomplete blocks */
     QUANTILES_BYTES = 8 << 20 /* of memory for all columns' sketches of ranks; but at least
                                  QUANTILE_MIN_K a column */
 };
@@ -367,15 +369,34 @@ static size_t block_present(const double *x, size_t n, double *present) {
     return k;
 }
 
-static bool add_block(struct column_summary *s, const double *x, size_t n, bool many_rows,
-                      struct lanes *lanes) {
+/* The moments of one block. */
+static void block_moments(struct moments *m, const double *x, size_t n) {
+    uint16_t small[COLUMN_BLOCK];
+    double present[COLUMN_BLOCK];
+    unsigned any = 0;
+    if (block_small(x, n, small, &any)) {
+        moments_small(m, small, n, any);
+        return;
+    }
+    const size_t k = block_present(x, n, present);
+    if (k > 0) {
+        moments_any(m, present, k);
+    }
+}
+
+/* Digests and counts n <= COLUMN_BLOCK numbers. whole: they are a block, whose moments are added
+ * too. */
+static bool add_block(struct column_summary *s, const double *x, size_t n, bool whole,
+                      bool many_rows, struct lanes *lanes) {
     unsigned char form[COLUMN_BLOCK * 9 + 8];
     uint16_t small[COLUMN_BLOCK];
     double present[COLUMN_BLOCK];
     unsigned any = 0;
     if (block_small(x, n, small, &any)) {
         hash_blake2b_add(s->digest, form, put_small(small, n, any, form));
-        moments_small(&s->moments, small, n, any);
+        if (whole) {
+            moments_small(&s->moments, small, n, any);
+        }
         return s->estimated ? count_any(s, x, n, lanes)
                             : count_small(s, small, n, any, many_rows, lanes);
     }
@@ -384,24 +405,71 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
     s->missing += (int64_t)missing;
     const double *y = missing == 0 ? x : present;
     const size_t k = missing == 0 ? n : block_present(x, n, present);
-    if (k > 0) {
+    if (whole && k > 0) {
         moments_any(&s->moments, y, k);
     }
     return count_any(s, y, k, lanes);
 }
 
+/* ---- blocks ---- */
+size_t column_summary_block(const struct column_summary *s) {
+    size_t rows = COLUMN_BLOCK;
+    while (rows > MIN_BLOCK && s->n_columns * rows * sizeof *s->rest > RESTS_BYTES) {
+        rows /= 2;
+    }
+    return rows;
+}
+
+/* Adds n rows to the block that is not complete, in which they have room. */
+static bool rest_add(struct column_summary *s, const double *x, size_t n) {
+    const size_t block = column_summary_block(s);
+    if (s->rest == NULL) {
+        s->rest = malloc(block * sizeof *s->rest);
+    }
+    if (s->rest == NULL) {
+        return false;
+    }
+    memcpy(s->rest + s->n_rest, x, n * sizeof *x);
+    s->n_rest += n;
+    if (s->n_rest == block) {
+        block_moments(&s->moments, s->rest, block);
+        s->n_rest = 0;
+    }
+    return true;
+}
+
+bool column_summary_begin_missing(struct column_summary *s, int64_t n) {
+    double missing[COLUMN_BLOCK];
+    for (size_t i = 0; i < COLUMN_BLOCK; i++) {
+        missing[i] = (double)NAN;
+    }
+    const size_t rest = (size_t)n % column_summary_block(s);
+    return rest == 0 || rest_add(s, missing, rest);
+}
+
+struct moments column_summary_moments(const struct column_summary *s) {
+    struct moments m = s->moments;
+    if (s->n_rest > 0) {
+        block_moments(&m, s->rest, s->n_rest);
+    }
+    return m;
+}
+
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows) {
+    const size_t block = column_summary_block(s);
     struct lanes lanes;
     lanes.used = false;
-    if (!s->estimated && s->moments.n > UINT32_MAX - (int64_t)n_rows &&
-        !column_summary_drop_numbers(s)) {
+    if (!s->estimated && s->n_rows - s->missing > UINT32_MAX && !column_summary_drop_numbers(s)) {
         return false; /* counts of small integers would overflow */
     }
-    for (size_t at = 0; at < n_rows; at += COLUMN_BLOCK) {
-        const size_t n = n_rows - at < COLUMN_BLOCK ? n_rows - at : COLUMN_BLOCK;
-        if (!add_block(s, x + at, n, n_rows >= LANED, &lanes)) {
+    for (size_t at = 0; at < n_rows;) {
+        const size_t left = n_rows - at, room = block - s->n_rest, n = left < room ? left : room;
+        const bool whole = n == block;
+        if (!add_block(s, x + at, n, whole, n_rows >= LANED, &lanes) ||
+            (!whole && !rest_add(s, x + at, n))) {
             return false;
         }
+        at += n;
     }
     if (!s->estimated) {
         lanes_empty(&lanes, &s->numbers);

@@ -20,6 +20,7 @@ enum {
 
 void column_summary_done(struct column_summary *s) {
     hash_blake2b_free(s->digest);
+    free(s->rest);
     number_tally_done(&s->numbers);
     tally_done(&s->texts);
     distinct_sketch_done(&s->distinct);
@@ -142,7 +143,10 @@ static bool drop_texts(struct column_summary *s) {
 }
 
 bool column_summary_drop_counts(struct column_summary *s) {
-    return s->numbers.n + s->numbers.n_small > 0 ? column_summary_drop_numbers(s) : drop_texts(s);
+    const bool numbers = s->numbers.n + s->numbers.n_small > 0,
+               well = numbers ? column_summary_drop_numbers(s) : drop_texts(s);
+    s->dropped |= well;
+    return well;
 }
 
 static bool count_text(struct column_summary *s, const char *text, size_t n, int64_t times) {
@@ -231,7 +235,7 @@ bool column_summary_add_missing(struct column_summary *s, dn_column_type type, i
         hash_blake2b_add(s->digest, form, take);
         left -= (int64_t)take;
     }
-    return true;
+    return type != DN_NUMERIC || column_summary_begin_missing(s, n);
 }
 
 /* ---- what came of it ---- */

@@ -1,9 +1,10 @@
-/* What the summary of a column is made from: moments, distinct values, ranks, words, the digest of
- * the values. Fed the column's chunks in order; the result does not depend on their borders (but
- * the last bits of the moments do, and the borders depend on the body only).
+/* The summary of a column: moments, distinct values, ranks, words, and the digest of the values.
+ * The column's chunks are added in row order. The result depends on the sequence of the values, not
+ * on how it is cut into chunks. (Only a lack of memory for counts can make it depend on the cuts:
+ * column_summary_drop_counts.)
  *
- * Values are counted exactly while at most TALLY_MAX are different (and the builder has memory for
- * the counts); then what was counted goes into sketches, and what follows too. */
+ * Values are counted exactly while at most TALLY_MAX are different. Then the counts are converted
+ * to sketches, and further values are added to the sketches. */
 #ifndef WIRE_COLUMN_SUMMARY_H
 #define WIRE_COLUMN_SUMMARY_H
 
@@ -36,15 +37,19 @@ struct column_summary {
                       the first value */
     struct hash_blake2b *digest; /* of the values; NULL before the first */
     int64_t n_rows, missing;
-    struct moments moments;      /* numeric */
+    struct moments moments; /* numeric: of all complete blocks; column_summary_moments has all */
+    double *rest; /* [column_summary_block] numeric: rows after the last complete block, NaN:
+                     missing; NULL: there were none */
+    size_t n_rest;
     struct number_tally numbers; /* numeric, while counted exactly */
     struct tally texts;          /* categorical, text, while counted exactly */
     int64_t truths[2];           /* boolean: how many false, true */
     bool estimated;              /* not counted exactly any longer: what follows holds the values */
-    bool many; /* with it: more than TALLY_MAX are different, whether or not memory was short */
-    bool recounted; /* with it: how many texts are different was found out nevertheless
-                       (table_recount.c): */
-    size_t n_distinct, distinct_bytes; /* so many, of so many bytes */
+    bool many;    /* with it: more than TALLY_MAX are different, whether or not memory was short */
+    bool dropped; /* with it: column_summary_drop_counts was called */
+    bool recounted; /* with it: the distinct texts were counted again (table_recount.c). Not saved
+                     */
+    size_t n_distinct, distinct_bytes; /* recounted: number and bytes of the distinct texts */
     struct distinct_sketch distinct;   /* of numbers or texts */
     struct quantile_sketch
         *quantiles;               /* of numbers, in a table of few enough columns; NULL: none */
@@ -74,6 +79,8 @@ struct number_count *column_summary_numbers(const struct column_summary *s, size
  * members and ends it. No memory: the writer's buffer has failed. */
 void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type,
                           struct json_writer *w);
+/* The moments of all numbers. */
+struct moments column_summary_moments(const struct column_summary *s);
 /* The digest of the values; ends it. false: no memory. */
 bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SIZE]);
 
@@ -81,6 +88,12 @@ bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SI
 /* Bytes of BLOCK forms at most; what is written as missing. */
 enum { COLUMN_BLOCK = 512, COLUMN_TAG_MISSING = 240 };
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows);
+/* Rows of a block, over which moments are computed. Blocks are counted from the column's first row,
+ * so that the moments do not depend on the chunks. At most COLUMN_BLOCK; fewer in a table of many
+ * columns. */
+size_t column_summary_block(const struct column_summary *s);
+/* The column begins with n missing numbers: counts their blocks. false: no memory. */
+bool column_summary_begin_missing(struct column_summary *s, int64_t n);
 /* Sketches of the sizes that n_columns allow. false: no memory. */
 bool column_summary_begin_distinct(const struct column_summary *s, struct distinct_sketch *out);
 struct column_words *column_summary_new_words(const struct column_summary *s); /* NULL: no memory */

@@ -41,13 +41,12 @@ static void give_up(struct json_writer *w) {
     w->out->failed = true;
 }
 
-static void write_quantiles(const struct column_summary *s, const struct number_count *list,
-                            size_t n, struct json_writer *w) {
+static void write_quantiles(const struct column_summary *s, int64_t total,
+                            const struct number_count *list, size_t n, struct json_writer *w) {
     json_put_key(w, "quantiles");
     json_begin_object(w);
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
-        json_kv_double(w, quantiles[i].name,
-                       number_ranks_quantile(list, n, s->moments.n, quantiles[i].p));
+        json_kv_double(w, quantiles[i].name, number_ranks_quantile(list, n, total, quantiles[i].p));
     }
     json_end_object(w);
     json_kv_bool(w, "quantiles_exact", !s->estimated);
@@ -56,14 +55,14 @@ static void write_quantiles(const struct column_summary *s, const struct number_
     }
 }
 
-static void write_histogram(const struct column_summary *s, const struct number_count *list,
-                            size_t n, struct json_writer *w) {
+static void write_histogram(const struct column_summary *s, const struct moments *m,
+                            const struct number_count *list, size_t n, struct json_writer *w) {
     int64_t bin[BINS];
-    const bool constant = s->moments.minimum == s->moments.maximum;
+    const bool constant = m->minimum == m->maximum;
     if (constant) {
-        bin[0] = s->moments.n;
+        bin[0] = m->n;
     } else {
-        number_ranks_histogram(list, n, s->moments.minimum, s->moments.maximum, bin, BINS);
+        number_ranks_histogram(list, n, m->minimum, m->maximum, bin, BINS);
     }
     json_put_key(w, "histogram");
     json_begin_object(w);
@@ -78,13 +77,13 @@ static void write_histogram(const struct column_summary *s, const struct number_
 }
 
 static void write_numbers(const struct column_summary *s, struct json_writer *w) {
-    const struct moments *m = &s->moments;
+    const struct moments m = column_summary_moments(s);
     const double nothing = (double)NAN; /* written as null */
-    const bool any = m->n > 0;
-    json_kv_double(w, "min", any ? m->minimum : nothing);
-    json_kv_double(w, "max", any ? m->maximum : nothing);
-    json_kv_double(w, "mean", any ? m->mean : nothing);
-    json_kv_double(w, "std", any ? sqrt(m->m2 / (double)m->n) : nothing);
+    const bool any = m.n > 0;
+    json_kv_double(w, "min", any ? m.minimum : nothing);
+    json_kv_double(w, "max", any ? m.maximum : nothing);
+    json_kv_double(w, "mean", any ? m.mean : nothing);
+    json_kv_double(w, "std", any ? sqrt(m.m2 / (double)m.n) : nothing);
     write_distinct(s, DN_NUMERIC, w);
     if (!column_summary_is_ranked(s)) {
         return;
@@ -100,8 +99,8 @@ static void write_numbers(const struct column_summary *s, struct json_writer *w)
         give_up(w);
         return;
     }
-    write_quantiles(s, list, n, w);
-    write_histogram(s, list, n, w);
+    write_quantiles(s, m.n, list, n, w);
+    write_histogram(s, &m, list, n, w);
     free(list);
 }
 

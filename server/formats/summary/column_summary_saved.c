@@ -11,7 +11,7 @@ enum {
     SAVED_WORDLESS = 1,
     SAVED_ESTIMATED = 2,
     SAVED_MANY = 4,
-    SAVED_RECOUNTED = 8,
+    SAVED_DROPPED = 8,
     SAVED_DIGEST = 16,
     SAVED_DISTINCT = 32,
     SAVED_QUANTILES = 64,
@@ -53,14 +53,12 @@ static void put_double(struct buf *out, double x) {
 static void put_head(struct buf *out, const struct column_summary *s) {
     const struct moments *m = &s->moments;
     put_u64(out, (s->wordless ? SAVED_WORDLESS : 0u) | (s->estimated ? SAVED_ESTIMATED : 0u) |
-                     (s->many ? SAVED_MANY : 0u) | (s->recounted ? SAVED_RECOUNTED : 0u) |
+                     (s->many ? SAVED_MANY : 0u) | (s->dropped ? SAVED_DROPPED : 0u) |
                      (s->digest != NULL ? SAVED_DIGEST : 0u) |
                      (s->distinct.rank != NULL ? SAVED_DISTINCT : 0u) |
                      (s->quantiles != NULL ? SAVED_QUANTILES : 0u) |
                      (s->words != NULL ? SAVED_WORDS : 0u));
     put_u64(out, s->n_columns);
-    put_u64(out, s->n_distinct);
-    put_u64(out, s->distinct_bytes);
     put_i64(out, s->n_rows);
     put_i64(out, s->missing);
     put_i64(out, s->truths[0]);
@@ -70,6 +68,13 @@ static void put_head(struct buf *out, const struct column_summary *s) {
     put_double(out, m->maximum);
     put_double(out, m->mean);
     put_double(out, m->m2);
+}
+
+static void put_rest(struct buf *out, const struct column_summary *s) {
+    put_u64(out, s->n_rest);
+    for (size_t i = 0; i < s->n_rest; i++) {
+        put_double(out, s->rest[i]);
+    }
 }
 
 static bool put_numbers(struct buf *out, const struct number_tally *t) {
@@ -155,6 +160,7 @@ bool column_summary_save(const struct column_summary *s, struct buf *out) {
         hash_blake2b_save(s->digest, digest);
         buf_append(out, digest, sizeof digest);
     }
+    put_rest(out, s);
     if (!put_numbers(out, &s->numbers)) {
         return false;
     }
@@ -260,10 +266,8 @@ static unsigned get_head(struct reader *r, struct column_summary *s) {
     s->wordless = (flags & SAVED_WORDLESS) != 0;
     s->estimated = (flags & SAVED_ESTIMATED) != 0;
     s->many = (flags & SAVED_MANY) != 0;
-    s->recounted = (flags & SAVED_RECOUNTED) != 0;
+    s->dropped = (flags & SAVED_DROPPED) != 0;
     s->n_columns = get_size(r);
-    s->n_distinct = get_size(r);
-    s->distinct_bytes = get_size(r);
     s->n_rows = get_count(r);
     s->missing = get_count(r);
     s->truths[0] = get_count(r);
@@ -281,6 +285,21 @@ static unsigned get_head(struct reader *r, struct column_summary *s) {
     require(r, s->estimated == ((flags & SAVED_DISTINCT) != 0) &&
                    (s->estimated || (flags & (SAVED_QUANTILES | SAVED_WORDS)) == 0));
     return flags;
+}
+
+/* The numbers of the incomplete block. */
+static void get_rest(struct reader *r, struct column_summary *s) {
+    const size_t block = column_summary_block(s), n = (size_t)get_u64(r, block - 1);
+    if (n == 0) {
+        return;
+    }
+    s->rest = malloc(block * sizeof *s->rest);
+    require_memory(r, s->rest != NULL);
+    for (size_t i = 0; i < n && good(r); i++) {
+        s->rest[i] = get_double(r);
+        require(r, !isinf(s->rest[i]));
+        s->n_rest = i + 1;
+    }
 }
 
 static void get_digest(struct reader *r, struct column_summary *s) {
@@ -434,7 +453,7 @@ static bool suits(const struct column_summary *s, dn_column_type type) {
     return (!s->estimated || strings || numbers) &&
            (s->quantiles != NULL) == (s->estimated && numbers && column_summary_is_ranked(s)) &&
            (s->words != NULL) == (s->estimated && strings && !s->wordless) &&
-           (numbers || (s->numbers.n == 0 && s->numbers.n_small == 0)) &&
+           (numbers || (s->numbers.n == 0 && s->numbers.n_small == 0 && s->n_rest == 0)) &&
            (strings || s->texts.n == 0) && (type == DN_SPARSE || s->sparse.n_places == 0);
 }
 
@@ -461,6 +480,7 @@ enum column_summary_load_status column_summary_load(struct column_summary *s, dn
     if ((flags & SAVED_DIGEST) != 0) {
         get_digest(&r, &loaded);
     }
+    get_rest(&r, &loaded);
     get_numbers(&r, &loaded.numbers);
     get_texts(&r, &loaded.texts);
     if ((flags & SAVED_DISTINCT) != 0) {

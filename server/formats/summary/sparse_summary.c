@@ -1,6 +1,6 @@
-/* A chunk's moments are taken place by place, the means first, then the squares about them, and
- * merged with those before by Chan, Golub and LeVeque (1979); the rows without an entry join at the
- * end in the same way, as so many zeros.
+/* The moments of a place are updated entry by entry (Welford 1962), so that they do not depend on
+ * the chunks. Rows without an entry are added at the end as so many zeros (Chan, Golub and LeVeque
+ * 1979).
  *
  * Digest of a row: number of entries, then for each its distance from the place before (of the
  * first: its place), all as base-128 numbers, low digits first, 0x80 set on all but the last; and
@@ -81,14 +81,6 @@ static void add_digest(struct hash_blake2b *digest, const dn_column_view *view) 
 }
 
 /* ---- moments ---- */
-/* Of one place in one chunk. */
-struct part {
-    int64_t n, nonzero;
-    double minimum, maximum;
-    double mean; /* the sum, until all entries are there */
-    double m2;
-};
-
 static size_t width_of(const dn_column_view *view) {
     size_t width = 0;
     for (size_t i = 0; i < view->n_rows; i++) {
@@ -100,52 +92,15 @@ static size_t width_of(const dn_column_view *view) {
     return width;
 }
 
-/* part[width] is all zero. */
-static void take_parts(struct part *part, size_t width, const dn_column_view *view) {
-    const size_t n = view->row_start[view->n_rows];
-    for (size_t k = 0; k < n; k++) {
-        struct part *p = &part[view->index[k]];
-        const double x = view->number[k];
-        p->minimum = p->n == 0 || x < p->minimum ? x : p->minimum;
-        p->maximum = p->n == 0 || x > p->maximum ? x : p->maximum;
-        p->n++;
-        p->nonzero += x != 0;
-        p->mean += x;
-    }
-    bool differ = false;
-    for (size_t j = 0; j < width; j++) {
-        struct part *p = &part[j];
-        differ |= p->minimum != p->maximum;
-        p->mean = p->minimum == p->maximum ? p->minimum : p->mean / (double)p->n;
-    }
-    if (!differ) { /* as in tables of ones */
-        return;
-    }
-    for (size_t k = 0; k < n; k++) {
-        struct part *p = &part[view->index[k]];
-        const double distance = view->number[k] - p->mean;
-        p->m2 += distance * distance;
-    }
-}
-
-static void merge(struct sparse_place *place, const struct part *part) {
-    const double count = (double)part->n;
-    if (part->n == 0) {
-        return;
-    }
-    if (place->n == 0) {
-        *place = (struct sparse_place){part->n,       part->nonzero, part->minimum,
-                                       part->maximum, part->mean,    part->m2};
-        return;
-    }
-    const double before = (double)place->n, total = before + count,
-                 delta = part->mean - place->mean;
-    place->minimum = fmin(place->minimum, part->minimum);
-    place->maximum = fmax(place->maximum, part->maximum);
-    place->mean += delta * (count / total);
-    place->m2 += part->m2 + delta * delta * (before * count / total);
-    place->n += part->n;
-    place->nonzero += part->nonzero;
+/* One entry, by Welford (1962). */
+static void place_add(struct sparse_place *p, double x) {
+    p->minimum = p->n == 0 || x < p->minimum ? x : p->minimum;
+    p->maximum = p->n == 0 || x > p->maximum ? x : p->maximum;
+    p->n++;
+    p->nonzero += x != 0;
+    const double delta = x - p->mean;
+    p->mean += delta / (double)p->n;
+    p->m2 += delta * (x - p->mean);
 }
 
 static bool add_moments(struct sparse_summary *s, const dn_column_view *view, size_t width) {
@@ -158,15 +113,9 @@ static bool add_moments(struct sparse_summary *s, const dn_column_view *view, si
         s->place = grown;
         s->n_places = width;
     }
-    struct part *part = calloc(width + 1, sizeof *part);
-    if (part == NULL) {
-        return false;
+    for (size_t k = 0; k < view->row_start[view->n_rows]; k++) {
+        place_add(&s->place[view->index[k]], view->number[k]);
     }
-    take_parts(part, width, view);
-    for (size_t j = 0; j < width; j++) {
-        merge(&s->place[j], &part[j]);
-    }
-    free(part);
     return true;
 }
 

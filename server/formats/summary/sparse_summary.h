@@ -1,7 +1,6 @@
-/* What the summary of a sparse column is made from: its entries and width, and for each of its
- * places, as long as they are not too many, the moments of the feature that it is. Fed the column's
- * chunks in order; but for the last bits of the moments the result does not depend on their
- * borders. */
+/* The summary of a sparse column: its entries and width, and the moments of each of its places as
+ * long as there are at most WIRE_MAX_COLUMNS of them. The column's chunks are added in row order;
+ * the result does not depend on how the rows are cut into chunks. */
 #ifndef WIRE_SPARSE_SUMMARY_H
 #define WIRE_SPARSE_SUMMARY_H
 
