@@ -1,4 +1,4 @@
-/* Two hash tables with chains, and which slot goes when the models are over the budget. */
+/* Two hash tables with chaining, and eviction of the least recently used models. */
 #include "serving/model_table.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 #define TABLE_MIN 64 /* buckets; grows by doubling */
 
-/* What is known of a name: its live version. */
+/* A name and its live version. */
 struct model_name {
     char name[IDS_NAME_SIZE];
     int64_t live;
@@ -22,10 +22,25 @@ static size_t hash_name(const char *name, int64_t version) {
     return (size_t)(h ^ (h >> 32));
 }
 
-static void slot_free(struct model_slot *slot) {
-    dn_model_unref(slot->model);
-    problem_done(&slot->problem);
-    free(slot);
+static void slot_remove(struct model_table *t, struct model_slot *slot) {
+    slot->next = t->removed;
+    t->removed = slot;
+}
+
+struct model_slot *model_table_take_removed(struct model_table *t) {
+    struct model_slot *slots = t->removed;
+    t->removed = NULL;
+    return slots;
+}
+
+void model_slots_free(struct model_slot *slots) {
+    while (slots != NULL) {
+        struct model_slot *slot = slots;
+        slots = slot->next;
+        dn_model_unref(slot->model);
+        problem_done(&slot->problem);
+        free(slot);
+    }
 }
 
 /* ---- the table of names ---- */
@@ -63,7 +78,7 @@ static void names_grow(struct model_table *t) {
     size_t n = t->n_name_buckets * 2;
     struct model_name **fresh = calloc(n, sizeof *fresh);
     if (!fresh) {
-        return; /* longer chains, nothing worse */
+        return; /* the chains get longer */
     }
     for (size_t b = 0; b < t->n_name_buckets; b++) {
         for (struct model_name *e = t->names[b], *next; e; e = next) {
@@ -91,7 +106,7 @@ void model_table_set_live(struct model_table *t, const char *name, int64_t versi
     }
     struct model_name *n = calloc(1, sizeof *n);
     if (!n) {
-        return; /* asked for again next time */
+        return; /* the next call asks the store again */
     }
     memcpy(n->name, name, strlen(name) + 1);
     n->live = version;
@@ -143,11 +158,11 @@ static void slot_drop(struct model_table *t, struct model_slot **at) {
     }
     slot->dropped = true;
     if (slot->users == 0) {
-        slot_free(slot);
+        slot_remove(t, slot);
     }
 }
 
-/* Drops what nobody uses, longest unused first, until the cache is within its budget. */
+/* Drops unused models, the least recently used first, until the models fit the budget. */
 static void evict(struct model_table *t) {
     while (t->stats.bytes > t->budget) {
         struct model_slot **oldest = NULL;
@@ -167,7 +182,7 @@ static void evict(struct model_table *t) {
     }
 }
 
-/* change NULL: all. */
+/* change NULL: every slot. */
 static bool is_gone(const struct model_slot *slot, const struct store_change *change) {
     return change == NULL ||
            (strcmp(slot->pub.name, change->name) == 0 &&
@@ -231,7 +246,7 @@ void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model
         slot->state = SLOT_FAILED;
         if (!slot->dropped) {
             slot_drop(t, slot_find(t, slot->pub.name,
-                                   slot->pub.version)); /* the next one who asks tries again */
+                                   slot->pub.version)); /* the next call loads it again */
         }
     }
 }
@@ -241,14 +256,14 @@ void model_table_release(struct model_table *t, struct model_slot *slot) {
     slot->users--;
     if (slot->users == 0) {
         if (slot->dropped) {
-            slot_free(slot);
+            slot_remove(t, slot);
         } else if (t->stats.bytes > t->budget) {
             evict(t);
         }
     }
 }
 
-/* ---- both ---- */
+/* ---- both tables ---- */
 
 void model_table_change(struct model_table *t, const struct store_change *change) {
     if (change->live == 0) {
@@ -289,6 +304,7 @@ void model_table_done(struct model_table *t) {
         }
     }
     model_table_forget(t);
+    model_slots_free(model_table_take_removed(t));
     free(t->names);
     free(t->slots);
 }

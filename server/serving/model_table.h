@@ -1,9 +1,12 @@
 /* The table of models in memory: names with their live version, versions with their model. Private
- * to serving; the caller's lock is held in every call.
+ * to serving; the caller holds its lock in every call.
  *
- * Two kinds of entry. A *name* remembers which version is live, as the last change of it said. A
- * *slot* is one version of a model: loading (some thread reads it, others wait), ready, or failed.
- * Slots are counted by their users; those nobody uses stay until the table is over its budget. */
+ * There are two kinds of entries. A name remembers its live version. A slot is one version of a
+ * model: loading (one thread reads it, others wait), ready, or failed. A slot counts its users; an
+ * unused slot stays until the models exceed the budget.
+ *
+ * The table never frees a model: freeing a large one takes milliseconds, and the lock is held. A slot
+ * that is removed and has no users goes to a list, which model_table_take_removed hands over. */
 #ifndef SERVING_MODEL_TABLE_H
 #define SERVING_MODEL_TABLE_H
 
@@ -19,9 +22,9 @@ struct model_slot {
     dn_model *model;         /* owned reference; NULL until ready */
     int64_t bytes;           /* memory of the model */
     size_t users;            /* borrowed, or waiting for the load */
-    bool dropped;            /* not in the table any more: freed by the last user */
+    bool dropped;            /* not in the table any more: its last user removes it */
     uint64_t used;           /* tick of the last borrow, for LRU */
-    struct model_slot *next; /* in its bucket */
+    struct model_slot *next; /* in its bucket, or in the list of removed slots */
 };
 
 struct model_name;
@@ -32,6 +35,7 @@ struct model_table {
     size_t n_names, n_name_buckets;
     struct model_slot **slots;
     size_t n_slots, n_slot_buckets;
+    struct model_slot *removed; /* without users, to be freed by model_slots_free */
     uint64_t tick;              /* of the last use */
     struct serving_stats stats; /* hits are the caller's to count */
 };
@@ -42,9 +46,8 @@ void model_table_done(struct model_table *t);                 /* no slot has use
 /* The live version of a name; 0: not known. */
 int64_t model_table_live(const struct model_table *t, const char *name);
 void model_table_set_live(struct model_table *t, const char *name, int64_t version);
-/* Takes in a change of the name's versions: which one is live, and drops those that are gone. A
- * dropped version is freed when its last user is done, one that is being loaded when its load ends.
- */
+/* Applies a change of a name's versions: sets the live one and drops the deleted ones. A dropped
+ * version is removed when its last user releases it, a loading one when its load ends. */
 void model_table_change(struct model_table *t, const struct store_change *change);
 /* Forgets all names and drops all versions. */
 void model_table_forget(struct model_table *t);
@@ -53,13 +56,18 @@ struct model_slot *model_table_find(const struct model_table *t, const char *nam
                                     int64_t version); /* NULL: not there */
 /* A new slot in state loading with one user; NULL: no memory. */
 struct model_slot *model_table_add(struct model_table *t, const char *name, int64_t version);
-/* Ends a load: the slot has the model (taken), or without one the failure, and is not found any
- * more. */
+/* Ends a load. The slot takes the model. model NULL: the slot keeps the problem and leaves the
+ * table. */
 void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
                         const struct problem *problem);
-/* The model is used now: of those that nobody uses any more it is the last to go. */
+/* Marks the model as the most recently used. */
 void model_table_touch(struct model_table *t, struct model_slot *slot);
-/* Gives up a use; frees the slot if it was the last of one that left the table. */
+/* Ends a use of the slot. */
 void model_table_release(struct model_table *t, struct model_slot *slot);
+
+/* The removed slots, linked by `next`; the caller frees them without the lock. NULL: there are none.
+ */
+struct model_slot *model_table_take_removed(struct model_table *t);
+void model_slots_free(struct model_slot *slots);
 
 #endif

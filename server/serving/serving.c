@@ -1,5 +1,5 @@
-/* Models for those who predict: the table of those in memory under one lock, what the store has
- * changed taken in, a version that is not there loaded once for all who ask. */
+/* Models in memory: the table under one lock, the changes that the store has committed, one load of a
+ * version for all callers that wait for it, and the thread that frees models. */
 #include "serving/serving.h"
 #include "serving/model_table.h"
 
@@ -14,12 +14,42 @@ struct serving {
     _Atomic int64_t seen; /* seq of the last change taken in; written under the lock */
     pthread_mutex_t lock; /* guards the table; leaf */
     pthread_cond_t loaded;
+    pthread_cond_t removed; /* the table has removed slots, or the reclaimer must end */
+    pthread_t reclaimer;
+    bool closing;
     struct model_table table;
 };
 
-/* Takes in what was committed since the last look. The store is asked without our lock held; of two
- * threads that asked at once the second finds its news old. false: a change of this model is being
- * committed, and a client may have read it already: which version is live only the store knows. */
+/* Releases the lock. Every change of the table ends here, so that slots it removed are freed. */
+static void unlock(struct serving *s) {
+    if (s->table.removed != NULL) {
+        pthread_cond_signal(&s->removed);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The reclaimer frees models: no I/O thread does, and the lock is not held meanwhile. */
+static void *reclaim(void *arg) {
+    struct serving *s = arg;
+    pthread_mutex_lock(&s->lock);
+    while (!s->closing) {
+        struct model_slot *slots = model_table_take_removed(&s->table);
+        if (slots == NULL) {
+            pthread_cond_wait(&s->removed, &s->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&s->lock);
+        model_slots_free(slots);
+        pthread_mutex_lock(&s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* Applies the changes committed since the last call. The store is asked without the lock; of two
+ * threads that ask at once, the second finds that its changes are applied already. false: a change of
+ * this model is being committed. A client may have read it, so only the store knows the live version.
+ */
 static bool absorb(struct serving *s, const char *name) {
     struct store_change changes[64];
     for (;;) {
@@ -45,7 +75,7 @@ static bool absorb(struct serving *s, const char *name) {
             atomic_store_explicit(&s->seen, lost || n == 0 ? last : changes[n - 1].seq,
                                   memory_order_release);
         }
-        pthread_mutex_unlock(&s->lock);
+        unlock(s);
     }
 }
 
@@ -65,7 +95,7 @@ const struct serving_model *serving_try(struct serving *s, const char *name, int
         model_table_touch(&s->table, slot);
         found = &slot->pub;
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     return found;
 }
 
@@ -76,7 +106,7 @@ void serving_release(struct serving *s, const struct serving_model *model) {
     pthread_mutex_lock(&s->lock);
     model_table_release(&s->table,
                         (struct model_slot *)(uintptr_t)model); /* pub is the first member */
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
 }
 
 /* Reads and decodes a version outside the lock. */
@@ -104,13 +134,13 @@ static dn_model *load(struct serving *s, const char *name, int64_t version,
     return model;
 }
 
-/* Which version is live, asking the store if the table does not know. 0: problem. The answer is
+/* The live version, from the store if the table does not know it. 0: problem. The version is
  * remembered only if nothing changed while it was read. */
 static int64_t live_version(struct serving *s, const char *name, struct problem *problem) {
     const bool settled = absorb(s, name);
     pthread_mutex_lock(&s->lock);
     int64_t live = settled ? model_table_live(&s->table, name) : 0, seen = s->seen;
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     if (live != 0) {
         return live;
     }
@@ -120,12 +150,12 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
     }
     live = m.version;
     store_model_done(&m);
-    (void)absorb(s, name); /* the change of a commit under way corrects what is remembered now */
+    (void)absorb(s, name); /* a commit that ends later corrects what is remembered now */
     pthread_mutex_lock(&s->lock);
     if (s->seen == seen) {
         model_table_set_live(&s->table, name, live);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     return live;
 }
 
@@ -144,11 +174,11 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
     if (!slot) {
         slot = model_table_add(&s->table, name, version);
         if (!slot) {
-            pthread_mutex_unlock(&s->lock);
+            unlock(s);
             problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to load model %s", name);
             return NULL;
         }
-        pthread_mutex_unlock(&s->lock);
+        unlock(s);
         struct problem why = {0};
         dn_model *model = load(s, name, version, &why);
         pthread_mutex_lock(&s->lock);
@@ -169,8 +199,16 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
         problem_copy(problem, &slot->problem);
         model_table_release(&s->table, slot);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     return found;
+}
+
+static void serving_free(struct serving *s) {
+    pthread_cond_destroy(&s->removed);
+    pthread_cond_destroy(&s->loaded);
+    pthread_mutex_destroy(&s->lock);
+    model_table_done(&s->table);
+    free(s);
 }
 
 bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
@@ -184,22 +222,29 @@ bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out
     atomic_init(&s->seen, store_changes_last(store));
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->loaded, NULL);
+    pthread_cond_init(&s->removed, NULL);
+    if (pthread_create(&s->reclaimer, NULL, reclaim, s) != 0) {
+        serving_free(s);
+        return problem_set(problem, PROBLEM_INTERNAL, "no thread to free models");
+    }
     *out = s;
     return true;
 }
 
 void serving_close(struct serving *s) {
-    if (!s) {
+    if (s == NULL) {
         return;
     }
-    pthread_cond_destroy(&s->loaded);
-    pthread_mutex_destroy(&s->lock);
-    model_table_done(&s->table);
-    free(s);
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_signal(&s->removed);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->reclaimer, NULL);
+    serving_free(s);
 }
 
 void serving_stats(struct serving *s, struct serving_stats *out) {
     pthread_mutex_lock(&s->lock);
     *out = s->table.stats;
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
 }

@@ -1,9 +1,8 @@
-/* Serving: models in memory. Load once, share, swap, drop.
+/* Serving: models in memory, loaded once and shared.
  *
- * Which version is live is learned from store_changes, looked at on every call (a compare of two
- * integers): no request after a committed publish or roll-back sees the old one. Thread safe. One
- * leaf lock guards the table; a model is loaded outside it and published by an exchange of a
- * pointer, freed by its last user. */
+ * Every call compares two integers to see whether the store has committed a change (store_changes):
+ * after a committed publish or roll-back no call gets the old live version. Thread safe. One leaf
+ * lock guards the table. Models are loaded and freed without it; a thread of serving frees them. */
 #ifndef SERVING_SERVING_H
 #define SERVING_SERVING_H
 
@@ -23,17 +22,16 @@ struct serving_model {
     int64_t version;
 };
 
-/* cache_bytes: models in memory beyond this are dropped, least recently used first (never those in
- * use). */
+/* cache_bytes: unused models beyond this are dropped, the least recently used first. */
 bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
                   struct problem *problem);
 void serving_close(struct serving *serving); /* all models must have been released */
 
-/* The model if it is in memory and known to be current; NULL: call serving_get on a thread that may
- * wait. Never blocks, no SQL. version 0: the live one. */
+/* The model if it is in memory and current; NULL: call serving_get on a thread that may wait.
+ * version 0: the live one. Does not wait, read the store or free a model. */
 const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version);
-/* Loads it if need be, once for all who wait. NULL: problem (PROBLEM_UNKNOWN_MODEL…). May wait for
- * I/O. */
+/* The model, loaded if it is not in memory; callers that wait share one load. NULL: problem
+ * (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
 const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version,
                                         struct problem *problem);
 void serving_release(struct serving *serving,

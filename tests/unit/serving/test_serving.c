@@ -1,5 +1,6 @@
 /* Models in memory: loaded once for all who wait, the live version followed at once, roll-backs and
  * deletes seen, the cache kept within its budget. */
+#include "serving/model_table.h"
 #include "serving/serving.h"
 
 #include "base/ids.h"
@@ -419,6 +420,41 @@ static void readers_and_publishes_at_once(void **state) {
     fixture_done(&f);
 }
 
+/* The table does not free models: those it removes are handed over. */
+static void removed_models_are_handed_over(void **state) {
+    (void)state;
+    struct fixture f;
+    struct model_table t;
+    dn_model *model = NULL;
+    fixture_init(&f, 1 << 20);
+    assert_true(model_table_init(&t, 0)); /* a budget that no model fits */
+    assert_int_equal(dn_model_read(f.model, f.model_size, &model, NULL), DN_OK);
+    struct model_slot *slot = model_table_add(&t, "m", 1);
+    assert_non_null(slot);
+    model_table_settle(&t, slot, model, NULL);
+    assert_int_equal(t.stats.models, 1);
+    assert_null(model_table_take_removed(&t)); /* in use */
+    model_table_release(&t, slot);
+    assert_int_equal(t.stats.models, 0);
+    struct model_slot *removed = model_table_take_removed(&t);
+    assert_ptr_equal(removed, slot);
+    assert_ptr_equal(removed->model, model); /* not freed */
+    assert_null(model_table_take_removed(&t));
+    model_slots_free(removed);
+    /* A slot that is dropped while it is in use. */
+    slot = model_table_add(&t, "m", 2);
+    assert_non_null(slot);
+    model_table_forget(&t);
+    assert_null(model_table_find(&t, "m", 2));
+    assert_null(model_table_take_removed(&t));
+    model_table_release(&t, slot);
+    removed = model_table_take_removed(&t);
+    assert_ptr_equal(removed, slot);
+    model_slots_free(removed);
+    model_table_done(&t);
+    fixture_done(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(live_is_followed_at_once),
@@ -429,6 +465,7 @@ int main(void) {
         cmocka_unit_test(the_longest_unused_goes),
         cmocka_unit_test(pruned_versions_go),
         cmocka_unit_test(readers_and_publishes_at_once),
+        cmocka_unit_test(removed_models_are_handed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
