@@ -6,9 +6,6 @@
 #include "http/call/dispatch.h"
 #include "http/call/record.h"
 #include "http/net/tcp_progress.h"
-#include "http/protocol/library_cookies.h"
-#include "http/protocol/library_pages.h"
-#include "http/protocol/library_reads.h"
 #include "http/protocol/origin.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -136,12 +133,10 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     if (server->router == NULL) {
         return false;
     }
-    if (!library_pages_init() || !library_cookies_init() || !library_reads_init()) {
+    if (!dispatch_init()) {
         return problem_set(problem, PROBLEM_INTERNAL,
                            "the HTTP library is not linked as a shared object");
     }
-    /* Later ones arrange them otherwise, and refuse by themselves what is recognised by it. */
-    server->strings_in_place = strncmp(MHD_get_version(), "0.9.7", 5) == 0;
     if (s->max_connections_per_address > 0 &&
         !address_counts_init(&server->per_address, (size_t)s->max_connections * 2)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");

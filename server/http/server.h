@@ -77,8 +77,6 @@ struct http_server {
     pthread_mutex_t relay_lock; /* guards what comes next and the calls' relays (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */
     _Atomic int64_t suspended;  /* connections suspended now */
-    bool strings_in_place;      /* the library is one that leaves the strings of a header where they
-                                   arrived */
     atomic_bool draining;
     atomic_bool
         stopping; /* connections are given up: no call is begun, none is suspended any more */

@@ -228,7 +228,6 @@ static void judge(struct http_call *call) {
     void (*deferred)(struct http_call *) = call->deferred;
     call->deferred = NULL;
     deferred(call);
-    atomic_store(&call->let_go, true);
     atomic_store(&call->stage, STAGE_JUDGED);
     call_resume(call);
 }

@@ -66,7 +66,6 @@ struct http_call {
     struct arena arena;
     int64_t started_ns; /* request line complete */
     bool begun;         /* counted in io->in_flight */
-    bool arrived;       /* the whole request has been read */
 
     char method[16]; /* "HEAD" too; cut when longer (unknown then anyway) */
     struct target target;
@@ -96,8 +95,6 @@ struct http_call {
     struct relay relay;      /* a streamed body on its way to its sink */
     bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is
                                 (relay.h) */
-    atomic_bool let_go; /* resumed after a pause: what is left of the body may be in the library's
-                           buffer (library_reads.c) */
 
     /* work */
     struct pool_job job;                              /* one at a time */

@@ -5,8 +5,8 @@
 #include "http/call/record.h"
 #include "http/call/reply.h"
 #include "http/call/stream.h"
+#include "http/library_quirks.h"
 #include "http/protocol/judge.h"
-#include "http/protocol/library_reads.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,6 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
     struct io *io = cls;
     struct connection *c = connection_of(mhd);
-    library_reads_enter(io->server);
     if (c == NULL) {
         return NULL;
     }
@@ -122,7 +121,6 @@ static enum MHD_Result end_sink(struct http_call *call) {
 /* The whole request is here. */
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->match.route;
-    call->arrived = true;
     if (!body_complete(call)) {
         return queue(call);
     }
@@ -194,11 +192,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (atomic_load(&call->stage) == STAGE_NEW) {
         return begin(call, url, method, version);
     }
-    /* With a chunked body the library goes on calling within the same buffer though the last call
-     * has suspended the connection. */
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
-    if (info != NULL && info->suspended != MHD_NO) {
+    if (library_is_suspended(mhd)) {
         return MHD_YES;
     }
     if (atomic_load(&call->stage) == STAGE_JUDGED) {
@@ -290,7 +284,74 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     }
 }
 
+/* ---- requests that the library refuses ---- */
+
+struct refusal {
+    unsigned status; /* of the library's own error page */
+    enum problem_type type;
+    const char *detail;
+};
+static const struct refusal REFUSALS[] = {
+    {413, PROBLEM_BODY_TOO_LARGE,
+     "Content-Length or the size of a chunk is no number this daemon could ever take"},
+    {414, PROBLEM_URI_TOO_LONG, "the request line is longer than 16384 bytes"},
+    {431, PROBLEM_HEADERS_TOO_LARGE,
+     "the request header is larger than 12288 bytes, or has more than 100 fields"},
+    {501, PROBLEM_NOT_IMPLEMENTED, "the request asks for something that is not known here"},
+    {503, PROBLEM_UNAVAILABLE, "out of memory"},
+    {505, PROBLEM_BAD_REQUEST, "only HTTP/1.0 and HTTP/1.1 are spoken here"},
+    {500, PROBLEM_UNAVAILABLE, "out of memory"},
+};
+
+static struct refusal refusal_of(unsigned status, const struct http_call *call) {
+    /* The body of a checked request is chunked: no memory is left for a chunk's line or a trailer. */
+    if (call != NULL && call->begun && call->headers.chunked && status != 413) {
+        return (struct refusal){status, PROBLEM_BAD_FRAMING,
+                                "a chunk is malformed: its line with its extensions, or a trailer, "
+                                "is wrong or longer than what is taken"};
+    }
+    for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
+        if (REFUSALS[i].status == status) {
+            return REFUSALS[i];
+        }
+    }
+    if (call == NULL) {
+        return (struct refusal){status, PROBLEM_BAD_REQUEST, "the request line is malformed"};
+    }
+    return (struct refusal){status, PROBLEM_BAD_FRAMING,
+                            "a header line, Content-Length or a chunk is malformed"};
+}
+
+/* Writes a problem document on the descriptor. The library closes the connection afterwards. */
+static void on_refused(struct MHD_Connection *mhd, unsigned status) {
+    struct connection *c = connection_of(mhd);
+    if (c == NULL) {
+        return;
+    }
+    struct http_call *call = c->call;
+    struct refusal refusal = refusal_of(status, call);
+    if (call != NULL) {
+        if (call->id[0] == '\0') {
+            judge_id(call);
+        }
+        if (call->reply.kind == REPLY_NONE) {
+            http_fail(call, refusal.type, "%s", refusal.detail);
+        }
+        body_answer_and_close(call);
+        return;
+    }
+    c->linger = true;
+    if (connection_enter(c, PHASE_SEND)) {
+        body_write_refusal(c->server, c->fd, refusal.type, refusal.detail);
+        record_refusal(c->server, c, problem_status(refusal.type));
+    }
+}
+
 /* ---- start ---- */
+
+bool dispatch_init(void) {
+    return library_quirks_init(on_refused);
+}
 
 static void on_log(void *cls, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 static void on_log(void *cls, const char *format, va_list ap) {
@@ -315,7 +376,8 @@ bool dispatch_start(struct io *io, struct problem *problem) {
                          MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
                          MHD_OPTION_URI_LOG_CALLBACK, on_target, io, MHD_OPTION_UNESCAPE_CALLBACK,
                          on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, io,
-                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_END);
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_ARRAY,
+                         library_options(), MHD_OPTION_END);
     if (io->daemon == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start an I/O thread");
     }

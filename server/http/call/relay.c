@@ -46,7 +46,6 @@ static void wait_unlink(struct http_call *call) {
 }
 
 static void resume(struct http_call *call) {
-    atomic_store(&call->let_go, true);
     (void)connection_enter(call->connection,
                            PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
     call_resume(call);

@@ -5,7 +5,7 @@
 #include "http/call/body.h"
 #include "http/call/reply_coding.h"
 #include "http/call/stream.h"
-#include "http/protocol/library_pages.h"
+#include "http/library_quirks.h"
 #include "http/server.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,47 +283,13 @@ static ssize_t piece(void *cls, uint64_t position, char *out, size_t most) {
     return (ssize_t)n;
 }
 
-#if MHD_VERSION < 0x00097701
-static ssize_t no_body(void *cls, uint64_t position, char *out, size_t most) {
-    (void)cls;
-    (void)position;
-    (void)out;
-    (void)most;
-    return MHD_CONTENT_READER_END_OF_STREAM;
-}
-#endif
-
-/* A response without a body and without Content-Length, since the length of the body that it stands
- * for is not known. Before 0.9.77.1 the library can send that only as a response that ends with the
- * connection. */
-static struct MHD_Response *response_without_length(void) {
-    static char none[1];
-#if MHD_VERSION >= 0x00097701
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
-    const enum MHD_ResponseFlags flags = MHD_RF_HEAD_ONLY_RESPONSE;
-#else
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, sizeof none, no_body, none, NULL);
-    const enum MHD_ResponseFlags flags =
-        MHD_RF_HTTP_1_0_COMPATIBLE_STRICT; /* no chunks: to HEAD it would send the last one */
-#endif
-    if (response == NULL || MHD_set_response_options(response, flags, MHD_RO_END) == MHD_YES) {
-        return response;
-    }
-    MHD_destroy_response(response);
-    return NULL;
-}
-
 static struct MHD_Response *response_of(struct http_call *call) {
     struct reply *reply = &call->reply;
-#if MHD_VERSION < 0x00097701
-    if (reply->status == 304 && reply->length != UINT64_MAX) { /* its length keeps the connection */
-        return MHD_create_response_from_callback(reply->length, 1, no_body, NULL, NULL);
+    if (reply->status == 304) {
+        return library_response_not_modified(reply->length);
     }
-#endif
     if (length_unknown(call)) {
-        return response_without_length();
+        return library_response_without_length();
     }
     if (reply->kind == REPLY_STREAM) {
         return stream_response(call);

@@ -1,9 +1,7 @@
-/* What the library takes without a word and a proxy in front may read otherwise is found here:
- * fields given twice, names that are no tokens, folded lines (the library glues the second line to
- * the *name*), fields without a name (it drops them), NUL bytes and bare line feeds. All but the
- * first two show in the addresses of the strings: they still lie where they arrived, and each line
- * must begin where the one before it ends. */
+/* The request header. Finds what the library accepts and a proxy may read differently: repeated
+ * fields, names that are not tokens, control characters, dropped and moved bytes. */
 #include "http/protocol/headers.h"
+#include "http/library_quirks.h"
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
@@ -48,18 +46,11 @@ static bool is_token(const char *text, size_t n) {
     return n > 0;
 }
 
-/* "name\0 value\0\0": the library wrote the first NUL over the colon, the others over CR and LF. */
-static const char *field_fault(struct headers *h, const char *name, size_t name_size,
-                               const char *value, size_t value_size) {
+/* What is wrong with a field; NULL: nothing. */
+static const char *field_fault(const char *name, size_t name_size, const char *value,
+                               size_t value_size) {
     if (!is_token(name, name_size)) {
         return "a field name that is not a token";
-    }
-    if (h->next_line != NULL && name != h->next_line) {
-        return "a line that is not one field (folded, without a name, with a NUL byte, or not "
-               "ended by CR LF)";
-    }
-    if (h->next_line != NULL) {
-        h->next_line = value + value_size + 2;
     }
     for (size_t i = 0; i < value_size; i++) {
         unsigned char c = (unsigned char)value[i];
@@ -70,18 +61,25 @@ static const char *field_fault(struct headers *h, const char *name, size_t name_
     return NULL;
 }
 
+struct reading {
+    struct headers *headers;
+    struct library_lines lines;
+};
+
 static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
                             const char *value, size_t value_size) {
     (void)kind;
-    struct headers *h = cls;
+    struct reading *reading = cls;
+    struct headers *h = reading->headers;
     h->n++;
     h->bytes += name_size + value_size + 4;
     if (value == NULL) {
         h->fault = "a field without a value";
         return MHD_NO;
     }
+    library_lines_add(&reading->lines, name, value, value_size);
     if (h->fault == NULL) {
-        h->fault = field_fault(h, name, name_size, value, value_size);
+        h->fault = field_fault(name, name_size, value, value_size);
     }
     for (size_t i = 0; i < sizeof KNOWN_HEADERS / sizeof KNOWN_HEADERS[0]; i++) {
         const struct known *k = &KNOWN_HEADERS[i];
@@ -114,15 +112,16 @@ static int64_t length_of(const char *digits) {
 }
 
 void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method,
-                  const char *version, bool in_place) {
-    *h = (struct headers){.next_line = in_place ? version + strlen(version) + 2 : NULL};
-    h->http_1_0 = strcmp(version, "HTTP/1.0") == 0;
-    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, take, h);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (in_place && h->fault == NULL && info != NULL &&
-        h->next_line + 2 != method + info->header_size) {
-        h->fault = "a last line that is not one field, or does not end in CR LF";
+                  const char *target, size_t target_size, const char *version) {
+    struct reading reading = {.headers = h};
+    *h = (struct headers){.http_1_0 = strcmp(version, "HTTP/1.0") == 0};
+    if (!library_lines_begin(&reading.lines, method, target, target_size, version)) {
+        h->fault = "a NUL byte or stray blanks in its first line";
+    }
+    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, take, &reading);
+    if (h->fault == NULL && !library_lines_end(&reading.lines, mhd)) {
+        h->fault = "a line that is not one field (folded, without a name, with a NUL byte, or not "
+                   "ended by CR LF)";
     }
     h->chunked = h->transfer_encoding != NULL;
     h->length = h->chunked ? -1 : h->content_length != NULL ? length_of(h->content_length) : 0;

@@ -39,19 +39,17 @@ struct headers {
     unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
     size_t n;              /* fields in all */
     size_t bytes;          /* of names and values with ": " and line ends */
-    const char
-        *next_line;    /* where the next field must begin, while reading; NULL: that is not known */
-    const char *fault; /* what makes the framing bad; NULL: nothing */
+    const char *fault;     /* what makes the framing bad; NULL: nothing */
     bool http_1_0;
     bool chunked;   /* the body is chunked */
     bool continues; /* the client waits for 100 Continue before it sends the body */
     int64_t length; /* of the body; 0: none; -1: not known (chunked) */
 };
 
-/* method and version as the library gave them. in_place: it leaves the strings of the header where
- * they arrived, so that they must lie behind each other without a gap. */
+/* method, target and version: the strings that the library passed to the request handler;
+ * target_size: bytes of the target as sent. */
 void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method,
-                  const char *version, bool in_place);
+                  const char *target, size_t target_size, const char *version);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
 /* What they say of a body that will be taken: text is UTF-8 (ASCII is part of it), and PUT sends

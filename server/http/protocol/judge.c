@@ -5,7 +5,6 @@
 #include "http/protocol/forwarded.h"
 #include "http/protocol/origin.h"
 #include "http/server.h"
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -68,18 +67,6 @@ static void take_content_type(struct http_call *call) {
         strcmp(lower, "application/octet-stream") != 0) {
         call->content_type = lower;
     }
-}
-
-/* The parts of the request line still lie one behind the other: a NUL byte in the target shows as a
- * gap. */
-static bool check_line(const struct http_call *call, const char *url, const char *version,
-                       struct problem *problem) {
-    uintptr_t gap = (uintptr_t)version - (uintptr_t)url;
-    if (call->server->strings_in_place && gap != call->target.raw_size + 1) {
-        return problem_set(problem, PROBLEM_BAD_FRAMING,
-                           "the request line holds a NUL byte or stray blanks");
-    }
-    return true;
 }
 
 static bool check_size(const struct http_call *call, const char *method, struct problem *problem) {
@@ -191,10 +178,9 @@ enum judgement judge_request(struct http_call *call, const char *url, const char
     n = n < sizeof call->method ? n : sizeof call->method - 1;
     memcpy(call->method, method, n);
     call->method[n] = '\0';
-    headers_read(&call->headers, call->mhd, method, version, call->server->strings_in_place);
+    headers_read(&call->headers, call->mhd, method, url, call->target.raw_size, version);
     judge_id(call);
-    if (!check_line(call, url, version, &problem) ||
-        !headers_check_framing(&call->headers, &problem)) {
+    if (!headers_check_framing(&call->headers, &problem)) {
         http_reply_problem(call, &problem);
         return JUDGE_CLOSE;
     }

@@ -91,68 +91,6 @@ static void counted_as_left(void **state) {
     buf_done(&text);
 }
 
-/* One that has only closed its own side still reads: a wait is answered with what there is, rows
- * come whole. */
-static void half_closed(void **state) {
-    (void)state;
-    static struct raw_in in;
-    struct raw_reply r;
-    toy_start(&toy, NULL);
-    memset(&in, 0, sizeof in);
-    in.fd = ask(CALL("/wait?seconds=600"));
-    usleep(300000); /* it waits by now; if not, the same is true of it */
-    shutdown(in.fd, SHUT_WR);
-    raw_read(&in, false, &r);
-    assert_string_equal(r.body.data, "value=0 last=1\n");
-    raw_done(&r);
-    close(in.fd);
-    memset(&in, 0, sizeof in);
-    in.fd = ask(CALL("/lines?n=1000000"));
-    toy_expect(&toy.streams, 1);
-    shutdown(in.fd, SHUT_WR);
-    usleep(600000); /* some sweeps */
-    raw_read(&in, false, &r);
-    assert_false(r.cut);
-    assert_non_null(strstr(r.body.data + r.body.size - 10, "999999\n"));
-    raw_done(&r);
-    close(in.fd);
-}
-
-/* Many that closed their side right behind the request, work or a paused body under way: none is
- * left without its answer. */
-static void half_closed_at_once(void **state) {
-    (void)state;
-    enum { N = 24 };
-    static const char sink[] =
-        "PUT /sink/a?pause=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
-    static struct raw_in in[N];
-    static char body[100000];
-    struct raw_reply r;
-    memset(in, 0, sizeof in);
-    memset(body, 'x', sizeof body);
-    toy_start(&toy, &(struct http_settings){.pool_threads = N, .io_threads = 1});
-    for (int i = 0; i < N; i++) {
-        in[i].fd = ask(i % 3 == 0 ? sink : i % 3 == 1 ? CALL("/stuck") : CALL("/busy"));
-        if (i % 3 == 0) {
-            assert_true(raw_send_n(in[i].fd, body, sizeof body));
-        }
-        shutdown(in[i].fd, SHUT_WR);
-    }
-    toy_expect(&toy.ends, N / 3);
-    toy_expect(&toy.busy, N / 3); /* those that heed a client that left have ended */
-    atomic_store(&toy.release, true);
-    for (int i = 0; i < N; i++) {
-        raw_read(&in[i], false, &r);
-        if (r.status != (i % 3 == 0 ? 201 : 200)) {
-            fail_msg("client %d: %d", i, r.status);
-        }
-        assert_true(raw_ends(&in[i]));
-        raw_done(&r);
-        close(in[i].fd);
-    }
-    assert_int_equal(atomic_load(&toy.aborts), 0);
-}
-
 /* Handlers that look are told when the server stops; its end does not wait for others. */
 static void stop_with_calls_under_way(void **state) {
     (void)state;
@@ -185,8 +123,6 @@ int main(void) {
         cmocka_unit_test_teardown(operations_beside_full_pool, stop),
         cmocka_unit_test_teardown(left, stop),
         cmocka_unit_test_teardown(counted_as_left, stop),
-        cmocka_unit_test_teardown(half_closed, stop),
-        cmocka_unit_test_teardown(half_closed_at_once, stop),
         cmocka_unit_test_teardown(stop_with_calls_under_way, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

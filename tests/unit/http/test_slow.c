@@ -191,20 +191,6 @@ static void our_turn(void **state) {
     raw_done(&r);
 }
 
-/* A client that sends its request and closes its side gets its answer; the connection does not
- * stay. */
-static void half_closed(void **state) {
-    (void)state;
-    start(NULL);
-    assert_true(raw_send(in.fd, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
-    shutdown(in.fd, SHUT_WR);
-    struct raw_reply r;
-    raw_read(&in, false, &r);
-    assert_int_equal(r.status, 200);
-    raw_done(&r);
-    assert_true(raw_ends(&in));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(slow_header, stop),
@@ -217,7 +203,6 @@ int main(void) {
         cmocka_unit_test_teardown(slow_reader_tcp, stop),
         cmocka_unit_test_teardown(slow_reader_local, stop),
         cmocka_unit_test_teardown(our_turn, stop),
-        cmocka_unit_test_teardown(half_closed, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
