@@ -1,8 +1,8 @@
-/* Naive Bayes machines: factors, and their sum over all features or over the entries of a sparse x.
+/* Naive Bayes machines. The score of a class is a sum of logarithms (factors) over all features.
  *
- * The sum for a sparse x starts from the sum at x = 0, which is computed once, and replaces the
- * terms of the entries. Both sums have twice the precision of a double, so that adding and
- * subtracting a log density of −10¹² does not lose the other terms. */
+ * For a sparse x the sum starts from the sum at x = 0, which is computed once. For each entry the
+ * term of x_j = 0 is subtracted and the term of x_j is added. The sum is compensated, so that the
+ * other terms are not lost when a log density of −10¹² is added and subtracted. */
 #include "machine/bayes.h"
 #include "machine/machine_kind.h"
 
@@ -30,32 +30,12 @@ dn_status dni_bayes_machine_new(size_t K, size_t d, dn_machine **out, dn_error *
     }
     dni_naive_bayes *b = &m->bayes;
     const size_t n = dni_machine_product(K, d);
-    b->prior = dni_machine_numbers_new(K);
-    b->factor = calloc(d + 1, sizeof *b->factor);
-    b->a = dni_machine_numbers_new(n);
-    b->b = dni_machine_numbers_new(n);
-    b->at_zero = dni_machine_numbers_new(3 * K);
-    if (b->prior == NULL || b->factor == NULL || b->a == NULL || b->b == NULL ||
-        b->at_zero == NULL) {
-        dn_machine_free(&m->base);
-        return dni_machine_no_memory(K, d, err);
-    }
-    *out = &m->base;
-    return DN_OK;
-}
-
-static void bayes_free(dn_machine *machine) {
-    const dni_naive_bayes *b = dni_bayes_of(machine);
-    free(b->prior);
-    free(b->factor);
-    free(b->a);
-    free(b->b);
-    free(b->at_zero);
-}
-
-static double bayes_memory(const dn_machine *machine) {
-    const double K = (double)machine->n_classes, d = (double)machine->n_features;
-    return (double)sizeof(struct bayes_machine) + sizeof(double) * K * (2 * d + 4) + d;
+    b->prior = dni_machine_doubles(&m->base, K);
+    b->factor = dni_machine_array(&m->base, d, sizeof *b->factor);
+    b->a = dni_machine_doubles(&m->base, n);
+    b->b = dni_machine_doubles(&m->base, n);
+    b->at_zero = dni_machine_doubles(&m->base, 3 * K);
+    return dni_machine_created(&m->base, out, err);
 }
 
 /* ---- one row ---- */
@@ -79,79 +59,67 @@ double dni_bayes_factor(const dni_naive_bayes *b, size_t j, size_t k, size_t K, 
     return x > 0 ? x * p : 0;
 }
 
-/* Returns ln P(C_k) + Σ_j ln p(x_j | C_k), or −∞ if x is impossible in class k. */
+/* Returns ln P(C_k) + Σ_j ln p(x_j | C_k); NaN after an overflow. */
 static double class_joint(const dni_naive_bayes *b, size_t k, size_t K, const double *x, size_t d) {
     double sum = log(b->prior[k]);
     for (size_t j = 0; j < d; j++) {
         sum += dni_bayes_factor(b, j, k, K, x[j]);
     }
-    return isnan(sum) ? -(double)INFINITY : sum;
+    return sum;
 }
 
 /* ---- sparse x ---- */
-/* A sum of terms that cancel: the rounded sum, the sum of the rounding errors, and the number of
- * terms that are −∞ or NaN.
+/* A compensated sum: the rounding errors of the additions are summed too.
  *
  * Source: Knuth, The Art of Computer Programming, volume 2, section 4.2.2, theorem B. */
-struct long_sum {
-    double lead, rest, impossible;
+struct compensated_sum {
+    double sum;
+    double error;        /* sum of the rounding errors */
+    double n_impossible; /* number of terms −∞ or NaN, which are not part of `sum` */
 };
 
-static void add(struct long_sum *sum, double term, double sign) {
+static void add(struct compensated_sum *s, double term, double sign) {
     if (!(term > -(double)INFINITY)) { /* −∞, or NaN after an overflow */
-        sum->impossible += sign;
+        s->n_impossible += sign;
         return;
     }
-    double x = sum->lead, y = sign * term, total = x + y, part = total - x;
-    sum->rest += (x - (total - part)) + (y - part);
-    sum->lead = total;
+    double x = s->sum, y = sign * term, total = x + y, part = total - x;
+    s->error += (x - (total - part)) + (y - part);
+    s->sum = total;
 }
 
 void dni_bayes_precompute(dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t k = 0; k < K; k++) {
-        struct long_sum sum = {.lead = log(b->prior[k])};
+        struct compensated_sum s = {.sum = log(b->prior[k])};
         for (size_t j = 0; j < d; j++) {
             if (b->factor[j] != DNI_FACTOR_COUNT) { /* a count factor is 0 at x = 0 */
-                add(&sum, dni_bayes_factor(b, j, k, K, 0), 1);
+                add(&s, dni_bayes_factor(b, j, k, K, 0), 1);
             }
         }
-        b->at_zero[3 * k] = sum.lead;
-        b->at_zero[3 * k + 1] = sum.rest;
-        b->at_zero[3 * k + 2] = sum.impossible;
+        b->at_zero[3 * k] = s.sum;
+        b->at_zero[3 * k + 1] = s.error;
+        b->at_zero[3 * k + 2] = s.n_impossible;
     }
 }
 
 static double class_joint_entries(const dni_naive_bayes *b, size_t k, size_t K,
                                   const dni_entry_part *parts, size_t n_parts) {
-    struct long_sum sum = {.lead = b->at_zero[3 * k],
-                           .rest = b->at_zero[3 * k + 1],
-                           .impossible = b->at_zero[3 * k + 2]};
+    struct compensated_sum s = {.sum = b->at_zero[3 * k],
+                                .error = b->at_zero[3 * k + 1],
+                                .n_impossible = b->at_zero[3 * k + 2]};
     for (const dni_entry_part *part = parts; part < parts + n_parts; part++) {
         for (size_t e = 0; e < part->n; e++) {
             const size_t j = part->feature[e];
             if (b->factor[j] != DNI_FACTOR_COUNT) {
-                add(&sum, dni_bayes_factor(b, j, k, K, 0), -1);
+                add(&s, dni_bayes_factor(b, j, k, K, 0), -1);
             }
-            add(&sum, dni_bayes_factor(b, j, k, K, part->value[e]), 1);
+            add(&s, dni_bayes_factor(b, j, k, K, part->value[e]), 1);
         }
     }
-    return sum.impossible > 0 ? -(double)INFINITY : sum.lead + sum.rest;
+    return s.n_impossible > 0 ? -(double)INFINITY : s.sum + s.error;
 }
 
 /* ---- densities and scores ---- */
-/* If every class is impossible, sets joint to the log priors and returns false. */
-static bool or_priors(const dni_naive_bayes *b, size_t K, double *joint) {
-    for (size_t k = 0; k < K; k++) {
-        if (joint[k] > -(double)INFINITY) {
-            return true;
-        }
-    }
-    for (size_t k = 0; k < K; k++) {
-        joint[k] = log(b->prior[k]);
-    }
-    return false;
-}
-
 static bool bayes_joint(const dn_machine *machine, const double *x, double *joint, double *work) {
     const dni_naive_bayes *b = dni_bayes_of(machine);
     const size_t K = machine->n_classes;
@@ -159,7 +127,7 @@ static bool bayes_joint(const dn_machine *machine, const double *x, double *join
     for (size_t k = 0; k < K; k++) {
         joint[k] = class_joint(b, k, K, x, machine->n_features);
     }
-    return or_priors(b, K, joint);
+    return dni_machine_joint_or_priors(b->prior, K, joint);
 }
 
 static bool bayes_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
@@ -169,31 +137,7 @@ static bool bayes_joint_entries(const dn_machine *machine, const dni_entry_part 
     for (size_t k = 0; k < K; k++) {
         joint[k] = class_joint_entries(b, k, K, parts, n_parts);
     }
-    return or_priors(b, K, joint);
-}
-
-/* The log densities of all classes. */
-static size_t bayes_work(const dn_machine *machine) {
-    return machine->n_classes;
-}
-
-static bool bayes_scores(const dn_machine *machine, const double *x, double *scores, double *work) {
-    if (machine->n_classes != 2) {
-        return bayes_joint(machine, x, scores, work);
-    }
-    const bool possible = bayes_joint(machine, x, work, NULL);
-    scores[0] = work[1] - work[0];
-    return possible;
-}
-
-static bool bayes_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
-                                 size_t n_parts, double *scores, double *work) {
-    if (machine->n_classes != 2) {
-        return bayes_joint_entries(machine, parts, n_parts, scores);
-    }
-    const bool possible = bayes_joint_entries(machine, parts, n_parts, work);
-    scores[0] = work[1] - work[0];
-    return possible;
+    return dni_machine_joint_or_priors(b->prior, K, joint);
 }
 
 /* The contribution of feature j is ln p(x_j | C_k); for two classes the difference. */
@@ -228,16 +172,16 @@ static void bayes_finish(dn_machine *const *machines, size_t n) {
 
 static double bayes_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
-    for (size_t i = 0; i < n; i++) { /* a factor, with its logarithm, counts as 8 */
+    for (size_t i = 0; i < n; i++) { /* a factor with its logarithm costs 8 multiplications */
         cost += 8 * (double)machines[i]->n_classes * (double)machines[i]->n_features;
     }
     return cost;
 }
 
 /* ---- raw features ---- */
-/* Checks that means are finite and variances finite and > 0. A variance can overflow or underflow
- * when the scale does not, because it is a square. */
-static bool gaussian_factors_good(const dni_naive_bayes *b, size_t K, size_t d) {
+/* Returns whether the means are finite, and the variances finite and > 0. A variance is multiplied
+ * by the square of the scale, which can overflow or underflow. */
+static bool gaussian_factors_valid(const dni_naive_bayes *b, size_t K, size_t d) {
     for (size_t j = 0; j < d; j++) {
         for (size_t k = 0; b->factor[j] == DNI_FACTOR_GAUSSIAN && k < K; k++) {
             if (!isfinite(b->a[j * K + k]) || !isfinite(b->b[j * K + k]) ||
@@ -267,20 +211,17 @@ static void factors_to_raw(const dni_naive_bayes *from, size_t K, size_t d, cons
 static dn_status bayes_to_raw(const dn_machine *machine, const double *mean, const double *scale,
                               dn_machine **out, dn_error *err) {
     const size_t K = machine->n_classes, d = machine->n_features;
-    dn_machine *to;
-    dn_status status = dni_bayes_machine_new(K, d, &to, err);
+    dn_status status = dni_bayes_machine_new(K, d, out, err);
     if (status != DN_OK) {
         return status;
     }
-    factors_to_raw(dni_bayes_of(machine), K, d, mean, scale, dni_bayes_of(to));
-    if (!gaussian_factors_good(dni_bayes_of(to), K, d)) {
-        dn_machine_free(to);
+    factors_to_raw(dni_bayes_of(machine), K, d, mean, scale, dni_bayes_of(*out));
+    if (!gaussian_factors_valid(dni_bayes_of(*out), K, d)) {
         return dn_error_set(err, DN_ERR_NUMERIC,
                             "a variance in the scale of the raw columns is not a number above 0: "
                             "the columns are too large or too "
                             "small; multiply them by powers of ten");
     }
-    *out = to;
     return DN_OK;
 }
 
@@ -295,7 +236,7 @@ static void bayes_write(const dn_machine *machine, const dn_machine *first, dni_
     dni_write_f64s(writer, b->b, d * K);
 }
 
-static bool factor_good(const dni_naive_bayes *b, size_t j, size_t K) {
+static bool factor_valid(const dni_naive_bayes *b, size_t j, size_t K) {
     for (size_t k = 0; k < K; k++) {
         double p = b->a[j * K + k], q = b->b[j * K + k];
         if (b->factor[j] == DNI_FACTOR_GAUSSIAN ? !isfinite(p) || !isfinite(q) || !(q > 0)
@@ -315,16 +256,16 @@ static dn_status read_factors(dni_reader *r, size_t K, size_t d, const dni_naive
     }
     if (!whole || factor == NULL || !dni_read_f64s(r, b->a, d * K) ||
         !dni_read_f64s(r, b->b, d * K)) {
-        return dni_machine_corrupt("its factors are cut short", err);
+        return dni_machine_corrupt("the parameters of a naive Bayes machine are truncated", err);
     }
     for (size_t j = 0; j < d; j++) {
-        if (!factor_good(b, j, K)) {
-            return dni_machine_corrupt("a factor breaks its rule", err);
+        if (!factor_valid(b, j, K)) {
+            return dni_machine_corrupt("a parameter of a naive Bayes machine is out of range", err);
         }
     }
     for (size_t k = 0; k < K; k++) {
         if (!(b->prior[k] > 0 && b->prior[k] <= 1)) {
-            return dni_machine_corrupt("its priors are none", err);
+            return dni_machine_corrupt("a class prior is out of range", err);
         }
     }
     return DN_OK;
@@ -332,31 +273,16 @@ static dn_status read_factors(dni_reader *r, size_t K, size_t d, const dni_naive
 
 static dn_status bayes_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                             dn_machine **out, dn_error *err) {
-    dn_machine *m;
     (void)first;
     if (!dni_machine_fits(r, K == 2 ? 1 : K, d + 1)) {
-        return dni_machine_corrupt("its numbers are cut short", err);
+        return dni_machine_corrupt("the parameters of a naive Bayes machine are truncated", err);
     }
-    dn_status status = dni_bayes_machine_new(K, d, &m, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = read_factors(r, K, d, dni_bayes_of(m), err);
-    if (status != DN_OK) {
-        dn_machine_free(m);
-        return status;
-    }
-    *out = m;
-    return DN_OK;
+    dn_status status = dni_bayes_machine_new(K, d, out, err);
+    return status == DN_OK ? read_factors(r, K, d, dni_bayes_of(*out), err) : status;
 }
 
 /* ---- description ---- */
-static double bayes_matrix_numbers(const dn_machine *machine) {
-    (void)machine;
-    return 0;
-}
-
-/* Passes "probability", exp of the logarithm for each class. */
+/* Passes the array "probability": exp(logarithm [K]). */
 static void visit_probabilities(const dn_visitor *v, const double *logarithm, size_t K) {
     v->begin_array(v->ctx, "probability");
     for (size_t k = 0; k < K; k++) {
@@ -462,20 +388,14 @@ const dni_machine_kind dni_bayes_kind = {
     .name = "naive_bayes",
     .matrices = "covariances",
     .flags = DNI_MACHINE_SUMS,
-    .free_parts = bayes_free,
-    .memory = bayes_memory,
     .finish = bayes_finish,
     .write = bayes_write,
     .read = bayes_read,
     .to_raw = bayes_to_raw,
-    .work = bayes_work,
-    .scores = bayes_scores,
-    .scores_entries = bayes_scores_entries,
     .joint = bayes_joint,
     .joint_entries = bayes_joint_entries,
     .contributions = bayes_contributions,
     .intercept = bayes_intercept,
     .cost = bayes_cost,
-    .matrix_numbers = bayes_matrix_numbers,
     .describe = bayes_describe,
 };

@@ -22,11 +22,11 @@ typedef struct dni_naive_bayes {
     double *prior;         /* [K] > 0, sum 1 */
     unsigned char *factor; /* [d] dni_factor */
     double *a, *b;         /* [d × K] */
-    double *at_zero;       /* [K × 3] sums at x = 0, computed by dni_bayes_precompute */
+    double *at_zero;       /* [K × 3] the score of each class at x = 0 as a compensated sum */
 } dni_naive_bayes;
 
-/* Creates a machine with all numbers 0. The learner sets them through dni_bayes_of and then calls
- * dni_bayes_precompute. Fails with DN_ERR_MEMORY. */
+/* Creates a machine with all numbers 0. The learner sets the members of dni_bayes_of(machine) and
+ * then calls dni_bayes_precompute. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
                                             dn_error *err);
 /* Returns the parameters of a naive Bayes machine. The machine must be of this kind. */
@@ -34,7 +34,7 @@ dni_naive_bayes *dni_bayes_of(const dn_machine *machine);
 
 /* Returns ln p(x_j | C_k) for x_j = x. */
 double dni_bayes_factor(const dni_naive_bayes *bayes, size_t j, size_t k, size_t K, double x);
-/* Computes at_zero from prior, factor, a and b. The functions for sparse x start from these sums.
+/* Computes at_zero from prior, factor, a and b. The scores of a sparse x are computed from at_zero.
  * O(K·d). */
 void dni_bayes_precompute(dni_naive_bayes *bayes, size_t K, size_t d);
 

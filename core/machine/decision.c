@@ -62,51 +62,49 @@ static size_t greatest(const double *scores, size_t n) {
     return best;
 }
 
-/* Returns the number of pairs that class k wins and sets *out_sum to Σ_j g_kj. The scores are in
- * the order of the pairs. g > 0 chooses the second class of a pair, g <= 0 the first. */
+/* Returns g_kj, the score of class k against class j. `scores` has a score for each pair i < j; a
+ * positive score favours class j. */
+static double pair_score(const double *scores, size_t K, size_t k, size_t j) {
+    const size_t low = k < j ? k : j, high = k < j ? j : k;
+    const double g = scores[low * (2 * K - low - 1) / 2 + (high - low - 1)];
+    return k == high ? g : -g;
+}
+
+/* Returns the number of pairs that class k wins and sets *out_sum to Σ_j g_kj. A score of 0 chooses
+ * the first class of the pair. */
 static size_t votes(const double *scores, size_t K, size_t k, double *out_sum) {
     size_t won = 0;
-    double sum = 0;
-    for (size_t i = 0; i < k; i++) { /* pairs (i, k): k is positive */
-        double g = scores[i * (2 * K - i - 1) / 2 + (k - i - 1)];
-        won += g > 0;
-        sum += g;
+    *out_sum = 0;
+    for (size_t j = 0; j < K; j++) {
+        if (j != k) {
+            const double g = pair_score(scores, K, k, j);
+            won += j < k ? g > 0 : !(g < 0);
+            *out_sum += g;
+        }
     }
-    const double *own = scores + k * (2 * K - k - 1) / 2;
-    for (size_t j = k + 1; j < K; j++) {
-        won += !(own[j - k - 1] > 0);
-        sum -= own[j - k - 1];
-    }
-    *out_sum = sum;
     return won;
 }
 
+/* Returns the class with the most votes; of equal classes that with the greater Σ_j g_kj, then the
+ * first. */
 static size_t most_votes(const double *scores, size_t K) {
-    size_t best = 0, most = 0;
-    double best_sum = 0;
-    for (size_t k = 0; k < K; k++) {
-        double sum;
-        size_t won = votes(scores, K, k, &sum);
-        if (k > 0 && (won < most || (won == most && !(sum > best_sum)))) {
-            continue;
+    double best_sum, sum;
+    size_t best = 0, max_won = votes(scores, K, 0, &best_sum);
+    for (size_t k = 1; k < K; k++) {
+        const size_t won = votes(scores, K, k, &sum);
+        if (won > max_won || (won == max_won && sum > best_sum)) {
+            best = k;
+            max_won = won;
+            best_sum = sum;
         }
-        best = k;
-        most = won;
-        best_sum = sum;
     }
     return best;
 }
 
 /* Returns whether class k wins every pair strictly: g_kj > 0 for all j. */
 static bool wins_all(const double *scores, size_t K, size_t k) {
-    for (size_t i = 0; i < k; i++) {
-        if (!(scores[i * (2 * K - i - 1) / 2 + (k - i - 1)] > 0)) {
-            return false;
-        }
-    }
-    const double *own = scores + k * (2 * K - k - 1) / 2;
-    for (size_t j = k + 1; j < K; j++) {
-        if (!(own[j - k - 1] < 0)) {
+    for (size_t j = 0; j < K; j++) {
+        if (j != k && !(pair_score(scores, K, k, j) > 0)) {
             return false;
         }
     }
@@ -120,7 +118,7 @@ size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
     if (K == 2) {
         return scores[0] > 0;
     }
-    size_t claimed = 0, last = DN_AMBIGUOUS;
+    size_t n_positive = 0, last = DN_AMBIGUOUS;
     switch (decision) {
     case DN_DECISION_NATIVE:
     case DN_DECISION_ONE_VS_REST:
@@ -138,19 +136,19 @@ size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
     size_t n = dn_decision_n_scores(decision, K);
     for (size_t k = 0; k < n; k++) {
         if (scores[k] > 0) {
-            claimed++;
+            n_positive++;
             last = k;
         }
     }
-    if (claimed == 0 && n == K - 1) {
+    if (n_positive == 0 && n == K - 1) {
         return K - 1;
     }
-    return claimed == 1 ? last : DN_AMBIGUOUS;
+    return n_positive == 1 ? last : DN_AMBIGUOUS;
 }
 
 size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scores,
                               bool *candidates) {
-    size_t label = dn_decision_label(decision, K, scores), n = 0, most = 0;
+    size_t label = dn_decision_label(decision, K, scores), n = 0, max_won = 0;
     double sum;
     memset(candidates, 0, K * sizeof *candidates);
     if (label != DN_AMBIGUOUS) {
@@ -159,11 +157,11 @@ size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scor
     }
     for (size_t k = 0; pairwise(decision, K) && k < K; k++) {
         size_t won = votes(scores, K, k, &sum);
-        most = won > most ? won : most;
+        max_won = won > max_won ? won : max_won;
     }
     size_t n_scores = dn_decision_n_scores(decision, K);
     for (size_t k = 0; k < K; k++) {
-        candidates[k] = pairwise(decision, K) ? votes(scores, K, k, &sum) == most
+        candidates[k] = pairwise(decision, K) ? votes(scores, K, k, &sum) == max_won
                                               : k < n_scores && scores[k] > 0;
         n += candidates[k];
     }
@@ -182,8 +180,8 @@ size_t dn_decision_work(dn_decision decision, size_t K) {
     return pairwise(decision, K) ? dni_coupling_work(K) : 0;
 }
 
-/* p_i ← σ(g_i)/Σσ(g_j). If all scores are below −30, ln σ(g) ≈ g, and the softmax of the scores
- * avoids a sum near 0. */
+/* p_i ← σ(g_i)/Σ_j σ(g_j). If all scores are below −30, σ(g) ≈ exp(g), and the softmax of the
+ * scores is computed instead, because Σ_j σ(g_j) could be 0. */
 static void rest_probabilities(const double *scores, size_t K, double *p) {
     double best = scores[greatest(scores, K)], sum = 0;
     if (best < -30) {

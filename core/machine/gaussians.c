@@ -23,47 +23,43 @@
 #define LN_2PI 1.8378770664093454835606594728112
 
 /* ---- densities ---- */
-/* Lengths of `whiten` and of `log_det`. */
+/* Returns the length of `whiten`, or SIZE_MAX on overflow. */
 static size_t whiten_size(dni_covariance covariance, size_t K, size_t d) {
     const size_t each = covariance == DNI_COVARIANCE_DIAGONAL ? d : dni_machine_product(d, d);
     return covariance == DNI_COVARIANCE_SHARED ? each : dni_machine_product(K, each);
 }
 
+/* Returns the length of `log_det`. */
 static size_t n_log_dets(dni_covariance covariance, size_t K) {
     return covariance == DNI_COVARIANCE_SHARED ? 1 : K;
 }
 
-dni_gaussians *dni_gaussians_new(dni_covariance covariance, size_t K, size_t d) {
-    dni_gaussians *g = calloc(1, sizeof *g);
+/* The arrays of the densities, in the order of their bytes. */
+enum { N_FIELDS = 4 };
+struct field {
+    double **values;
+    size_t n; /* length of *values */
+};
+
+static void list_fields(dni_gaussians *g, size_t K, size_t d, struct field out[N_FIELDS]) {
+    out[0] = (struct field){&g->prior, K};
+    out[1] = (struct field){&g->mean, dni_machine_product(K, d)};
+    out[2] = (struct field){&g->whiten, whiten_size(g->covariance, K, d)};
+    out[3] = (struct field){&g->log_det, n_log_dets(g->covariance, K)};
+}
+
+dni_gaussians *dni_gaussians_new(dn_machine *machine, dni_covariance covariance) {
+    dni_gaussians *g = dni_machine_array(machine, 1, sizeof *g);
+    struct field fields[N_FIELDS];
     if (g == NULL) {
         return NULL;
     }
     g->covariance = covariance;
-    g->prior = dni_machine_numbers_new(K);
-    g->mean = dni_machine_numbers_new(dni_machine_product(K, d));
-    g->whiten = dni_machine_numbers_new(whiten_size(covariance, K, d));
-    g->log_det = dni_machine_numbers_new(n_log_dets(covariance, K));
-    if (g->prior == NULL || g->mean == NULL || g->whiten == NULL || g->log_det == NULL) {
-        dni_gaussians_free(g);
-        return NULL;
+    list_fields(g, machine->n_classes, machine->n_features, fields);
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        *fields[i].values = dni_machine_doubles(machine, fields[i].n);
     }
     return g;
-}
-
-void dni_gaussians_free(dni_gaussians *g) {
-    if (g == NULL) {
-        return;
-    }
-    free(g->prior);
-    free(g->mean);
-    free(g->whiten);
-    free(g->log_det);
-    free(g);
-}
-
-double dni_gaussians_memory(const dni_gaussians *g, size_t K, size_t d) {
-    const size_t n = K * (d + 1) + whiten_size(g->covariance, K, d) + n_log_dets(g->covariance, K);
-    return (double)sizeof *g + sizeof(double) * (double)n;
 }
 
 size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d) {
@@ -85,7 +81,7 @@ static double log_det_of(const dni_gaussians *g, size_t k) {
     return g->log_det[g->covariance == DNI_COVARIANCE_SHARED ? 0 : k];
 }
 
-/* Returns ‖A(x − m)‖². centred [d] is scratch. */
+/* Returns ‖A(x − m)‖² of class k. centred [d] is scratch. */
 static double mahalanobis(const dni_gaussians *g, size_t k, const double *x, size_t d,
                           double *centred) {
     const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
@@ -109,50 +105,44 @@ static double mahalanobis(const dni_gaussians *g, size_t k, const double *x, siz
 
 bool dni_gaussians_joint(const dni_gaussians *g, size_t K, size_t d, const double *x, double *joint,
                          double *work) {
-    const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
-    bool possible = false;
+    const double log_2pi = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     for (size_t k = 0; k < K; k++) {
-        const double value =
-            log(g->prior[k]) - 0.5 * (mahalanobis(g, k, x, d, work) + log_det_of(g, k) + turns);
-        joint[k] = isnan(value) ? -(double)INFINITY : value;
-        possible = possible || joint[k] > -(double)INFINITY;
+        joint[k] =
+            log(g->prior[k]) - 0.5 * (mahalanobis(g, k, x, d, work) + log_det_of(g, k) + log_2pi);
     }
-    for (size_t k = 0; !possible && k < K; k++) {
-        joint[k] = log(g->prior[k]);
-    }
-    return possible;
+    return dni_machine_joint_or_priors(g->prior, K, joint);
 }
 
 /* Returns ln P(C_k) + ln N(0; m_k, Σ_k). work [2d]. */
 static double value_at_zero(const dni_gaussians *g, size_t k, size_t d, double *work) {
     memset(work, 0, d * sizeof *work);
-    const double length = mahalanobis(g, k, work, d, work + d);
+    const double square = mahalanobis(g, k, work, d, work + d);
     return log(g->prior[k]) -
-           0.5 * (length + log_det_of(g, k) + (double)dni_gaussians_n_used(g, d) * LN_2PI);
+           0.5 * (square + log_det_of(g, k) + (double)dni_gaussians_n_used(g, d) * LN_2PI);
 }
 
 /* ---- bytes ---- */
-void dni_gaussians_write(const dni_gaussians *g, size_t K, size_t d, dni_writer *writer) {
+void dni_gaussians_write(dni_gaussians *g, size_t K, size_t d, dni_writer *writer) {
+    struct field fields[N_FIELDS];
+    list_fields(g, K, d, fields);
     dni_write_u8(writer, (uint8_t)g->covariance);
-    dni_write_f64s(writer, g->prior, K);
-    dni_write_f64s(writer, g->mean, K * d);
-    dni_write_f64s(writer, g->whiten, whiten_size(g->covariance, K, d));
-    dni_write_f64s(writer, g->log_det, n_log_dets(g->covariance, K));
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        dni_write_f64s(writer, *fields[i].values, fields[i].n);
+    }
 }
 
-dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dni_gaussians *g,
-                             dn_error *err) {
-    const size_t n = whiten_size(g->covariance, K, d), n_det = n_log_dets(g->covariance, K);
-    if (!dni_read_f64s(r, g->prior, K) || !dni_read_f64s(r, g->mean, K * d) ||
-        !dni_read_f64s(r, g->whiten, n) || !dni_read_f64s(r, g->log_det, n_det)) {
-        return dni_machine_corrupt("its densities are cut short", err);
+dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, dni_gaussians *g, dn_error *err) {
+    struct field fields[N_FIELDS];
+    bool valid = true;
+    list_fields(g, K, d, fields);
+    for (size_t i = 0; i < N_FIELDS && valid; i++) {
+        valid = dni_read_f64s(r, *fields[i].values, fields[i].n) &&
+                dni_all_finite(*fields[i].values, fields[i].n);
     }
-    bool good = dni_all_finite(g->mean, K * d) && dni_all_finite(g->whiten, n) &&
-                dni_all_finite(g->log_det, n_det);
-    for (size_t k = 0; k < K; k++) {
-        good = good && g->prior[k] > 0 && g->prior[k] <= 1;
+    for (size_t k = 0; k < K && valid; k++) {
+        valid = g->prior[k] > 0 && g->prior[k] <= 1;
     }
-    return good ? DN_OK : dni_machine_corrupt("its densities are not finite", err);
+    return valid ? DN_OK : dni_machine_corrupt("the densities of a machine are invalid", err);
 }
 
 /* ---- raw features ---- */
@@ -185,7 +175,7 @@ bool dni_gaussians_to_raw(const dni_gaussians *from, size_t K, size_t d, const d
 }
 
 /* ---- conventional parameters ---- */
-/* Copies the triangle below the diagonal to the triangle above. */
+/* Copies the triangle below the diagonal of s [d × d] to the triangle above. */
 static void mirror(double *s, size_t d) {
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -194,7 +184,7 @@ static void mirror(double *s, size_t d) {
     }
 }
 
-/* out [d × d] ← Σ, computed from A. L is computed in work [d × d]. */
+/* out [d × d] ← Σ = L Lᵀ, computed from A [d × d]. work [d × d] receives L. */
 static void covariance_of(const double *a, size_t d, double *out, double *work) {
     memset(work, 0, d * d * sizeof *work);
     for (size_t i = 0; i < d; i++) {
@@ -247,7 +237,7 @@ void dni_gaussians_quadratic(const dni_gaussians *g, size_t d, size_t k, double 
     }
     memset(W, 0, d * d * sizeof *W);
     memset(w, 0, d * sizeof *w);
-    for (size_t i = 0; i < d; i++) { /* adds the terms of row i of A */
+    for (size_t i = 0; i < d; i++) { /* adds the terms of row i of A to W and w */
         const double *row = a + i * d;
         for (size_t r = 0; r <= i; r++) {
             dni_axpy(-0.5 * row[r], row, W + r * d, r + 1);
@@ -264,8 +254,8 @@ double dni_gaussians_matrix_numbers(const dni_gaussians *g, size_t K, size_t d) 
                : (double)n_log_dets(g->covariance, K) * (double)d * (double)d;
 }
 
-/* Passes a covariance matrix, or the W of a quadratic discriminant. For diagonal covariances only
- * the diagonal is passed. */
+/* Passes a covariance matrix, or the matrix W of a quadratic discriminant. Diagonal covariances:
+ * passes the diagonal of the matrix. */
 static void visit_square(const dn_visitor *v, const dni_gaussians *g, size_t d,
                          const double *values) {
     if (g->covariance == DNI_COVARIANCE_DIAGONAL) {
@@ -275,7 +265,7 @@ static void visit_square(const dn_visitor *v, const dni_gaussians *g, size_t d,
     }
 }
 
-/* Length of the values that visit_square passes. */
+/* Returns the number of values that visit_square passes. */
 static size_t square_size(const dni_gaussians *g, size_t d) {
     return g->covariance == DNI_COVARIANCE_DIAGONAL ? d : d * d;
 }
@@ -309,7 +299,7 @@ dn_status dni_gaussians_describe(const dni_gaussians *g, size_t K, size_t d, con
 /* ---- the kind ---- */
 struct gaussian_machine {
     dn_machine base;
-    dni_gaussians *gaussians;
+    dni_gaussians *gaussians; /* an array of the machine (dni_machine_array) */
 };
 
 dni_gaussians *dni_gaussians_of(const dn_machine *machine) {
@@ -323,22 +313,8 @@ dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features, dni_cova
     if (m == NULL) {
         return dni_machine_no_memory(n_classes, n_features, err);
     }
-    m->gaussians = dni_gaussians_new(covariance, n_classes, n_features);
-    if (m->gaussians == NULL) {
-        dn_machine_free(&m->base);
-        return dni_machine_no_memory(n_classes, n_features, err);
-    }
-    *out = &m->base;
-    return DN_OK;
-}
-
-static void gaussian_free(dn_machine *machine) {
-    dni_gaussians_free(dni_gaussians_of(machine));
-}
-
-static double gaussian_memory(const dn_machine *machine) {
-    return (double)sizeof(struct gaussian_machine) +
-           dni_gaussians_memory(dni_gaussians_of(machine), machine->n_classes, machine->n_features);
+    m->gaussians = dni_gaussians_new(&m->base, covariance);
+    return dni_machine_created(&m->base, out, err);
 }
 
 static void gaussian_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer) {
@@ -348,67 +324,42 @@ static void gaussian_write(const dn_machine *machine, const dn_machine *first, d
 
 static dn_status gaussian_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                                dn_machine **out, dn_error *err) {
-    dn_machine *m;
     (void)first;
     if (!dni_machine_fits(r, K == 2 ? 1 : K, d + 1)) {
-        return dni_machine_corrupt("its numbers are cut short", err);
+        return dni_machine_corrupt("the densities of a machine are truncated", err);
     }
     const dni_covariance covariance = (dni_covariance)dni_read_u8(r);
     if (r->failed || covariance > DNI_COVARIANCE_DIAGONAL ||
         (covariance != DNI_COVARIANCE_DIAGONAL && !dni_machine_fits(r, d, d)) ||
         (covariance == DNI_COVARIANCE_FULL && !dni_machine_fits(r, K, d * d))) {
-        return dni_machine_corrupt("its densities are none", err);
+        return dni_machine_corrupt("the densities of a machine are invalid", err);
     }
-    dn_status status = dni_gaussian_machine_new(K, d, covariance, &m, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dni_gaussians_read(r, K, d, dni_gaussians_of(m), err);
-    if (status != DN_OK) {
-        dn_machine_free(m);
-        return status;
-    }
-    *out = m;
-    return DN_OK;
+    dn_status status = dni_gaussian_machine_new(K, d, covariance, out, err);
+    return status == DN_OK ? dni_gaussians_read(r, K, d, dni_gaussians_of(*out), err) : status;
 }
 
 static dn_status gaussian_to_raw(const dn_machine *machine, const double *mean, const double *scale,
                                  dn_machine **out, dn_error *err) {
     const dni_gaussians *from = dni_gaussians_of(machine);
     const size_t K = machine->n_classes, d = machine->n_features;
-    dn_machine *to;
-    dn_status status = dni_gaussian_machine_new(K, d, from->covariance, &to, err);
+    dn_status status = dni_gaussian_machine_new(K, d, from->covariance, out, err);
     if (status != DN_OK) {
         return status;
     }
-    if (!dni_gaussians_to_raw(from, K, d, mean, scale, dni_gaussians_of(to))) {
-        dn_machine_free(to);
-        return dni_machine_not_finite(err);
-    }
-    *out = to;
-    return DN_OK;
+    return dni_gaussians_to_raw(from, K, d, mean, scale, dni_gaussians_of(*out))
+               ? DN_OK
+               : dni_machine_not_finite(err);
 }
 
-/* Two vectors [d], then the log densities of all classes. */
+/* Two vectors [d]. */
 static size_t gaussian_work(const dn_machine *machine) {
-    return 2 * machine->n_features + machine->n_classes;
+    return 2 * machine->n_features;
 }
 
 static bool gaussian_joint(const dn_machine *machine, const double *x, double *joint,
                            double *work) {
     return dni_gaussians_joint(dni_gaussians_of(machine), machine->n_classes, machine->n_features,
                                x, joint, work);
-}
-
-static bool gaussian_scores(const dn_machine *machine, const double *x, double *scores,
-                            double *work) {
-    if (machine->n_classes != 2) {
-        return gaussian_joint(machine, x, scores, work);
-    }
-    double *joint = work + 2 * machine->n_features;
-    const bool possible = gaussian_joint(machine, x, joint, work);
-    scores[0] = joint[1] - joint[0];
-    return possible;
 }
 
 static bool gaussian_needs_all(const dn_machine *machine) {
@@ -437,8 +388,8 @@ static void precision_times(const dni_gaussians *g, size_t k, const double *v, s
 
 /* out_j += sign · x_j (Σ_k⁻¹(m_k − ½x))_j, the contribution of feature j to the score of class k.
  * work [2d]. */
-static void add_parts(const dni_gaussians *g, size_t d, size_t k, const double *x, double sign,
-                      double *out, double *work) {
+static void add_contributions(const dni_gaussians *g, size_t d, size_t k, const double *x,
+                              double sign, double *out, double *work) {
     double *v = work, *scratch = work + d;
     for (size_t j = 0; j < d; j++) {
         v[j] = g->mean[k * d + j] - 0.5 * x[j];
@@ -455,10 +406,10 @@ static void gaussian_contributions(const dn_machine *machine, const double *x, d
     const size_t S = dn_machine_n_scores(machine), d = machine->n_features;
     memset(out, 0, S * d * sizeof *out);
     for (size_t k = 0; k < S; k++) {
-        add_parts(g, d, S == 1 ? 1 : k, x, 1, out + k * d, work);
+        add_contributions(g, d, S == 1 ? 1 : k, x, 1, out + k * d, work);
     }
     if (S == 1) {
-        add_parts(g, d, 0, x, -1, out, work);
+        add_contributions(g, d, 0, x, -1, out, work);
     }
 }
 
@@ -481,7 +432,7 @@ static double gaussian_cost(dn_machine *const *machines, size_t n) {
     return cost;
 }
 
-/* Counts the covariance matrices and the matrices W. */
+/* Returns the number of elements of the covariance matrices and of the matrices W. */
 static double gaussian_matrix_numbers(const dn_machine *machine) {
     const dni_gaussians *g = dni_gaussians_of(machine);
     const double d = (double)machine->n_features, K = (double)machine->n_classes;
@@ -528,13 +479,10 @@ const dni_machine_kind dni_gaussian_kind = {
     .name = "gaussian",
     .matrices = "covariances",
     .flags = DNI_MACHINE_SUMS,
-    .free_parts = gaussian_free,
-    .memory = gaussian_memory,
     .write = gaussian_write,
     .read = gaussian_read,
     .to_raw = gaussian_to_raw,
     .work = gaussian_work,
-    .scores = gaussian_scores,
     .joint = gaussian_joint,
     .needs_all = gaussian_needs_all,
     .contributions = gaussian_contributions,

@@ -14,21 +14,21 @@ typedef enum dni_covariance {
     DNI_COVARIANCE_DIAGONAL /* one diagonal Σ_k for each class */
 } dni_covariance;
 
-/* Class densities N(m_k, Σ_k) with priors. Columns that were constant in training are left out of
- * the densities. A has zeros in the row and the column of such a column, and log_det is the
- * determinant for the other columns. */
+/* Class densities N(m_k, Σ_k) with priors. The densities ignore columns that were constant in
+ * training: A has zeros in the row and in the column of an ignored column, and log_det is computed
+ * from the other columns. */
 typedef struct dni_gaussians {
     dni_covariance covariance;
     double *prior; /* [K] > 0, sum 1 */
     double *mean;  /* [K × d] */
-    /* A with AᵀA = Σ⁻¹, lower triangular, with zeros above the diagonal. Shared [d × d],
-     * full [K × d × d], diagonal [K × d]: the diagonals only. */
+    /* A with AᵀA = Σ⁻¹, lower triangular, with zeros above the diagonal. Shared: [d × d]; full:
+     * [K × d × d]; diagonal: the diagonals [K × d]. */
     double *whiten;
-    double *log_det; /* ln|Σ|; shared [1], otherwise [K] */
+    double *log_det; /* ln|Σ|; shared: [1], otherwise [K] */
 } dni_gaussians;
 
-/* Creates a machine with all numbers 0. The learner sets them through dni_gaussians_of. Fails with
- * DN_ERR_MEMORY. */
+/* Creates a machine with all numbers 0. The learner sets the members of dni_gaussians_of(machine).
+ * Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features,
                                                dni_covariance covariance, dn_machine **out,
                                                dn_error *err);
@@ -42,18 +42,14 @@ static inline bool dni_gaussians_use(const dni_gaussians *g, size_t d, size_t j)
 /* Returns the number of columns that the densities include. */
 size_t dni_gaussians_n_used(const dni_gaussians *g, size_t d);
 
-/* Returns densities of K classes and d features with all numbers 0, or NULL if memory is
- * exhausted. */
-dni_gaussians *dni_gaussians_new(dni_covariance covariance, size_t K, size_t d);
-/* Accepts NULL and partly constructed densities. */
-void dni_gaussians_free(dni_gaussians *g);
-/* Returns the size in bytes. */
-double dni_gaussians_memory(const dni_gaussians *g, size_t K, size_t d);
+/* Allocates densities with all numbers 0, which the machine owns. If memory is exhausted,
+ * dni_machine_created fails. */
+dni_gaussians *dni_gaussians_new(dn_machine *machine, dni_covariance covariance);
 /* Writes u8 dni_covariance; f64 prior [K], mean [K × d], whiten, log_det. */
-void dni_gaussians_write(const dni_gaussians *g, size_t K, size_t d, dni_writer *writer);
-/* Reads the fields that follow the u8 into g, whose covariance must be the one read. Fails with
- * DN_ERR_CORRUPT. */
-DN_MUST_USE dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, const dni_gaussians *g,
+void dni_gaussians_write(dni_gaussians *g, size_t K, size_t d, dni_writer *writer);
+/* Reads the numbers that dni_gaussians_write writes after the u8. The caller has read the u8 and
+ * created g with this covariance. Fails with DN_ERR_CORRUPT. */
+DN_MUST_USE dn_status dni_gaussians_read(dni_reader *r, size_t K, size_t d, dni_gaussians *g,
                                          dn_error *err);
 /* Converts densities of standardised features to densities of raw features. `to` has the shape of
  * `from`. Returns false if a number is not finite. */
@@ -63,13 +59,13 @@ bool dni_gaussians_to_raw(const dni_gaussians *from, size_t K, size_t d, const d
  * the log priors and returns false. */
 bool dni_gaussians_joint(const dni_gaussians *g, size_t K, size_t d, const double *x, double *joint,
                          double *work);
-/* Returns how many numbers dni_gaussians_describe passes only if visitor->matrices is set: the
- * covariance matrices. Diagonal covariances: 0. */
+/* Returns the number of elements of the covariance matrices, which dni_gaussians_describe passes
+ * only if visitor->matrices is set. Diagonal covariances: 0, because they are always passed. */
 double dni_gaussians_matrix_numbers(const dni_gaussians *g, size_t K, size_t d);
 DN_MUST_USE dn_status dni_gaussians_describe(const dni_gaussians *g, size_t K, size_t d,
                                              const dn_visitor *visitor, dn_error *err);
 
-/* out ← Σ_k. Shared: the same for every k. Columns that the densities leave out have zeros.
+/* out ← Σ_k. Shared: the same for every k. Rows and columns of ignored columns are 0.
  *
  *   out   [d × d]; diagonal: [d], the variances
  *   work  [d × d]; diagonal: not used

@@ -4,8 +4,6 @@
 #include "linalg/vector.h"
 #include "machine/machine_kind.h"
 
-#include <stdlib.h>
-
 /* ---- memory ---- */
 dni_linear_machine *dni_linear_machine_of(const dn_machine *machine) {
     return (dni_linear_machine *)(uintptr_t)machine;
@@ -18,33 +16,15 @@ dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densi
         return dni_machine_no_memory(n_classes, n_features, err);
     }
     const size_t S = dn_machine_n_scores(&m->base);
-    m->w = dni_machine_numbers_new(dni_machine_product(S, n_features));
-    m->w0 = dni_machine_numbers_new(S);
-    if (densities) {
-        m->gaussians = dni_gaussians_new(DNI_COVARIANCE_SHARED, n_classes, n_features);
-    }
-    if (m->w == NULL || m->w0 == NULL || (densities && m->gaussians == NULL)) {
-        dn_machine_free(&m->base);
-        return dni_machine_no_memory(n_classes, n_features, err);
-    }
-    *out = &m->base;
-    return DN_OK;
+    m->w = dni_machine_doubles(&m->base, dni_machine_product(S, n_features));
+    m->w0 = dni_machine_doubles(&m->base, S);
+    m->gaussians = densities ? dni_gaussians_new(&m->base, DNI_COVARIANCE_SHARED) : NULL;
+    return dni_machine_created(&m->base, out, err);
 }
 
-static void linear_free(dn_machine *machine) {
-    dni_linear_machine *m = dni_linear_machine_of(machine);
-    free(m->w);
-    free(m->w0);
-    dni_gaussians_free(m->gaussians);
-}
-
-static double linear_memory(const dn_machine *machine) {
-    const dni_linear_machine *m = dni_linear_machine_of(machine);
-    const double S = (double)dn_machine_n_scores(machine), d = (double)machine->n_features;
-    return (double)sizeof *m + sizeof(double) * S * (d + 1) +
-           (m->gaussians == NULL
-                ? 0
-                : dni_gaussians_memory(m->gaussians, machine->n_classes, machine->n_features));
+static bool has_finite_weights(const dni_linear_machine *m) {
+    const size_t S = dn_machine_n_scores(&m->base);
+    return dni_all_finite(m->w, S * m->base.n_features) && dni_all_finite(m->w0, S);
 }
 
 /* ---- bytes ---- */
@@ -60,9 +40,9 @@ static void linear_write(const dn_machine *machine, const dn_machine *first, dni
     }
 }
 
-/* Reads ahead whether densities follow the weights. Their memory is allocated before the weights
- * are read. */
-static dn_status read_ahead(const dni_reader *r, size_t n_weights, size_t d, bool *out_densities,
+/* Sets *out_densities to whether densities follow the n_weights numbers, without advancing r: the
+ * machine is allocated, with its densities, before the weights are read. */
+static dn_status look_ahead(const dni_reader *r, size_t n_weights, size_t d, bool *out_densities,
                             dn_error *err) {
     dni_reader ahead = *r;
     dni_covariance covariance = DNI_COVARIANCE_SHARED;
@@ -73,51 +53,36 @@ static dn_status read_ahead(const dni_reader *r, size_t n_weights, size_t d, boo
     }
     if (ahead.failed || covariance != DNI_COVARIANCE_SHARED ||
         (*out_densities && !dni_machine_fits(&ahead, d, d))) {
-        return dni_machine_corrupt("its densities are none", err);
+        return dni_machine_corrupt("the densities of a linear machine are invalid", err);
     }
     return DN_OK;
-}
-
-static dn_status linear_read_numbers(dni_reader *r, const dni_linear_machine *m, dn_error *err) {
-    const size_t K = m->base.n_classes, d = m->base.n_features, S = dn_machine_n_scores(&m->base);
-    if (!dni_read_f64s(r, m->w, S * d) || !dni_read_f64s(r, m->w0, S)) {
-        return dni_machine_corrupt("its weights are cut short", err);
-    }
-    if (!dni_all_finite(m->w, S * d) || !dni_all_finite(m->w0, S)) {
-        return dni_machine_corrupt("its weights are not finite", err);
-    }
-    dni_read_u8(r);
-    if (m->gaussians == NULL) {
-        return DN_OK;
-    }
-    dni_read_u8(r);
-    return dni_gaussians_read(r, K, d, m->gaussians, err);
 }
 
 static dn_status linear_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                              dn_machine **out, dn_error *err) {
     const size_t S = K == 2 ? 1 : K;
     bool densities;
-    dn_machine *m;
     (void)first;
     if (!dni_machine_fits(r, S, d + 1)) {
-        return dni_machine_corrupt("its numbers are cut short", err);
+        return dni_machine_corrupt("the weights of a machine are truncated", err);
     }
-    dn_status status = read_ahead(r, S * (d + 1), d, &densities, err);
+    dn_status status = look_ahead(r, S * (d + 1), d, &densities, err);
+    if (status == DN_OK) {
+        status = dni_linear_machine_new(K, d, densities, out, err);
+    }
     if (status != DN_OK) {
         return status;
     }
-    status = dni_linear_machine_new(K, d, densities, &m, err);
-    if (status != DN_OK) {
-        return status;
+    const dni_linear_machine *m = dni_linear_machine_of(*out);
+    if (!dni_read_f64s(r, m->w, S * d) || !dni_read_f64s(r, m->w0, S) || !has_finite_weights(m)) {
+        return dni_machine_corrupt("the weights of a machine are not finite", err);
     }
-    status = linear_read_numbers(r, dni_linear_machine_of(m), err);
-    if (status != DN_OK) {
-        dn_machine_free(m);
-        return status;
+    dni_read_u8(r); /* whether densities follow, known from look_ahead */
+    if (!densities) {
+        return DN_OK;
     }
-    *out = m;
-    return DN_OK;
+    dni_read_u8(r); /* their dni_covariance */
+    return dni_gaussians_read(r, K, d, m->gaussians, err);
 }
 
 /* ---- raw features ---- */
@@ -137,30 +102,22 @@ void dni_linear_to_raw(const double *w, size_t stride, const double *w0, size_t 
     }
 }
 
-static bool has_finite_weights(const dni_linear_machine *m) {
-    const size_t S = dn_machine_n_scores(&m->base);
-    return dni_all_finite(m->w, S * m->base.n_features) && dni_all_finite(m->w0, S);
-}
-
 static dn_status linear_raw(const dn_machine *machine, const double *mean, const double *scale,
                             dn_machine **out, dn_error *err) {
     const dni_linear_machine *from = dni_linear_machine_of(machine);
     const size_t K = machine->n_classes, d = machine->n_features;
-    dn_machine *made;
-    dn_status status = dni_linear_machine_new(K, d, from->gaussians != NULL, &made, err);
+    dn_status status = dni_linear_machine_new(K, d, from->gaussians != NULL, out, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_linear_machine *to = dni_linear_machine_of(made);
+    const dni_linear_machine *to = dni_linear_machine_of(*out);
     dni_linear_to_raw(from->w, d, from->w0, 1, dn_machine_n_scores(machine), d, mean, scale, to->w,
                       to->w0);
     if (!has_finite_weights(to) ||
         (from->gaussians != NULL &&
          !dni_gaussians_to_raw(from->gaussians, K, d, mean, scale, to->gaussians))) {
-        dn_machine_free(made);
         return dni_machine_not_finite(err);
     }
-    *out = made;
     return DN_OK;
 }
 
@@ -171,8 +128,7 @@ static bool linear_is_raw(const dn_machine *machine) {
 
 /* ---- one row ---- */
 static size_t linear_work(const dn_machine *machine) {
-    const bool densities = dni_linear_machine_of(machine)->gaussians != NULL;
-    return (densities ? 2 * machine->n_features : 0) + machine->n_classes;
+    return dni_linear_machine_of(machine)->gaussians != NULL ? 2 * machine->n_features : 0;
 }
 
 static bool linear_scores(const dn_machine *machine, const double *x, double *scores,
@@ -200,7 +156,8 @@ static void linear_contributions(const dn_machine *machine, const double *x, dou
     const dni_linear_machine *m = dni_linear_machine_of(machine);
     const size_t d = machine->n_features;
     (void)work;
-    for (size_t k = dn_machine_n_scores(machine); k-- > 0;) { /* x may be row 0 */
+    for (size_t k = dn_machine_n_scores(machine);
+         k-- > 0;) { /* descending: x may be row 0 of `out` */
         for (size_t j = 0; j < d; j++) {
             out[k * d + j] = m->w[k * d + j] * x[j];
         }
@@ -221,23 +178,16 @@ static void linear_weights(const dn_machine *machine, double **out_w, double **o
 }
 
 /* ---- tiles ---- */
-/* `work` is the matrix of all weights [n_scores × (n_features + 1)], with the intercepts in the
- * last column. It is transposed for sparse tiles. */
-static size_t count_scores(dn_machine *const *machines, size_t n) {
-    size_t S = 0;
-    for (size_t i = 0; i < n; i++) {
-        S += dn_machine_n_scores(machines[i]);
-    }
-    return S;
-}
-
+/* `work` is the matrix of the weights of all machines [n_scores × (n_features + 1)]. The last column
+ * has the intercepts. For sparse tiles the matrix is transposed. */
 static size_t linear_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     (void)n_slots;
-    return count_scores(machines, n) * (machines[0]->n_features + 1);
+    return dni_machines_n_scores(machines, n) * (machines[0]->n_features + 1);
 }
 
 static void linear_tile_prepare(dn_machine *const *machines, size_t n, bool sparse, double *work) {
-    const size_t d = machines[0]->n_features, S = count_scores(machines, n), step = sparse ? S : 1;
+    const size_t d = machines[0]->n_features,
+                 step = sparse ? dni_machines_n_scores(machines, n) : 1;
     for (size_t i = 0, row = 0; i < n; i++) {
         const dni_linear_machine *m = dni_linear_machine_of(machines[i]);
         for (size_t s = 0; s < dn_machine_n_scores(machines[i]); s++, row++) {
@@ -254,12 +204,12 @@ static dn_status linear_score_tile(dn_machine *const *machines, size_t n, dn_mat
                                    const dn_run *run, double *scores, double *work, dn_error *err) {
     (void)run;
     (void)err;
-    dni_tile_scores(x, work, count_scores(machines, n), scores);
+    dni_tile_scores(x, work, dni_machines_n_scores(machines, n), scores);
     return DN_OK;
 }
 
 static double linear_cost(dn_machine *const *machines, size_t n) {
-    return (double)count_scores(machines, n) * (double)machines[0]->n_features;
+    return (double)dni_machines_n_scores(machines, n) * (double)machines[0]->n_features;
 }
 
 /* ---- description ---- */
@@ -284,8 +234,6 @@ const dni_machine_kind dni_linear_kind = {
     .name = "linear",
     .matrices = "covariances",
     .flags = DNI_MACHINE_FINITE | DNI_MACHINE_SUMS,
-    .free_parts = linear_free,
-    .memory = linear_memory,
     .write = linear_write,
     .read = linear_read,
     .to_raw = linear_raw,

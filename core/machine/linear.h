@@ -10,7 +10,7 @@ typedef struct dni_linear_machine {
     dn_machine base;
     double *w;                /* [n_scores × n_features] */
     double *w0;               /* [n_scores] */
-    dni_gaussians *gaussians; /* densities from which the scores derive; NULL: none */
+    dni_gaussians *gaussians; /* class densities with these scores; NULL: none */
 } dni_linear_machine;
 
 /* Creates a machine with all numbers 0; the learner sets them. If `densities` is true, the machine

@@ -32,7 +32,7 @@ static dn_status read_projection(dni_reader *r, dn_machine *m, dn_error *err) {
     const uint64_t n = dni_read_u64(r);
     double *projection;
     if (r->failed || n > d || !dni_machine_fits(r, (size_t)n, d)) {
-        return dni_machine_corrupt("its projection is cut short", err);
+        return dni_machine_corrupt("the projection of a machine is truncated", err);
     }
     if (n == 0) {
         return DN_OK;
@@ -43,7 +43,7 @@ static dn_status read_projection(dni_reader *r, dn_machine *m, dn_error *err) {
     }
     if (!dni_read_f64s(r, projection, (size_t)n * d) ||
         !dni_all_finite(projection, (size_t)n * d)) {
-        return dni_machine_corrupt("its projection is cut short or not finite", err);
+        return dni_machine_corrupt("the projection of a machine is not finite", err);
     }
     return DN_OK;
 }
@@ -52,22 +52,22 @@ dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features,
                            const dn_machine *first, dn_machine **out, dn_error *err) {
     const dni_machine_kind *kind = find_kind(dni_read_u8(r));
     const uint64_t K = dni_read_u64(r);
-    dn_machine *m;
+    dn_machine *m = NULL;
     if (r->failed || kind == NULL) {
         return dni_machine_corrupt("the kind of a machine is unknown", err);
     }
     if (((kind->flags & DNI_MACHINE_TWO) != 0 && n_classes != 2) ||
         (first != NULL && first->kind != kind)) {
-        return dni_machine_corrupt("the kind of a machine does not fit the others", err);
+        return dni_machine_corrupt("the machines are of different kinds, or not of two classes",
+                                   err);
     }
     if (K != n_classes) {
-        return dni_machine_corrupt("the number of its scores does not fit its classes", err);
+        return dni_machine_corrupt("a machine has another number of classes than the model", err);
     }
     dn_status status = kind->read(r, n_classes, n_features, first, &m, err);
-    if (status != DN_OK) {
-        return status;
+    if (status == DN_OK) {
+        status = read_projection(r, m, err);
     }
-    status = read_projection(r, m, err);
     if (status != DN_OK) {
         dn_machine_free(m);
         return status;

@@ -1,5 +1,7 @@
 /* Reads and writes machines as bytes.
  *
+ * The bytes of a machine:
+ *
  *   u8    dni_kind_id (machine_kind.h)
  *   u64   number of classes
  *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 if class densities follow in
@@ -18,13 +20,13 @@
 #include "base/bytes.h"
 #include <discern/machine.h>
 
-/* first: the model's first machine; NULL: `machine` is the first. */
+/* Writes a machine. `first`: the first machine of the model; NULL: `machine` is the first. */
 void dni_machine_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer);
-/* Reads a machine of n_classes and n_features. Any other number of classes is an error.
+/* Reads a machine of n_classes classes and n_features features. `first` is the first machine of the
+ * model, or NULL to read the first machine. Allocates at most a small multiple of the bytes left.
  *
- * `first` must correspond to the argument of dni_machine_write. A machine whose kind differs from
- * that of `first` is refused. Allocates at most a small multiple of the bytes left. Fails with
- * DN_ERR_CORRUPT or DN_ERR_MEMORY. */
+ * Fails with DN_ERR_MEMORY, or with DN_ERR_CORRUPT: the bytes are damaged, the machine has another
+ * number of classes, or its kind differs from that of `first`. */
 DN_MUST_USE dn_status dni_machine_read(dni_reader *reader, size_t n_classes, size_t n_features,
                                        const dn_machine *first, dn_machine **out, dn_error *err);
 

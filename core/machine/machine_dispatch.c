@@ -2,18 +2,44 @@
 #include "linalg/tile.h"
 #include "machine/machine_kind.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- for the files of the kinds ---- */
 void *dni_machine_alloc(const dni_machine_kind *kind, size_t size, size_t n_classes,
                         size_t n_features) {
     dn_machine *m = calloc(1, size);
     if (m != NULL) {
-        *m = (dn_machine){.kind = kind, .n_classes = n_classes, .n_features = n_features};
+        *m = (dn_machine){.kind = kind,
+                          .n_classes = n_classes,
+                          .n_features = n_features,
+                          .bytes = (double)size};
     }
     return m;
+}
+
+void *dni_machine_array(dn_machine *machine, size_t n, size_t size) {
+    void *array = n >= SIZE_MAX / 2 / size ? NULL : calloc(n + 1, size);
+    assert(machine->n_arrays < DNI_MACHINE_MAX_ARRAYS);
+    machine->array[machine->n_arrays++] = array;
+    machine->bytes += (double)n * (double)size;
+    machine->incomplete = machine->incomplete || array == NULL;
+    return array;
+}
+
+double *dni_machine_doubles(dn_machine *machine, size_t n) {
+    return dni_machine_array(machine, n, sizeof(double));
+}
+
+dn_status dni_machine_created(dn_machine *machine, dn_machine **out, dn_error *err) {
+    if (machine->incomplete) {
+        const size_t n_classes = machine->n_classes, n_features = machine->n_features;
+        dn_machine_free(machine);
+        return dni_machine_no_memory(n_classes, n_features, err);
+    }
+    *out = machine;
+    return DN_OK;
 }
 
 dn_status dni_machine_corrupt(const char *what, dn_error *err) {
@@ -43,8 +69,12 @@ void dn_machine_free(dn_machine *machine) {
     if (machine == NULL) {
         return;
     }
-    machine->kind->free_parts(machine);
-    free(machine->projection);
+    if (machine->kind->free_parts != NULL) {
+        machine->kind->free_parts(machine);
+    }
+    for (size_t i = 0; i < machine->n_arrays; i++) {
+        free(machine->array[i]);
+    }
     free(machine);
 }
 
@@ -55,7 +85,7 @@ size_t dn_machine_n_scores(const dn_machine *machine) {
 dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components, double **out,
                                      dn_error *err) {
     machine->projection =
-        dni_machine_numbers_new(dni_machine_product(n_components, machine->n_features));
+        dni_machine_doubles(machine, dni_machine_product(n_components, machine->n_features));
     if (machine->projection == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY,
                             "a projection needs memory which the system does not have");
@@ -81,8 +111,7 @@ void dni_machine_clear_feature(dn_machine *machine, size_t feature) {
 }
 
 double dni_machine_memory(const dn_machine *machine) {
-    return machine->kind->memory(machine) +
-           (double)machine->n_components * (double)machine->n_features * sizeof(double);
+    return machine->kind->memory == NULL ? machine->bytes : machine->kind->memory(machine);
 }
 
 double dni_machine_shared_memory(const dn_machine *machine) {
@@ -144,7 +173,8 @@ bool dni_machine_needs_all(const dn_machine *machine) {
 }
 
 bool dni_machine_takes_entries(const dn_machine *machine) {
-    return machine->kind->scores_entries != NULL;
+    const dni_machine_kind *kind = machine->kind;
+    return kind->scores_entries != NULL || (kind->scores == NULL && kind->joint_entries != NULL);
 }
 
 bool dni_machine_is_precomputed(const dn_machine *machine) {
@@ -157,7 +187,9 @@ double dni_machine_norm(const dn_machine *machine) {
 
 /* ---- one row ---- */
 size_t dni_machine_work(const dn_machine *machine) {
-    return machine->kind->work == NULL ? 0 : machine->kind->work(machine);
+    const dni_machine_kind *kind = machine->kind;
+    return (kind->work == NULL ? 0 : kind->work(machine)) +
+           (kind->scores == NULL ? machine->n_classes : 0);
 }
 
 bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work) {
@@ -170,12 +202,29 @@ bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *
 }
 
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work) {
-    return machine->kind->scores(machine, x, scores, work);
+    if (machine->kind->scores != NULL) {
+        return machine->kind->scores(machine, x, scores, work);
+    }
+    const size_t K = machine->n_classes;
+    const bool possible = machine->kind->joint(machine, x, K == 2 ? work : scores, work + K);
+    if (K == 2) {
+        scores[0] = work[1] - work[0];
+    }
+    return possible;
 }
 
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *scores, double *work) {
-    return machine->kind->scores_entries(machine, parts, n_parts, scores, work);
+    const dni_machine_kind *kind = machine->kind;
+    if (kind->scores_entries != NULL) {
+        return kind->scores_entries(machine, parts, n_parts, scores, work);
+    }
+    const size_t K = machine->n_classes;
+    const bool possible = kind->joint_entries(machine, parts, n_parts, K == 2 ? work : scores);
+    if (K == 2) {
+        scores[0] = work[1] - work[0];
+    }
+    return possible;
 }
 
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out,
@@ -184,23 +233,39 @@ void dni_machine_contributions(const dn_machine *machine, const double *x, doubl
 }
 
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work) {
-    machine->kind->intercept(machine, intercept, work);
+    if (machine->kind->intercept != NULL) {
+        machine->kind->intercept(machine, intercept, work);
+        return;
+    }
+    for (size_t k = 0; k < dn_machine_n_scores(machine); k++) {
+        intercept[k] = (double)NAN;
+    }
+}
+
+bool dni_machine_joint_or_priors(const double *prior, size_t K, double *joint) {
+    bool possible = false;
+    for (size_t k = 0; k < K; k++) {
+        joint[k] = isnan(joint[k]) ? -(double)INFINITY : joint[k];
+        possible = possible || joint[k] > -(double)INFINITY;
+    }
+    for (size_t k = 0; !possible && k < K; k++) {
+        joint[k] = log(prior[k]);
+    }
+    return possible;
 }
 
 double dni_log_sum(const double *joint, size_t n) {
-    double greatest = joint[0], sum = 0;
+    double max = joint[0], sum = 0;
     for (size_t k = 1; k < n; k++) {
-        if (joint[k] > greatest) {
-            greatest = joint[k];
-        }
+        max = joint[k] > max ? joint[k] : max;
     }
-    if (isinf(greatest)) {
-        return greatest;
+    if (isinf(max)) {
+        return max;
     }
     for (size_t k = 0; k < n; k++) {
-        sum += exp(joint[k] - greatest);
+        sum += exp(joint[k] - max);
     }
-    return greatest + log(sum);
+    return max + log(sum);
 }
 
 /* ---- raw features ---- */
@@ -208,7 +273,7 @@ double dni_log_sum(const double *joint, size_t n) {
 static dn_status convert_projection(const dn_machine *from, const double *scale, dn_machine *to,
                                     dn_error *err) {
     const size_t d = from->n_features;
-    double *projection;
+    double *projection = NULL;
     if (from->n_components == 0) {
         return DN_OK;
     }
@@ -227,34 +292,41 @@ static dn_status convert_projection(const dn_machine *from, const double *scale,
 
 dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const double *scale,
                              dn_machine **out, dn_error *err) {
-    dn_machine *to;
+    dn_machine *to = NULL;
     dn_status status = from->kind->to_raw(from, mean, scale, &to, err);
-    if (status != DN_OK) {
-        return status;
+    if (status == DN_OK) {
+        status = convert_projection(from, scale, to, err);
     }
-    to->threshold = from->threshold;
-    status = convert_projection(from, scale, to, err);
     if (status != DN_OK) {
         dn_machine_free(to);
         return status;
     }
+    to->threshold = from->threshold;
     *out = to;
     return DN_OK;
 }
 
 /* ---- tiles of encoded rows ---- */
-/* Layout without score_tile: an expanded row, then the largest `work` of all machines. */
+size_t dni_machines_n_scores(dn_machine *const *machines, size_t n) {
+    size_t n_scores = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_scores += dn_machine_n_scores(machines[i]);
+    }
+    return n_scores;
+}
+
+/* Without score_tile, `work` is an expanded row, then the largest `work` of all machines. */
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots) {
     const dni_machine_kind *kind = machines[0]->kind;
     if (kind->score_tile != NULL) {
         return kind->tile_work(machines, n, n_slots);
     }
-    size_t most = 0;
+    size_t max_work = 0;
     for (size_t i = 0; i < n; i++) {
         const size_t work = dni_machine_work(machines[i]);
-        most = work > most ? work : most;
+        max_work = work > max_work ? work : max_work;
     }
-    return machines[0]->n_features + 1 + most;
+    return machines[0]->n_features + 1 + max_work;
 }
 
 void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, double *work) {
@@ -263,25 +335,25 @@ void dni_machines_prepare(dn_machine *const *machines, size_t n, bool sparse, do
     }
 }
 
-/* Scores one row, dense or CSR. A CSR row is expanded only if the kind has no scores_entries. */
+/* Scores one row, dense or CSR. A CSR row is expanded if the machines do not take entries. */
 static void score_row(dn_machine *const *machines, size_t n, dn_matrix x, double *scores,
                       double *work) {
-    double *row = work, *own = work + machines[0]->n_features + 1;
-    const dni_machine_kind *kind = machines[0]->kind;
-    const bool sparse = x.kind == DN_CSR;
+    const bool as_entries = x.kind == DN_CSR && dni_machine_takes_entries(machines[0]);
+    const double *row = x.values;
+    double *machine_work = work + machines[0]->n_features + 1;
     dni_entry_part entries = {0};
-    if (sparse) {
+    if (as_entries) {
         const size_t first = x.row_start[0];
         entries = (dni_entry_part){x.cols + first, x.values + first, x.row_start[1] - first};
-    }
-    if (sparse && kind->scores_entries == NULL) {
-        dni_tile_expand(x, NULL, NULL, row);
+    } else if (x.kind == DN_CSR) {
+        dni_tile_expand(x, NULL, NULL, work);
+        row = work;
     }
     for (size_t i = 0; i < n; i++) {
-        if (sparse && kind->scores_entries != NULL) {
-            (void)kind->scores_entries(machines[i], &entries, 1, scores, own);
+        if (as_entries) {
+            (void)dni_machine_scores_entries(machines[i], &entries, 1, scores, machine_work);
         } else {
-            (void)kind->scores(machines[i], sparse ? row : x.values, scores, own);
+            (void)dni_machine_scores(machines[i], row, scores, machine_work);
         }
         scores += dn_machine_n_scores(machines[i]);
     }
@@ -293,10 +365,7 @@ dn_status dni_machines_score(dn_machine *const *machines, size_t n, dn_matrix x,
     if (kind->score_tile != NULL) {
         return kind->score_tile(machines, n, x, run, scores, work, err);
     }
-    size_t n_scores = 0;
-    for (size_t i = 0; i < n; i++) {
-        n_scores += dn_machine_n_scores(machines[i]);
-    }
+    const size_t n_scores = dni_machines_n_scores(machines, n);
     for (size_t r = 0; r < x.n_rows; r++) {
         score_row(machines, n, dn_matrix_rows(x, r, 1), scores + r * n_scores, work);
     }
@@ -345,7 +414,7 @@ bool dni_machine_describes(const dn_machine *machine) {
 }
 
 double dni_machine_matrix_numbers(const dn_machine *machine) {
-    return machine->kind->matrix_numbers(machine);
+    return machine->kind->matrix_numbers == NULL ? 0 : machine->kind->matrix_numbers(machine);
 }
 
 double dni_machine_shared_matrix_numbers(const dn_machine *machine, const dn_encoder *encoder) {

@@ -11,12 +11,19 @@
 
 typedef struct dni_machine_kind dni_machine_kind;
 
+#define DNI_MACHINE_MAX_ARRAYS 8 /* maximum number of arrays of a machine (dni_machine_array) */
+
 struct dn_machine {
     const dni_machine_kind *kind;
     size_t n_classes, n_features;
     double *projection; /* [n_components × n_features] projection directions; NULL: none */
     size_t n_components;
     double threshold; /* DN_DECISION_OUTLIER: a row with a score below −threshold is an outlier */
+
+    void *array[DNI_MACHINE_MAX_ARRAYS]; /* [n_arrays] allocated by dni_machine_array */
+    size_t n_arrays;
+    double bytes;    /* size of the structure and of its arrays */
+    bool incomplete; /* an array could not be allocated */
 };
 
 /* Some of the entries of a sparse x: n distinct feature indices, in any order. */
@@ -27,25 +34,27 @@ typedef struct dni_entry_part {
 } dni_entry_part;
 
 /* ---- for learners ---- */
-/* Allocates the machine's projection, zeroed, and sets *out [n_components × n_features] to it. The
- * machine owns it. Fails with DN_ERR_MEMORY. */
+/* Allocates the projection of a machine, with all numbers 0. *out [n_components × n_features]
+ * receives the projection, which the machine owns. Fails with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components,
                                                  double **out, dn_error *err);
 /* Sets the threshold >= 0 of DN_DECISION_OUTLIER. A row with a score below −threshold is an
  * outlier. */
 void dni_machine_set_threshold(dn_machine *machine, double threshold);
-/* Sets the weights of a feature to 0 in a linear machine. Does nothing to machines of other
+/* Sets the weights of a feature to 0 in a linear machine. Has no effect on machines of other
  * kinds. */
 void dni_machine_clear_feature(dn_machine *machine, size_t feature);
 
 /* ---- memory ---- */
-/* Return the bytes of the machine without shared data, and the bytes of the data that the machines
- * of a model share. */
+/* Returns the bytes of a machine, without the data that the machines of a model share. */
 double dni_machine_memory(const dn_machine *machine);
+/* Returns the bytes of the data that the machines of a model share. */
 double dni_machine_shared_memory(const dn_machine *machine);
-/* Discharges the machine's memory from the run that trained it (dn_run_discharge). */
+/* Subtracts the machine's memory from the memory charged to the run that trained the machine
+ * (dn_run_discharge). */
 void dni_machine_leave_run(dn_machine *machine);
-/* Precomputes data for prediction. Call once with all machines of a model, before they score. */
+/* Precomputes data for prediction. Called once with all machines of a model, before the first
+ * score. */
 void dni_machines_finish(dn_machine *const *machines, size_t n);
 
 /* ---- properties ---- */
@@ -60,8 +69,8 @@ bool dni_machine_stays_encoded(const dn_machine *machine);
 bool dni_machine_is_raw(const dn_machine *machine);
 bool dni_machine_has_densities(const dn_machine *machine);
 bool dni_machine_has_contributions(const dn_machine *machine);
-/* Returns whether valid scores are always finite. If not, −∞ and +∞ are valid scores, and a row may
- * have no likelihood under any class. */
+/* Returns whether valid scores are always finite. If not, −∞ and +∞ are valid scores, and the
+ * densities of a row may be 0 under every class. */
 bool dni_machine_finite_scores(const dn_machine *machine);
 /* Returns whether the machine has a projection, or densities that depend on zero features too. If
  * so, x must be expanded to all features. */
@@ -70,7 +79,7 @@ bool dni_machine_needs_all(const dn_machine *machine);
 bool dni_machine_takes_entries(const dn_machine *machine);
 bool dni_machine_is_precomputed(const dn_machine *machine);
 /* Returns the number by which a score of a two-class machine is divided to give the distance from
- * the decision surface. NaN: there is none. */
+ * the decision surface. NaN: the distance is not defined. */
 double dni_machine_norm(const dn_machine *machine);
 
 /* ---- one row ---- */
@@ -81,11 +90,11 @@ size_t dni_machine_work(const dn_machine *machine);
 bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work);
 bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
                                size_t n_parts, double *joint);
-/* scores [n_scores] ← the scores of x [n_features]. Returns false if no class gives x a likelihood.
- * Not for machines with dni_machine_stays_encoded. */
+/* scores [n_scores] ← the scores of x [n_features]. Returns false if the density of x is 0 under
+ * every class. Not for machines with dni_machine_stays_encoded. */
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);
-/* The same for a sparse x, given by its entries, without a pass over all features. The scores equal
- * those of dni_machine_scores up to rounding. */
+/* Computes the same scores, up to rounding, from the entries of a sparse x. O(number of entries)
+ * instead of O(n_features). */
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *scores, double *work);
 /* out [n_scores × n_features] ← the contribution of each feature to each score. The contributions
@@ -95,7 +104,7 @@ void dni_machine_contributions(const dn_machine *machine, const double *x, doubl
                                double *work);
 /* intercept [n_scores] ← the intercept of each score, or NaN if the machine has none. */
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
-/* Returns ln Σ_k exp(joint_k) over joint [n], which is ln p(x). Values of −∞ are allowed. */
+/* Returns ln p(x) = ln Σ_k exp(joint_k) over joint [n]. Values of −∞ are allowed. */
 double dni_log_sum(const double *joint, size_t n);
 /* Creates a machine of raw features from a machine of x = (raw − mean)/scale. mean and scale may be
  * NULL for 0 and 1. Not for machines with dni_machine_stays_encoded. Fails with DN_ERR_NUMERIC if a
@@ -104,6 +113,8 @@ DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double
                                          const double *scale, dn_machine **out, dn_error *err);
 
 /* ---- tiles of encoded rows ---- */
+/* Returns the number of scores of all machines. */
+size_t dni_machines_n_scores(dn_machine *const *machines, size_t n);
 /* Returns the number of doubles in `work` for dni_machines_score with n_slots threads. */
 size_t dni_machines_work(dn_machine *const *machines, size_t n, size_t n_slots);
 /* Computes the part of `work` that all tiles share. `sparse`: the tiles are CSR. */
@@ -122,19 +133,22 @@ double dni_machines_cost(dn_machine *const *machines, size_t n);
 
 /* ---- description ---- */
 const char *dni_machine_kind_name(const dn_machine *machine);
-/* Pass the machine's parameters to the visitor; the second function passes those that all machines
- * of a model share. Neither passes the weights of linear machines. Fail with DN_ERR_MEMORY. */
+/* Passes the parameters of one machine to the visitor, except the weights of linear machines. Fails
+ * with DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_describe(const dn_machine *machine, const dn_encoder *encoder,
                                            const dn_visitor *visitor, dn_error *err);
+/* Passes the parameters that all machines of a model share to the visitor. Fails with
+ * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_machine_describe_shared(const dn_machine *machine,
                                                   const dn_encoder *encoder,
                                                   const dn_visitor *visitor, dn_error *err);
 /* Returns whether dni_machine_describe passes any member. */
 bool dni_machine_describes(const dn_machine *machine);
-/* Return how many numbers are passed only if visitor->matrices is set, for one machine and for the
- * shared parameters, and the name of these arrays, for example "layers". */
+/* Returns how many numbers dni_machine_describe passes only if visitor->matrices is set. */
 double dni_machine_matrix_numbers(const dn_machine *machine);
+/* Returns how many numbers dni_machine_describe_shared passes only if visitor->matrices is set. */
 double dni_machine_shared_matrix_numbers(const dn_machine *machine, const dn_encoder *encoder);
+/* Returns the name, for messages, of the arrays that contain these numbers, such as "layers". */
 const char *dni_machine_matrices_name(const dn_machine *machine);
 
 #endif

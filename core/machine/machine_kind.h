@@ -44,30 +44,36 @@ struct dni_machine_kind {
     unsigned flags;
 
     /* ---- memory ---- */
-    /* Frees the members of the structure. Accepts partly constructed machines. */
+    /* Frees what dni_machine_array did not allocate. Accepts partly constructed machines. NULL:
+     * dni_machine_array allocated everything. */
     void (*free_parts)(dn_machine *machine);
-    /* Returns the bytes of the structure and its members, without shared data. */
+    /* Returns the bytes of the structure and its members, without shared data. NULL: dn_machine
+     * counts the bytes. */
     double (*memory)(const dn_machine *machine);
-    /* Returns the bytes of the data that the machines of a model share. NULL: none. */
+    /* Returns the bytes of the data that the machines of a model share. NULL: 0. */
     double (*shared_memory)(const dn_machine *machine);
-    /* Discharges the shared memory from the run that trained the machine. NULL: none. */
+    /* Subtracts the shared memory from the memory charged to the run that trained the machine.
+     * NULL: there is no shared memory. */
     void (*leave_run)(dn_machine *machine);
     /* Precomputes data for prediction that the model's bytes do not contain. Called once when the
      * machines become part of a model, before `to_raw`; not for the machines that `to_raw` creates.
-     * Until then the machines are scored without these data. NULL: nothing. */
+     * Before this call the machines are scored without these data. NULL: there are none. */
     void (*finish)(dn_machine *const *machines, size_t n);
 
     /* ---- bytes ---- */
-    /* `first`: the model's first machine; NULL: `machine` is the first. */
+    /* Writes the machine. `first` is the first machine of the model, or NULL if `machine` is the
+     * first. */
     void (*write)(const dn_machine *machine, const dn_machine *first, dni_writer *writer);
-    /* Reads and validates a machine. Allocates at most a small multiple of the bytes left. */
+    /* Reads and validates a machine. Allocates at most a small multiple of the bytes left. May set
+     * *out before it fails; the caller then frees *out. */
     dn_status (*read)(dni_reader *reader, size_t n_classes, size_t n_features,
                       const dn_machine *first, dn_machine **out, dn_error *err);
 
     /* ---- raw features ---- */
     /* Creates a machine of raw features from a machine of x = (raw − mean)/scale. mean and scale
      * may be NULL for 0 and 1. Fails with DN_ERR_NUMERIC if a number overflows, or with
-     * DN_ERR_MEMORY. NULL: prediction uses encoded rows. */
+     * DN_ERR_MEMORY. May set *out before it fails; the caller then frees *out. NULL: prediction
+     * uses encoded rows. */
     dn_status (*to_raw)(const dn_machine *machine, const double *mean, const double *scale,
                         dn_machine **out, dn_error *err);
     /* Only for kinds with `to_raw`: returns whether to_raw would copy the machine unchanged if the
@@ -77,15 +83,18 @@ struct dni_machine_kind {
     /* ---- one row ---- */
     /* Returns the number of doubles in `work` for the functions of one row. NULL: 0. */
     size_t (*work)(const dn_machine *machine);
-    /* scores [n_scores] ← the scores of x [n_features]. Returns false if no class gives x a
-     * likelihood. NULL for kinds that score tiles only. */
+    /* scores [n_scores] ← the scores of x [n_features]. Returns false if the density of x is 0
+     * under every class. NULL: the scores are the log densities of `joint` (two classes: their
+     * difference), or the kind scores tiles only. */
     bool (*scores)(const dn_machine *machine, const double *x, double *scores, double *work);
-    /* The same for a sparse x, given by its entries. NULL: x must be expanded. */
+    /* Computes the same scores from the entries of a sparse x. NULL: joint_entries is called, or x
+     * is expanded. */
     bool (*scores_entries)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
                            double *scores, double *work);
     /* joint [n_classes] ← ln P(C_k) + ln p(x | C_k). If this is −∞ for every class, sets joint to
      * the log priors and returns false. NULL: the kind has no class densities. */
     bool (*joint)(const dn_machine *machine, const double *x, double *joint, double *work);
+    /* Computes the same from the entries of a sparse x. */
     bool (*joint_entries)(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts,
                           double *joint);
     /* Returns whether this machine has the densities for `joint`. NULL: every machine has them if
@@ -97,20 +106,21 @@ struct dni_machine_kind {
     /* out [n_scores × n_features] ← the contribution of each feature to each score. x may be the
      * first n_features numbers of `out`, unless `needs_all` returns true. NULL: none. */
     void (*contributions)(const dn_machine *machine, const double *x, double *out, double *work);
-    /* out [n_scores] ← the parts of the scores that do not depend on a feature, or NaN if the
-     * machine has none. */
+    /* out [n_scores] ← the parts of the scores that do not depend on a feature. NULL: the scores
+     * have no such part (NaN). */
     void (*intercept)(const dn_machine *machine, double *out, double *work);
     /* Returns the weights [n_scores × n_features] and intercepts [n_scores]. NULL: the scores are
      * not linear in x. */
     void (*linear)(const dn_machine *machine, double **out_w, double **out_w0);
     /* Returns the number by which a score is divided to give the distance from the decision
-     * surface. NaN: there is none. NULL: NaN. */
+     * surface. NaN: the distance is not defined. NULL: NaN. */
     double (*norm)(const dn_machine *machine);
 
     /* ---- tiles of encoded rows ---- */
     /* Returns the number of doubles in `work` for score_tile. n_slots: threads of the run. */
     size_t (*tile_work)(dn_machine *const *machines, size_t n, size_t n_slots);
-    /* Computes the part of `work` that all tiles share. `sparse`: tiles are CSR. NULL: nothing. */
+    /* Computes the part of `work` that all tiles share. `sparse`: tiles are CSR. NULL: there is no
+     * such part. */
     void (*tile_prepare)(dn_machine *const *machines, size_t n, bool sparse, double *work);
     /* Computes the scores [x.n_rows × n_scores of all machines]. The scores of a row do not depend
      * on the other rows. May poll the run for cancellation and use its threads. run == NULL: one
@@ -127,9 +137,9 @@ struct dni_machine_kind {
     /* ---- description ---- */
     /* Returns the approximate number of multiplications that all machines need for one row. */
     double (*cost)(dn_machine *const *machines, size_t n);
-    /* Return how many numbers `describe` and `describe_shared` pass only if visitor->matrices is
-     * set. shared_matrix_numbers NULL: 0. */
+    /* Returns how many numbers `describe` passes only if visitor->matrices is set. NULL: 0. */
     double (*matrix_numbers)(const dn_machine *machine);
+    /* Returns how many numbers describe_shared passes only if visitor->matrices is set. NULL: 0. */
     double (*shared_matrix_numbers)(const dn_machine *machine, const dn_encoder *encoder);
     /* Passes the machine's parameters, except those of `linear`, to the visitor. Fails with
      * DN_ERR_MEMORY. NULL: there are none. */
@@ -137,6 +147,7 @@ struct dni_machine_kind {
                           const dn_visitor *visitor, dn_error *err);
     /* Returns whether `describe` passes any member. NULL: always. */
     bool (*describes)(const dn_machine *machine);
+    /* Passes the parameters that all machines of a model share. NULL: there are none. */
     dn_status (*describe_shared)(const dn_machine *machine, const dn_encoder *encoder,
                                  const dn_visitor *visitor, dn_error *err);
 };
@@ -149,6 +160,13 @@ extern const dni_machine_kind dni_linear_kind, dni_gaussian_kind, dni_bayes_kind
  * and zeroes the rest. Returns NULL if memory is exhausted. */
 void *dni_machine_alloc(const dni_machine_kind *kind, size_t size, size_t n_classes,
                         size_t n_features);
+/* Allocates an array of n zeroed elements that the machine owns. If memory is exhausted, or n is
+ * SIZE_MAX, it returns NULL, and dni_machine_created fails. */
+void *dni_machine_array(dn_machine *machine, size_t n, size_t size);
+double *dni_machine_doubles(dn_machine *machine, size_t n);
+/* Ends the creation of a machine: sets *out if all arrays were allocated. Otherwise it frees the
+ * machine and fails with DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_machine_created(dn_machine *machine, dn_machine **out, dn_error *err);
 /* Sets the out-of-memory message for a machine and returns DN_ERR_MEMORY. */
 static inline dn_status dni_machine_no_memory(size_t n_classes, size_t n_features, dn_error *err) {
     return dn_error_set(err, DN_ERR_MEMORY,
@@ -158,7 +176,8 @@ static inline dn_status dni_machine_no_memory(size_t n_classes, size_t n_feature
 }
 /* Sets the message "the model is damaged: <what>" and returns DN_ERR_CORRUPT. */
 dn_status dni_machine_corrupt(const char *what, dn_error *err);
-/* Allocates n zeroed doubles. Returns NULL if memory is exhausted or n is SIZE_MAX. */
+/* Allocates n zeroed doubles, which the caller frees. Returns NULL if memory is exhausted or n is
+ * SIZE_MAX. */
 double *dni_machine_numbers_new(size_t n);
 /* Returns a × b, or SIZE_MAX on overflow. */
 size_t dni_machine_product(size_t a, size_t b);
@@ -166,5 +185,8 @@ size_t dni_machine_product(size_t a, size_t b);
 bool dni_machine_fits(const dni_reader *reader, size_t a, size_t b);
 /* Sets the message for overflowing weights of raw columns and returns DN_ERR_NUMERIC. */
 dn_status dni_machine_not_finite(dn_error *err);
+/* Completes joint [K]: replaces NaN by −∞. If all are −∞, sets joint to the logarithms of prior [K]
+ * and returns false. */
+bool dni_machine_joint_or_priors(const double *prior, size_t K, double *joint);
 
 #endif

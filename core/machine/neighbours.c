@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SHARE 1e-15 /* keeps scores finite */
-/* Steps of about 10 ms (dni_points_step) between two checks for cancellation by the caller. */
-enum { MOST_STEPS = 100 };
+#define MIN_SHARE 1e-15 /* keeps scores finite */
+/* Maximum number of steps of about 10 ms (dni_points_step) between two checks for cancellation. */
+enum { MAX_STEPS = 100 };
 
 static const char *const vote_names[] = {"uniform", "inverse_distance"};
 
@@ -36,33 +36,22 @@ dn_status dni_neighbours_new(dni_support *rows, size_t n_classes, size_t k, dni_
         return status;
     }
     dni_neighbours *m = dni_machine_alloc(&dni_neighbours_kind, sizeof *m, n_classes, d);
-    if (m != NULL) {
-        m->class_of = calloc(n + 1, sizeof *m->class_of);
-        m->weight = dni_machine_numbers_new(n);
-    }
-    if (m == NULL || m->class_of == NULL || m->weight == NULL) {
-        dn_machine_free(m == NULL ? NULL : &m->base);
+    if (m == NULL) {
         return dni_machine_no_memory(n_classes, d, err);
     }
-    for (size_t i = 0; i < n; i++) {
+    m->class_of = dni_machine_array(&m->base, n, sizeof *m->class_of);
+    m->weight = dni_machine_doubles(&m->base, n);
+    for (size_t i = 0; m->weight != NULL && i < n; i++) {
         m->weight[i] = 1;
     }
     m->k = k;
     m->votes = votes;
     m->rows = dni_support_ref(rows);
-    *out = &m->base;
-    return DN_OK;
+    return dni_machine_created(&m->base, out, err);
 }
 
 static void neighbours_free(dn_machine *machine) {
-    const dni_neighbours *m = dni_neighbours_of(machine);
-    dni_support_unref(m->rows);
-    free(m->class_of);
-    free(m->weight);
-}
-
-static double neighbours_memory(const dn_machine *machine) {
-    return dni_neighbours_memory(dni_neighbours_of(machine)->rows->x.n_rows);
+    dni_support_unref(dni_neighbours_of(machine)->rows);
 }
 
 static double neighbours_shared_memory(const dn_machine *machine) {
@@ -86,7 +75,7 @@ static void neighbours_write(const dn_machine *machine, const dn_machine *first,
     dni_write_f64s(writer, m->weight, n);
 }
 
-static bool neighbours_good(const dni_neighbours *m) {
+static bool neighbours_valid(const dni_neighbours *m) {
     for (size_t i = 0; i < m->rows->x.n_rows; i++) {
         if (m->class_of[i] >= m->base.n_classes || !(m->weight[i] > 0) || !isfinite(m->weight[i])) {
             return false;
@@ -101,38 +90,33 @@ static dn_status read_votes(dni_reader *r, dni_support *rows, size_t K, dn_machi
     const size_t n = rows->x.n_rows;
     const uint64_t k = dni_read_u64(r);
     const uint8_t votes = dni_read_u8(r);
-    dn_machine *m;
     if (r->failed || k == 0 || k > n || votes > DNI_VOTES_INVERSE_DISTANCE ||
         rows->kernel.type != DN_KERNEL_DISTANCE || rows->kernel.metric == DN_METRIC_EDIT ||
         rows->kernel.width != 1 || rows->kernel.normalize) {
-        return dni_machine_corrupt("its neighbours break their rule", err);
+        return dni_machine_corrupt("a parameter of a neighbours machine is out of range", err);
     }
-    dn_status status = dni_neighbours_new(rows, K, (size_t)k, (dni_votes)votes, &m, err);
+    dn_status status = dni_neighbours_new(rows, K, (size_t)k, (dni_votes)votes, out, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_neighbours *made = dni_neighbours_of(m);
-    if (!dni_read_u32s(r, made->class_of, n) || !dni_read_f64s(r, made->weight, n) ||
-        !neighbours_good(made)) {
-        dn_machine_free(m);
-        return dni_machine_corrupt("its neighbours break their rule", err);
-    }
-    *out = m;
-    return DN_OK;
+    const dni_neighbours *m = dni_neighbours_of(*out);
+    return dni_read_u32s(r, m->class_of, n) && dni_read_f64s(r, m->weight, n) && neighbours_valid(m)
+               ? DN_OK
+               : dni_machine_corrupt("a class or weight of a neighbour is out of range", err);
 }
 
 static dn_status neighbours_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                                  dn_machine **out, dn_error *err) {
     dni_support *rows = NULL;
     if (first != NULL) {
-        return dni_machine_corrupt("it has more machines than one", err);
+        return dni_machine_corrupt("it has several neighbours machines", err);
     }
     dn_status status = dni_support_read(r, d, &rows, err);
     if (status != DN_OK) {
         return status;
     }
     status = read_votes(r, rows, K, out, err);
-    dni_support_unref(rows); /* the machine holds a reference */
+    dni_support_unref(rows); /* the machine has its own reference */
     return status;
 }
 
@@ -168,7 +152,7 @@ static void find_nearest(const double *distance, size_t n, size_t k, struct neig
         sift_down(out, k, i);
     }
     for (size_t i = k; i < n; i++) {
-        if (distance[i] < out[0].distance) { /* at a tie the row stored first is kept */
+        if (distance[i] < out[0].distance) { /* of equal distances the first row is kept */
             out[0] = (struct neighbour){distance[i], i};
             sift_down(out, k, 0);
         }
@@ -181,17 +165,18 @@ static void find_nearest(const double *distance, size_t n, size_t k, struct neig
     }
 }
 
-/* Returns the weight of the row, or the weight divided by the distance. The distance is relative to
- * the least one, which does not change the shares. If the least distance is 0, the vote of a row at
- * a distance above 0 is 0. */
-static double vote_of(const dni_neighbours *m, struct neighbour own, double least) {
+/* Returns the vote of a neighbour: the weight of its row, or the weight divided by the distance.
+ * Distances are divided by min_distance, the distance of the nearest neighbour, which does not
+ * change the shares. If min_distance is 0, the votes of rows at a distance above 0 are 0. */
+static double vote_of(const dni_neighbours *m, struct neighbour neighbour, double min_distance) {
+    const double weight = m->weight[neighbour.row];
     if (m->votes == DNI_VOTES_UNIFORM) {
-        return m->weight[own.row];
+        return weight;
     }
-    if (least == 0) {
-        return own.distance == 0 ? m->weight[own.row] : 0;
+    if (min_distance == 0) {
+        return neighbour.distance == 0 ? weight : 0;
     }
-    return m->weight[own.row] * (least / own.distance);
+    return weight * (min_distance / neighbour.distance);
 }
 
 /* scores [n_scores] ← the scores of a row with the given distances. votes [K] and nearest [k] are
@@ -211,7 +196,7 @@ static void score_row(const dni_neighbours *m, const double *distance, struct ne
     }
     for (size_t c = 0; c < K; c++) {
         const double share = votes[c] / sum;
-        votes[c] = isnan(sum) ? sum : log(share > LEAST_SHARE ? share : LEAST_SHARE);
+        votes[c] = isnan(sum) ? sum : log(share > MIN_SHARE ? share : MIN_SHARE);
     }
     if (K == 2) {
         scores[0] = votes[1] - votes[0];
@@ -220,8 +205,8 @@ static void score_row(const dni_neighbours *m, const double *distance, struct ne
     }
 }
 
-/* Number of doubles of work for one thread: distances of DNI_POINTS_QUERIES rows, work of the
- * points, votes, neighbours. */
+/* Returns the number of doubles of work for one thread: distances of DNI_POINTS_QUERIES rows to all
+ * stored rows, work of dni_points_query_distances, votes, neighbours. */
 static size_t thread_work(const dni_neighbours *m) {
     const size_t of_neighbours = (sizeof(struct neighbour) + sizeof(double) - 1) / sizeof(double);
     return DNI_POINTS_QUERIES * m->rows->x.n_rows + dni_points_query_work(m->rows->points) +
@@ -247,12 +232,13 @@ static dn_status score_part(void *arg, size_t i, size_t slot, dn_error *err) {
     const size_t n = m->rows->x.n_rows, S = dn_machine_n_scores(&m->base),
                  first = i * DNI_POINTS_QUERIES, left = t->x.n_rows - first,
                  rows = left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES;
-    double *distance = t->work + slot * thread_work(m), *own = distance + DNI_POINTS_QUERIES * n,
-           *votes = own + dni_points_query_work(m->rows->points);
+    double *distance = t->work + slot * thread_work(m),
+           *points_work = distance + DNI_POINTS_QUERIES * n,
+           *votes = points_work + dni_points_query_work(m->rows->points);
     struct neighbour *nearest = (struct neighbour *)(void *)(votes + m->base.n_classes);
     dn_status status =
         dni_points_query_distances(m->rows->points, dn_matrix_rows(t->x, first, rows), t->run,
-                                   distance, own, err);
+                                   distance, points_work, err);
     for (size_t r = 0; r < rows && status == DN_OK; r++) {
         score_row(m, distance + r * n, nearest, votes, t->scores + (first + r) * S);
     }
@@ -277,18 +263,11 @@ static dn_status neighbours_score_tile(dn_machine *const *machines, size_t n, dn
 
 static size_t neighbours_tile_rows(const dn_machine *machine) {
     const dni_support *rows = dni_neighbours_of(machine)->rows;
-    const size_t at_once = MOST_STEPS * dni_points_step(rows->points) / rows->x.n_rows;
+    const size_t at_once = MAX_STEPS * dni_points_step(rows->points) / rows->x.n_rows;
     return at_once == 0 ? 1 : at_once < DNI_POINTS_QUERIES ? at_once : DNI_POINTS_QUERIES;
 }
 
-static void neighbours_intercept(const dn_machine *machine, double *out, double *work) {
-    (void)work;
-    for (size_t k = 0; k < dn_machine_n_scores(machine); k++) {
-        out[k] = (double)NAN;
-    }
-}
-
-/* Counts the entries of every stored row, and 4 operations per row for the heap. */
+/* The numbers of all stored rows, and 4 operations for the heap for each row. */
 static double neighbours_cost(dn_machine *const *machines, size_t n_machines) {
     const dn_matrix x = dni_neighbours_of(machines[0])->rows->x;
     const double n = (double)x.n_rows;
@@ -339,12 +318,10 @@ const dni_machine_kind dni_neighbours_kind = {
     .matrices = "rows",
     .flags = DNI_MACHINE_FINITE,
     .free_parts = neighbours_free,
-    .memory = neighbours_memory,
     .shared_memory = neighbours_shared_memory,
     .leave_run = neighbours_leave_run,
     .write = neighbours_write,
     .read = neighbours_read,
-    .intercept = neighbours_intercept,
     .tile_work = neighbours_tile_work,
     .score_tile = neighbours_score_tile,
     .tile_rows = neighbours_tile_rows,

@@ -4,8 +4,8 @@
  * The share of class c is p_c = Σ v_i (neighbours of class c) / Σ v_i (all neighbours). v_i is the
  * weight of row i, or its weight divided by its distance. Scores are g_c = ln max(p_c, 1e-15).
  * For two classes g = g_2 − g_1. Softmax and sigmoid of the scores reproduce the shares. Ties of
- * shares are resolved in favour of the first class, ties of distances in favour of the row that was
- * stored first.
+ * shares are resolved in favour of the first class, ties of distances in favour of the first stored
+ * row.
  *
  * Source: Duda, Hart and Stork, Pattern Classification, section 4.5. */
 #ifndef DNI_NEIGHBOURS_H
@@ -15,8 +15,9 @@
 #include "machine/support.h"
 
 typedef enum dni_votes {
-    DNI_VOTES_UNIFORM, /* the weight of the row */
-    /* weight / distance; if rows at distance 0 exist, only these vote, with their weights */
+    DNI_VOTES_UNIFORM, /* v_i = weight of row i */
+    /* v_i = weight / distance. If there are rows at distance 0, v_i is their weight, and 0 for the
+     * other rows */
     DNI_VOTES_INVERSE_DISTANCE
 } dni_votes;
 
@@ -29,8 +30,9 @@ typedef struct dni_neighbours {
     double *weight;     /* [n rows] > 0 */
 } dni_neighbours;
 
-/* Creates a machine over the rows of the support and takes a reference to the support. class_of is
- * 0 and weight is 1; the learner sets them. Fails with DN_ERR_MEMORY or DN_ERR_BUDGET. */
+/* Creates a machine over the rows of the support and takes a reference to the support. All numbers
+ * in class_of are 0, all weights 1; the learner sets both. Fails with DN_ERR_MEMORY or
+ * DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_neighbours_new(dni_support *rows, size_t n_classes, size_t k,
                                          dni_votes votes, dn_machine **out, dn_error *err);
 /* Converts a machine of this kind to its structure. */

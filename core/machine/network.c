@@ -92,38 +92,20 @@ dni_network *dni_network_of(const dn_machine *machine) {
 
 dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers, dn_machine **out,
                                   dn_error *err) {
-    const size_t n = dni_layers_numbers(layers);
     struct network_machine *m =
         dni_machine_alloc(&dni_network_kind, sizeof *m, n_classes, layers->n_inputs);
-    double *w = n == SIZE_MAX ? NULL : calloc(n, sizeof *w);
-    if (m == NULL || w == NULL) {
-        free(w);
-        free(m);
-        return dn_error_set(
-            err, DN_ERR_MEMORY,
-            "a network of %zu layers over %zu features needs memory which the system does not have",
-            layers->n_layers, layers->n_inputs);
+    if (m == NULL) {
+        return dni_machine_no_memory(n_classes, layers->n_inputs, err);
     }
     m->network.activation = layers->activation;
     m->network.n_layers = layers->n_layers;
     memcpy(m->network.units, layers->units, layers->n_layers * sizeof *m->network.units);
-    m->network.w = w;
-    *out = &m->base;
-    return DN_OK;
-}
-
-static void network_free(dn_machine *machine) {
-    free(dni_network_of(machine)->w);
+    m->network.w = dni_machine_doubles(&m->base, dni_layers_numbers(layers));
+    return dni_machine_created(&m->base, out, err);
 }
 
 static dni_layers layers_of(const dn_machine *machine) {
     return dni_network_layers(dni_network_of(machine), machine->n_features);
-}
-
-static double network_memory(const dn_machine *machine) {
-    const dni_layers layers = layers_of(machine);
-    return (double)sizeof(struct network_machine) +
-           sizeof(double) * (double)dni_layers_numbers(&layers);
 }
 
 /* ---- one x ---- */
@@ -146,7 +128,8 @@ static inline void add_weights(double value, const double *restrict w, size_t n,
     }
 }
 
-static void layer(const double *x, size_t inputs, const double *w, size_t units, double *z) {
+/* z [units] ← Wᵀx + b for x [inputs], without h. w: the weights, then the biases. */
+static void layer_sums(const double *x, size_t inputs, const double *w, size_t units, double *z) {
     memcpy(z, w + inputs * units, units * sizeof *z);
     for (size_t j = 0; j < inputs; j++) {
         if (x[j] != 0) {
@@ -164,18 +147,18 @@ static void later_layers(const dn_machine *machine, double *scores, double *work
     for (size_t l = 1; l < network->n_layers; l++) {
         const size_t inputs = network->units[l - 1], units = network->units[l];
         dni_activate(network->activation, z, inputs);
-        layer(z, inputs, w, units, l + 1 == network->n_layers ? scores : next);
+        layer_sums(z, inputs, w, units, l + 1 == network->n_layers ? scores : next);
         w += (inputs + 1) * units;
-        double *old = z;
+        double *previous = z;
         z = next;
-        next = old;
+        next = previous;
     }
 }
 
 static bool network_scores(const dn_machine *machine, const double *x, double *scores,
                            double *work) {
     const dni_network *network = dni_network_of(machine);
-    layer(x, machine->n_features, network->w, network->units[0], work);
+    layer_sums(x, machine->n_features, network->w, network->units[0], work);
     later_layers(machine, scores, work);
     return true;
 }
@@ -192,13 +175,6 @@ static bool network_scores_entries(const dn_machine *machine, const dni_entry_pa
     }
     later_layers(machine, scores, work);
     return true;
-}
-
-static void network_intercept(const dn_machine *machine, double *out, double *work) {
-    (void)work;
-    for (size_t k = 0; k < dn_machine_n_scores(machine); k++) {
-        out[k] = (double)NAN;
-    }
 }
 
 /* ---- tiles of rows ---- */
@@ -222,38 +198,36 @@ dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matri
     return DN_OK;
 }
 
-/* The outputs of all layers for a tile, for the machine with the most units. */
+/* The outputs of all layers for a tile, of the machine with the most units. */
 static size_t network_tile_work(dn_machine *const *machines, size_t n, size_t n_slots) {
-    size_t most = 0;
+    size_t max_units = 0;
     (void)n_slots;
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
         const size_t units = dni_layers_units(&layers);
-        most = units > most ? units : most;
+        max_units = units > max_units ? units : max_units;
     }
-    return DNI_TILE_ROWS * most;
+    return DNI_TILE_ROWS * max_units;
 }
 
 static dn_status network_score_tile(dn_machine *const *machines, size_t n, dn_matrix x,
                                     const dn_run *run, double *scores, double *work,
                                     dn_error *err) {
-    size_t n_scores = 0, first = 0;
-    for (size_t i = 0; i < n; i++) {
-        n_scores += dn_machine_n_scores(machines[i]);
-    }
+    const size_t n_scores = dni_machines_n_scores(machines, n);
+    size_t first = 0; /* the first score of machine i */
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
-        const size_t own = dn_machine_n_scores(machines[i]);
+        const size_t S = dn_machine_n_scores(machines[i]);
         dn_status status =
             dni_layers_forward(&layers, dni_network_of(machines[i])->w, x, run, work, err);
         if (status != DN_OK) {
             return status;
         }
-        const double *last = work + x.n_rows * (dni_layers_units(&layers) - own);
+        const double *last = work + x.n_rows * (dni_layers_units(&layers) - S);
         for (size_t r = 0; r < x.n_rows; r++) {
-            memcpy(scores + r * n_scores + first, last + r * own, own * sizeof *last);
+            memcpy(scores + r * n_scores + first, last + r * S, S * sizeof *last);
         }
-        first += own;
+        first += S;
     }
     return DN_OK;
 }
@@ -262,7 +236,7 @@ static double network_cost(dn_machine *const *machines, size_t n) {
     double cost = 0;
     for (size_t i = 0; i < n; i++) {
         const dni_layers layers = layers_of(machines[i]);
-        for (size_t l = 0; l < layers.n_layers; l++) { /* an exponential: 16 */
+        for (size_t l = 0; l < layers.n_layers; l++) { /* an activation costs 16 multiplications */
             const double units = (double)layers.units[l];
             cost += (double)dni_layers_inputs(&layers, l) * units + 16 * units;
         }
@@ -275,12 +249,11 @@ static dn_status network_to_raw(const dn_machine *machine, const double *mean, c
                                 dn_machine **out, dn_error *err) {
     const dni_layers layers = layers_of(machine);
     const size_t d = machine->n_features, n = dni_layers_numbers(&layers), units = layers.units[0];
-    dn_machine *made;
-    dn_status status = dni_network_machine_new(machine->n_classes, &layers, &made, err);
+    dn_status status = dni_network_machine_new(machine->n_classes, &layers, out, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_network *to = dni_network_of(made);
+    const dni_network *to = dni_network_of(*out);
     double *bias = to->w + d * units;
     memcpy(to->w, dni_network_of(machine)->w, n * sizeof *to->w);
     for (size_t j = 0; j < d; j++) {
@@ -292,12 +265,7 @@ static dn_status network_to_raw(const dn_machine *machine, const double *mean, c
             }
         }
     }
-    if (!dni_all_finite(to->w, n)) {
-        dn_machine_free(made);
-        return dni_machine_not_finite(err);
-    }
-    *out = made;
-    return DN_OK;
+    return dni_all_finite(to->w, n) ? DN_OK : dni_machine_not_finite(err);
 }
 
 /* ---- bytes ---- */
@@ -320,21 +288,21 @@ static dn_status read_shape(dni_reader *r, size_t K, size_t units[DNI_MAX_LAYERS
     const uint64_t n_layers = dni_read_u64(r);
     if (r->failed || activation > DNI_ACTIVATION_RELU || n_layers < 2 ||
         n_layers > DNI_MAX_LAYERS) {
-        return dni_machine_corrupt("its layers are none", err);
+        return dni_machine_corrupt("the layers of a network are invalid", err);
     }
     layers->activation = (dni_activation)activation;
     layers->n_layers = (size_t)n_layers;
     for (size_t l = 0; l < layers->n_layers; l++) {
         const uint64_t n = dni_read_u64(r);
         if (r->failed || n == 0 || n > r->left) {
-            return dni_machine_corrupt("the units of a layer are none", err);
+            return dni_machine_corrupt("the number of units of a layer is invalid", err);
         }
         units[l] = (size_t)n;
     }
     const size_t n = dni_layers_numbers(layers);
     if (units[layers->n_layers - 1] != (K == 2 ? 1 : K) || n == SIZE_MAX ||
         !dni_machine_fits(r, n, 1)) {
-        return dni_machine_corrupt("its layers are cut short", err);
+        return dni_machine_corrupt("the layers of a network are truncated", err);
     }
     return DN_OK;
 }
@@ -343,24 +311,19 @@ static dn_status network_read(dni_reader *r, size_t K, size_t d, const dn_machin
                               dn_machine **out, dn_error *err) {
     size_t units[DNI_MAX_LAYERS] = {0};
     dni_layers layers = {.n_inputs = d, .units = units};
-    dn_machine *m;
     (void)first;
     dn_status status = read_shape(r, K, units, &layers, err);
+    if (status == DN_OK) {
+        status = dni_network_machine_new(K, &layers, out, err);
+    }
     if (status != DN_OK) {
         return status;
     }
-    status = dni_network_machine_new(K, &layers, &m, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    double *w = dni_network_of(m)->w;
+    double *w = dni_network_of(*out)->w;
     const size_t n = dni_layers_numbers(&layers);
-    if (!dni_read_f64s(r, w, n) || !dni_all_finite(w, n)) {
-        dn_machine_free(m);
-        return dni_machine_corrupt("its weights are cut short or not finite", err);
-    }
-    *out = m;
-    return DN_OK;
+    return dni_read_f64s(r, w, n) && dni_all_finite(w, n)
+               ? DN_OK
+               : dni_machine_corrupt("the weights of a network are not finite", err);
 }
 
 /* ---- description ---- */
@@ -369,8 +332,7 @@ static double network_matrix_numbers(const dn_machine *machine) {
     return (double)dni_layers_numbers(&layers);
 }
 
-/* Passes a layer. "w" has a row for each unit, as the weights of linear machines have a row for
- * each score. */
+/* Passes a layer. The matrix "w" has a row for each unit. */
 static void visit_layer(const dn_visitor *v, const double *w, size_t inputs, size_t units) {
     v->begin_object(v->ctx, NULL);
     v->integer(v->ctx, "units", (int64_t)units);
@@ -415,15 +377,12 @@ const dni_machine_kind dni_network_kind = {
     .name = "network",
     .matrices = "layers",
     .flags = DNI_MACHINE_FINITE,
-    .free_parts = network_free,
-    .memory = network_memory,
     .write = network_write,
     .read = network_read,
     .to_raw = network_to_raw,
     .work = network_work,
     .scores = network_scores,
     .scores_entries = network_scores_entries,
-    .intercept = network_intercept,
     .tile_work = network_tile_work,
     .score_tile = network_score_tile,
     .cost = network_cost,

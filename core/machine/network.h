@@ -48,10 +48,10 @@ static inline size_t dni_layers_inputs(const dni_layers *layers, size_t l) {
 
 /* z [n] ← h(z) */
 void dni_activate(dni_activation activation, double *z, size_t n);
-/* delta_i ← delta_i · h′ for units with the outputs z [n]. h′ is computed from the output. */
+/* delta_i ← delta_i · h′_i for i < n. h′_i is computed from the output z_i of unit i. */
 void dni_activation_slopes(dni_activation activation, const double *z, double *delta, size_t n);
 
-/* Creates a machine with all numbers 0. The learner sets them through dni_network_of. Fails with
+/* Creates a machine with all weights 0. The learner sets dni_network_of(machine)->w. Fails with
  * DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers,
                                               dn_machine **out, dn_error *err);

@@ -12,14 +12,12 @@ void dni_sigmoid(double g, double out[2]) {
 }
 
 void dni_softmax(const double *g, size_t n, double *out) {
-    double greatest = g[0], sum = 0;
+    double max = g[0], sum = 0;
     for (size_t k = 1; k < n; k++) {
-        if (g[k] > greatest) {
-            greatest = g[k];
-        }
+        max = g[k] > max ? g[k] : max;
     }
     for (size_t k = 0; k < n; k++) {
-        out[k] = exp(g[k] - greatest);
+        out[k] = exp(g[k] - max);
         sum += out[k];
     }
     for (size_t k = 0; k < n; k++) {
@@ -37,12 +35,13 @@ void dni_softmax(const double *g, size_t n, double *out) {
  *
  * Source: Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise
  * coupling, JMLR 5 (2004), section 4.2. */
-#define LEAST_PAIR_PROBABILITY 1e-7
+#define MIN_PAIR_PROBABILITY 1e-7
 
 size_t dni_coupling_work(size_t K) {
     return K * K + K;
 }
 
+/* Computes q [K × K], the matrix Q. */
 static void coupling_fill(const double *scores, size_t K, double *q) {
     for (size_t i = 0; i < K; i++) {
         q[i * K + i] = 0;
@@ -52,9 +51,7 @@ static void coupling_fill(const double *scores, size_t K, double *q) {
             double r[2]; /* r_ij, r_ji */
             dni_sigmoid(*scores++, r);
             for (int s = 0; s < 2; s++) {
-                r[s] = r[s] < LEAST_PAIR_PROBABILITY       ? LEAST_PAIR_PROBABILITY
-                       : r[s] > 1 - LEAST_PAIR_PROBABILITY ? 1 - LEAST_PAIR_PROBABILITY
-                                                           : r[s];
+                r[s] = fmax(MIN_PAIR_PROBABILITY, fmin(1 - MIN_PAIR_PROBABILITY, r[s]));
             }
             q[i * K + i] += r[1] * r[1];
             q[j * K + j] += r[0] * r[0];

@@ -7,10 +7,10 @@
 
 /* Converts one score of two classes: out[0] = σ(−g), out[1] = σ(g). */
 void dni_sigmoid(double g, double out[2]);
-/* Converts n >= 1 scores to n probabilities. out may be g. */
+/* out [n] ← exp(g_i)/Σ_j exp(g_j), n >= 1. out may be g. */
 void dni_softmax(const double *g, size_t n, double *out);
 
-/* Returns the number of doubles in `work`. */
+/* Returns the number of doubles in `work` of dni_coupling. */
 size_t dni_coupling_work(size_t n_classes);
 /* Computes class probabilities with sum 1.
  *

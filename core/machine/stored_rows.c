@@ -5,8 +5,8 @@
 #include <discern/encoder.h>
 #include <stdlib.h>
 
-/* Counts the features with a mean other than 0. Before standardisation a sparse row has a non-zero
- * value in such a feature even without an entry. */
+/* Returns the number of features with a mean other than 0. Without standardisation the value of
+ * such a feature is not 0 in a sparse row that has no entry for the feature. */
 static size_t n_means(const dn_encoder *encoder) {
     const double *mean = dn_encoder_mean(encoder);
     size_t n = 0;

@@ -4,7 +4,7 @@
 
 #include "machine/machine_dispatch.h"
 
-/* Returns how many numbers dni_rows_describe passes, at most. */
+/* Returns the maximum number of numbers that dni_rows_describe passes. */
 double dni_rows_numbers(dn_matrix x, const dn_encoder *encoder);
 /* Passes the rows as an array, with the values before standardisation. A dense row is an array of
  * numbers, a sparse row an array of pairs [feature index, value]. Fails with DN_ERR_MEMORY. */

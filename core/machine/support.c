@@ -11,18 +11,19 @@
 #include <string.h>
 
 /* A support with the arrays that its matrix and kernel refer to. */
-struct holder {
-    dni_support shown; /* must be the first member (holder_of) */
+struct owner {
+    dni_support base; /* must be the first member (see owner_of) */
     double *values, *factor;
     size_t *row_start;
     uint32_t *cols;
-    size_t room, entry_room; /* capacity in rows and in entries */
-    dn_run run;              /* its allocator is charged; NULL allocator: no charges */
-    size_t held;             /* bytes charged */
+    size_t capacity;       /* maximum number of rows */
+    size_t entry_capacity; /* maximum number of entries of sparse rows */
+    dn_run run;            /* its allocator is charged; allocator NULL: no charges */
+    size_t charged;        /* number of bytes charged to the run */
 };
 
-static struct holder *holder_of(dni_support *support) {
-    return (struct holder *)support;
+static struct owner *owner_of(dni_support *support) {
+    return (struct owner *)support;
 }
 
 static dn_status no_memory(size_t n, dn_error *err) {
@@ -30,10 +31,10 @@ static dn_status no_memory(size_t n, dn_error *err) {
                         "%zu support vectors need memory which the system does not have", n);
 }
 
-static dn_status hold(struct holder *h, double bytes, dn_error *err) {
+static dn_status charge(struct owner *h, double bytes, dn_error *err) {
     const size_t size = bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
     dn_status status = dn_run_charge(&h->run, size, "the support vectors", err);
-    h->held += status == DN_OK ? size : 0;
+    h->charged += status == DN_OK ? size : 0;
     return status;
 }
 
@@ -43,12 +44,12 @@ static void *zeroes(size_t a, size_t b, size_t size) {
 }
 
 /* ---- a support ---- */
-static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
+static bool make_arrays(struct owner *h, const dn_kernel *kernel, bool dense) {
     const size_t d = kernel->n_features;
-    h->values =
-        dense ? zeroes(h->room, d, sizeof *h->values) : zeroes(h->entry_room, 1, sizeof *h->values);
-    h->row_start = dense ? NULL : zeroes(h->room, 1, sizeof *h->row_start);
-    h->cols = dense ? NULL : zeroes(h->entry_room, 1, sizeof *h->cols);
+    h->values = dense ? zeroes(h->capacity, d, sizeof *h->values)
+                      : zeroes(h->entry_capacity, 1, sizeof *h->values);
+    h->row_start = dense ? NULL : zeroes(h->capacity, 1, sizeof *h->row_start);
+    h->cols = dense ? NULL : zeroes(h->entry_capacity, 1, sizeof *h->cols);
     h->factor = kernel->factor == NULL ? NULL : zeroes(d, d, sizeof *h->factor);
     if (h->values == NULL || (!dense && (h->row_start == NULL || h->cols == NULL)) ||
         (kernel->factor != NULL && h->factor == NULL)) {
@@ -64,40 +65,41 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, c
                           dni_support **out, dn_error *err) {
     const bool dense = n_entries == SIZE_MAX ||
                        kernel->type == DN_KERNEL_MAHALANOBIS; /* multiplies rows by a matrix */
-    struct holder *h = calloc(1, sizeof *h);
+    struct owner *h = calloc(1, sizeof *h);
     if (h == NULL) {
         return no_memory(n, err);
     }
     h->run.allocator = run == NULL ? NULL : run->allocator;
-    h->room = n;
-    h->entry_room = dense ? 0 : n_entries;
+    h->capacity = n;
+    h->entry_capacity = dense ? 0 : n_entries;
     dn_status status =
-        hold(h, dni_support_estimate(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
+        charge(h, dni_support_estimate(kernel, n, dense ? (double)INFINITY : (double)n_entries),
+               err);
     if (status == DN_OK && !make_arrays(h, kernel, dense)) {
         status = no_memory(n, err);
     }
     if (status != DN_OK) {
-        dni_support_unref(&h->shown);
+        dni_support_unref(&h->base);
         return status;
     }
-    h->shown.references = 1;
-    h->shown.kernel = *kernel;
-    h->shown.kernel.factor = h->factor;
-    h->shown.x = dense ? dn_matrix_dense(h->values, 0, kernel->n_features)
-                       : dn_matrix_csr(h->row_start, h->cols, h->values, 0, kernel->n_features);
-    *out = &h->shown;
+    h->base.references = 1;
+    h->base.kernel = *kernel;
+    h->base.kernel.factor = h->factor;
+    h->base.x = dense ? dn_matrix_dense(h->values, 0, kernel->n_features)
+                      : dn_matrix_csr(h->row_start, h->cols, h->values, 0, kernel->n_features);
+    *out = &h->base;
     return DN_OK;
 }
 
-/* Appends sparse rows to the `first` rows that the support has. */
-static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
+/* Appends sparse rows. `first` is the number of rows that the support has. */
+static void add_entries(const struct owner *h, dn_matrix x, size_t first) {
     if (x.n_rows == 0) {
         return;
     }
     assert(h->row_start != NULL);
     const size_t from = x.row_start[0], n = x.row_start[x.n_rows] - from;
     const size_t at = h->row_start[first];
-    assert(n <= h->entry_room - at);
+    assert(n <= h->entry_capacity - at);
     if (n > 0) {
         memcpy(h->values + at, x.values + from, n * sizeof *h->values);
         memcpy(h->cols + at, x.cols + from, n * sizeof *h->cols);
@@ -108,9 +110,9 @@ static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
 }
 
 void dni_support_add(dni_support *support, dn_matrix x) {
-    struct holder *h = holder_of(support);
+    struct owner *h = owner_of(support);
     const size_t d = support->x.n_cols, first = support->x.n_rows;
-    assert(x.n_cols == d && x.n_rows <= h->room - first &&
+    assert(x.n_cols == d && x.n_rows <= h->capacity - first &&
            (support->x.kind == DN_DENSE || x.kind == DN_CSR));
     if (support->x.kind == DN_CSR) {
         add_entries(h, x, first);
@@ -139,16 +141,12 @@ dn_status dni_support_end(dni_support *support, dn_error *err) {
     }
     dn_status status = dni_points_new(&support->kernel, support->x.n_rows, n_entries_of(support->x),
                                       NULL, &points, err);
-    if (status == DN_OK) {
-        dni_points_add(points, support->x);
-        status = dni_points_end(points, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        support->points = points;
-    } else {
-        dni_points_free(points);
-    }
-    return status;
+    dni_points_add(points, support->x);
+    support->points = points;
+    return dni_points_end(points, err);
 }
 
 dni_support *dni_support_ref(dni_support *support) {
@@ -160,7 +158,7 @@ void dni_support_unref(dni_support *support) {
     if (support == NULL || (support->references > 0 && --support->references > 0)) {
         return;
     }
-    struct holder *h = holder_of(support);
+    struct owner *h = owner_of(support);
     dni_support_leave_run(support);
     dni_points_free(support->points);
     free(h->values);
@@ -171,20 +169,20 @@ void dni_support_unref(dni_support *support) {
 }
 
 void dni_support_leave_run(dni_support *support) {
-    struct holder *h = holder_of(support);
-    dn_run_discharge(&h->run, h->held);
-    h->held = 0;
+    struct owner *h = owner_of(support);
+    dn_run_discharge(&h->run, h->charged);
+    h->charged = 0;
     h->run.allocator = NULL;
 }
 
-/* Bytes of the holder and its arrays. */
+/* Returns the bytes of struct owner and its arrays. */
 static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries) {
     const double rows = (double)n, d = (double)kernel->n_features,
                  factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d : 0;
     const double values = isinf(n_entries) ? sizeof(double) * (rows * d + 1)
                                            : (sizeof(double) + sizeof(uint32_t)) * (n_entries + 1) +
                                                  sizeof(size_t) * (rows + 1);
-    return sizeof(struct holder) + values + sizeof(double) * (factor + 1);
+    return sizeof(struct owner) + values + sizeof(double) * (factor + 1);
 }
 
 double dni_support_estimate(const dn_kernel *kernel, size_t n, double n_entries) {
@@ -209,7 +207,7 @@ double dni_support_memory(const dni_support *support) {
 }
 
 dn_status dni_support_charge(dni_support *support, double bytes, dn_error *err) {
-    return hold(holder_of(support), bytes, err);
+    return charge(owner_of(support), bytes, err);
 }
 
 enum { LAST_CODE_POINT = 0x10FFFF };
@@ -255,7 +253,7 @@ void dni_support_write(const dni_support *support, dni_writer *writer) {
 }
 
 /* ---- reading ---- */
-static bool factor_good(const double *factor, size_t d) {
+static bool factor_valid(const double *factor, size_t d) {
     for (size_t i = 0; i < d; i++) {
         for (size_t j = i + 1; j < d; j++) {
             if (factor[i * d + j] != 0) {
@@ -299,20 +297,20 @@ static dn_status read_factor(dni_reader *r, dn_kernel *kernel, double **out, dn_
         return DN_OK;
     }
     if (!dni_machine_fits(r, d, d)) {
-        return dni_machine_corrupt("the factor of its kernel is cut short", err);
+        return dni_machine_corrupt("the factor of a kernel is truncated", err);
     }
     kernel->factor = *out = malloc((d * d + 1) * sizeof **out);
     if (*out == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the factor of a kernel");
     }
-    return dni_read_f64s(r, *out, d * d) && factor_good(*out, d)
+    return dni_read_f64s(r, *out, d * d) && factor_valid(*out, d)
                ? DN_OK
-               : dni_machine_corrupt("the factor of its kernel is none", err);
+               : dni_machine_corrupt("the factor of a kernel is invalid", err);
 }
 
 /* Checks the values of a row. Edit distance: 0 or code points. Precomputed kernel: a single 1 and
  * otherwise 0. Other kernels: finite numbers. */
-static bool row_good(const dn_kernel *kernel, const double *values, size_t n) {
+static bool row_valid(const dn_kernel *kernel, const double *values, size_t n) {
     size_t ones = 0, others = 0;
     for (size_t j = 0; j < n; j++) {
         const double v = values[j];
@@ -332,7 +330,7 @@ static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dn
     const size_t d = kernel->n_features;
     double *row;
     if (!dni_machine_fits(r, n, d) || n > r->left) {
-        return dni_machine_corrupt("its support vectors are cut short", err);
+        return dni_machine_corrupt("the support vectors are truncated", err);
     }
     dn_status status = dni_support_new(kernel, n, SIZE_MAX, NULL, out, err);
     if (status != DN_OK) {
@@ -343,8 +341,8 @@ static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dn
         status = no_memory(n, err);
     }
     for (size_t i = 0; i < n && status == DN_OK; i++) {
-        if (!dni_read_f64s(r, row, d) || !row_good(kernel, row, d)) {
-            status = dni_machine_corrupt("a support vector breaks its rule", err);
+        if (!dni_read_f64s(r, row, d) || !row_valid(kernel, row, d)) {
+            status = dni_machine_corrupt("a value of a support vector is out of range", err);
         } else {
             dni_support_add(*out, dn_matrix_dense(row, 1, d));
         }
@@ -366,20 +364,22 @@ static dn_status add_sparse(const struct sparse *s, const dn_kernel *kernel, dni
     size_t at = 0;
     for (size_t i = 0; i < s->n; i++) {
         const size_t row_start[2] = {at, at + s->length[i]};
-        if (s->length[i] > s->n_entries - at || !row_good(kernel, s->values + at, s->length[i])) {
-            return dni_machine_corrupt("a support vector breaks its rule", err);
+        if (s->length[i] > s->n_entries - at || !row_valid(kernel, s->values + at, s->length[i])) {
+            return dni_machine_corrupt("a value of a support vector is out of range", err);
         }
         for (size_t e = at; e < row_start[1]; e++) {
             if (s->cols[e] >= kernel->n_features || (e > at && s->cols[e] <= s->cols[e - 1])) {
-                return dni_machine_corrupt("the columns of a support vector are none", err);
+                return dni_machine_corrupt(
+                    "the columns of a support vector are not in ascending order", err);
             }
         }
         dni_support_add(support,
                         dn_matrix_csr(row_start, s->cols, s->values, 1, kernel->n_features));
         at = row_start[1];
     }
-    return at == s->n_entries ? DN_OK
-                              : dni_machine_corrupt("its support vectors do not add up", err);
+    return at == s->n_entries
+               ? DN_OK
+               : dni_machine_corrupt("the number of entries of the support vectors is wrong", err);
 }
 
 static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dni_support **out,
@@ -388,7 +388,7 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dni_
     dn_status status = DN_OK;
     if (n > r->left / sizeof(uint32_t) ||
         kernel->type == DN_KERNEL_MAHALANOBIS) { /* requires dense rows */
-        return dni_machine_corrupt("its support vectors are cut short", err);
+        return dni_machine_corrupt("the support vectors are truncated", err);
     }
     s.length = calloc(n + 1, sizeof *s.length);
     const bool counted = s.length != NULL && dni_read_u32s(r, s.length, n);
@@ -399,7 +399,7 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dni_
         status = no_memory(n, err);
     } else if (!counted || r->failed || !dni_read_u32s(r, s.cols, s.n_entries) ||
                !dni_read_f64s(r, s.values, s.n_entries)) {
-        status = dni_machine_corrupt("its support vectors are cut short", err);
+        status = dni_machine_corrupt("the support vectors are truncated", err);
     }
     if (status == DN_OK) {
         status = dni_support_new(kernel, n, s.n_entries, NULL, out, err);
@@ -417,10 +417,10 @@ static dn_status read_padding(dni_reader *r, size_t d, dn_error *err) {
     const unsigned char *zeroes = dni_read_bytes(r, padding(d));
     for (size_t i = 0; zeroes != NULL && i < padding(d); i++) {
         if (zeroes[i] != 0) {
-            return dni_machine_corrupt("its support vectors are followed by something else", err);
+            return dni_machine_corrupt("the bytes after the support vectors are not 0", err);
         }
     }
-    return zeroes != NULL ? DN_OK : dni_machine_corrupt("its support vectors are cut short", err);
+    return zeroes != NULL ? DN_OK : dni_machine_corrupt("the support vectors are truncated", err);
 }
 
 static dn_status read_vectors(dni_reader *r, const dn_kernel *kernel, dni_support **out,
@@ -428,7 +428,7 @@ static dn_status read_vectors(dni_reader *r, const dn_kernel *kernel, dni_suppor
     const uint8_t kind = dni_read_u8(r);
     const uint64_t n = dni_read_u64(r);
     if (r->failed || kind > DN_CSR || n > UINT32_MAX) {
-        return dni_machine_corrupt("it has no support vectors", err);
+        return dni_machine_corrupt("the number of support vectors is out of range", err);
     }
     dn_status status = kind == DN_DENSE ? read_dense(r, kernel, (size_t)n, out, err)
                                         : read_csr(r, kernel, (size_t)n, out, err);
@@ -446,13 +446,13 @@ dn_status dni_support_read(dni_reader *r, size_t n_features, dni_support **out, 
     dn_kernel kernel;
     dni_support *support = NULL;
     double *factor = NULL;
-    dn_error own = {0};
+    dn_error error = {0};
     if (!read_kernel(r, n_features, &kernel)) {
-        return dni_machine_corrupt("its kernel is none", err);
+        return dni_machine_corrupt("the kernel is invalid", err);
     }
-    dn_status status = read_factor(r, &kernel, &factor, &own);
+    dn_status status = read_factor(r, &kernel, &factor, &error);
     if (status == DN_OK) {
-        status = read_vectors(r, &kernel, &support, &own);
+        status = read_vectors(r, &kernel, &support, &error);
     }
     free(factor);
     if (status == DN_OK) {
@@ -461,7 +461,7 @@ dn_status dni_support_read(dni_reader *r, size_t n_features, dni_support **out, 
     }
     dni_support_unref(support);
     if (status == DN_ERR_NUMERIC) { /* K(x, x) of a row is not finite */
-        return dni_machine_corrupt("a support vector is not finite in the kernel's space", err);
+        return dni_machine_corrupt("K(x, x) of a support vector is not finite", err);
     }
-    return dn_error_set(err, status, "%s", own.message);
+    return dn_error_set(err, status, "%s", error.message);
 }

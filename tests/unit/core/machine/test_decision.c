@@ -59,6 +59,12 @@ static void strict_rules(void **state) {
     assert_int_equal(dn_decision_candidates(DN_DECISION_ONE_VS_REST_STRICT, 3, none, candidate), 3);
     assert_true(label(DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, 3, both) == DN_AMBIGUOUS);
     assert_int_equal(label(DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, 3, none), 2);
+    /* The rule has two scores for three classes; the third number must not be read. */
+    static const double two[] = {1, 1, 1};
+    assert_int_equal(dn_decision_candidates(DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT, 3, two,
+                                            candidate),
+                     2);
+    assert_true(candidate[0] && candidate[1] && !candidate[2]);
     /* Scores of the pairs (0,1), (0,2), (1,2); a positive score chooses the second class. In
      * `circle` 1 beats 0, 0 beats 2, and 2 beats 1. */
     static const double circle[] = {1, -1, 3}, clear[] = {1, -1, -2};

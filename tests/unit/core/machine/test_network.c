@@ -21,17 +21,17 @@ static dn_train_result train(const struct table *table, const struct csv *csv,
     return result;
 }
 
-/* The predictions of a model for raw rows. */
-struct answers {
+/* The predictions of a model for n raw rows. */
+struct predictions {
     double *scores, *probabilities, *distance;
     size_t *label;
 };
 
-static struct answers ask(const dn_model *m, const double *raw, size_t n, size_t at_once) {
+static struct predictions predict(const dn_model *m, const double *raw, size_t n, size_t at_once) {
     const size_t S = dn_model_n_scores(m), K = dn_model_classes(m)->n;
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(m));
-    struct answers a = {xcalloc(n * S, sizeof(double)), xcalloc(n * K, sizeof(double)),
-                        xcalloc(n, sizeof(double)), xcalloc(n, sizeof(size_t))};
+    struct predictions a = {xcalloc(n * S, sizeof(double)), xcalloc(n * K, sizeof(double)),
+                            xcalloc(n, sizeof(double)), xcalloc(n, sizeof(size_t))};
     double *workspace = xcalloc(dn_model_workspace(m), sizeof(double));
     for (size_t i = 0; i < n; i += at_once) {
         const size_t rows = n - i < at_once ? n - i : at_once;
@@ -47,7 +47,7 @@ static struct answers ask(const dn_model *m, const double *raw, size_t n, size_t
     return a;
 }
 
-static void answers_done(struct answers *a) {
+static void predictions_done(struct predictions *a) {
     free(a->scores);
     free(a->probabilities);
     free(a->distance);
@@ -68,7 +68,7 @@ static void scores(void **state) {
         assert_false(dn_model_has_contributions(m));
         assert_false(dn_model_has_density(m));
         assert_true(isnan(dn_model_intercept(m)[0]));
-        struct answers a = ask(m, csv->x, csv->n, 7), b = ask(m, csv->x, csv->n, 1);
+        struct predictions a = predict(m, csv->x, csv->n, 7), b = predict(m, csv->x, csv->n, 1);
         assert_memory_equal(a.scores, b.scores, csv->n * S * sizeof(double));
         assert_memory_equal(a.probabilities, b.probabilities, csv->n * 3 * sizeof(double));
         double right = 0, *z = standardised(csv->x, csv->n, csv->d, NULL, NULL);
@@ -97,8 +97,8 @@ static void scores(void **state) {
         assert_true(right / (double)csv->n == r.train->accuracy);
         assert_true(right > 140);
         free(z);
-        answers_done(&a);
-        answers_done(&b);
+        predictions_done(&a);
+        predictions_done(&b);
         dn_train_result_done(&r);
     }
     table_free(table);
@@ -131,7 +131,7 @@ static void entries(void **state) {
 }
 
 /* Prediction stops at the first row whose inputs are so large that a score is not finite. */
-static void beyond(void **state) {
+static void overflowing_scores(void **state) {
     (void)state;
     static const double layers[] = {4};
     struct csv *csv = csv_named("iris");
@@ -178,15 +178,16 @@ static void bytes_and_back(void **state) {
     OK(dn_model_read(bytes, size, &back, NULL));
     OK(dn_model_write(back, &again, &n, NULL));
     assert_true(n == size && memcmp(bytes, again, n) == 0);
-    struct answers a = ask(r.model, csv->x, csv->n, 8), b = ask(back, csv->x, csv->n, 8);
+    struct predictions a = predict(r.model, csv->x, csv->n, 8),
+                       b = predict(back, csv->x, csv->n, 8);
     assert_memory_equal(a.scores, b.scores, csv->n * 3 * sizeof(double));
-    answers_done(&a);
-    answers_done(&b);
+    predictions_done(&a);
+    predictions_done(&b);
     assert_string_equal(dn_model_algorithm(back)->id, "mlp");
     dn_model_unref(back);
     free(again);
-    /* `machine` is the offset of the machine's bytes: kind, K, activation, number of layers, units,
-     * weights. 8 bytes with the number of components, which is 0, and the checksum follow them. */
+    /* `machine` is the offset of the bytes of the machine: kind, K, activation, number of layers,
+     * units, weights. Then follow the number of components (8 bytes, 0) and the checksum. */
     const size_t numbers = 5 * 5 + 6 * 4 + 5 * 3,
                  machine = size - 4 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
     unsigned char *forged = xcalloc(size, 1);
@@ -197,11 +198,16 @@ static void bytes_and_back(void **state) {
         size_t at;
         unsigned char value;
         const char *words;
-    } forgeries[] = {{9, 3, "layers are none"},   {10, 1, "layers are none"},
-                     {10, 18, "layers are none"}, {17, 1, "layers are none"},
-                     {18, 0, "units of a layer"}, {18, 6, "cut short"},
-                     {23, 1, "units of a layer"}, {34, 2, "cut short"},
-                     {42 + 7, 0x7f, NULL},        {34, 0, "units of a layer"}};
+    } forgeries[] = {{9, 3, "layers of a network are invalid"},
+                     {10, 1, "layers of a network are invalid"},
+                     {10, 18, "layers of a network are invalid"},
+                     {17, 1, "layers of a network are invalid"},
+                     {18, 0, "units of a layer"},
+                     {18, 6, "truncated"},
+                     {23, 1, "units of a layer"},
+                     {34, 2, "truncated"},
+                     {42 + 7, 0x7f, NULL},
+                     {34, 0, "units of a layer"}};
     for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
         memcpy(forged, bytes, size);
         forged[machine + forgeries[i].at] = forgeries[i].value;
@@ -216,7 +222,8 @@ static void bytes_and_back(void **state) {
             fail_msg("forgery %zu: %s", i, err.message);
         }
     }
-    for (size_t i = machine; i < size - 4; i++) { /* any damaged byte: an error or a model */
+    for (size_t i = machine; i < size - 4;
+         i++) { /* damages one byte: dn_model_read must not crash */
         memcpy(forged, bytes, size);
         forged[i] ^= 0x55;
         mend(forged, size);
@@ -245,7 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores),
         cmocka_unit_test(entries),
-        cmocka_unit_test(beyond),
+        cmocka_unit_test(overflowing_scores),
         cmocka_unit_test(bytes_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static size_t *starts_of(dni_kernel_machine *k) {
 static void index_twice(dni_kernel_machine *k) {
     k->index[3] = k->index[2];
 }
-static void index_beyond(dni_kernel_machine *k) {
+static void index_out_of_range(dni_kernel_machine *k) {
     k->index[k->n - 1] = KM_SUPPORT;
 }
 static void coef_no_number(dni_kernel_machine *k) {
@@ -122,7 +122,7 @@ static void no_characters(dni_kernel_machine *k) {
 static void no_places(dni_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_PRECOMPUTED;
 }
-static void beyond_in_the_space(dni_kernel_machine *k) { /* K(x, x) is not finite */
+static void kernel_value_not_finite(dni_kernel_machine *k) { /* K(x, x) is not finite */
     k->support->kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL,
                                      .gamma = 1e300,
                                      .degree = 9,
@@ -131,10 +131,10 @@ static void beyond_in_the_space(dni_kernel_machine *k) { /* K(x, x) is not finit
 static void cols_descend(dni_kernel_machine *k) {
     cols_of(k)[1] = cols_of(k)[0];
 }
-static void col_beyond(dni_kernel_machine *k) {
+static void col_out_of_range(dni_kernel_machine *k) {
     cols_of(k)[starts_of(k)[1] - 1] = (uint32_t)k->support->x.n_cols;
 }
-static void rows_do_not_add_up(dni_kernel_machine *k) { /* row 0 exceeds the total */
+static void too_many_entries(dni_kernel_machine *k) { /* row 0 has more entries than all rows */
     starts_of(k)[1] += starts_of(k)[KM_SUPPORT];
 }
 
@@ -153,13 +153,12 @@ static void assert_refused(const struct km_rows *r, const dn_kernel *kernel, bre
 
 static void rules_are_checked(void **state) {
     (void)state;
-    static const breaker any[] = {index_twice,        index_beyond,     coef_no_number,
-                                  intercept_infinite, norm_below_zero,  norm_infinite,
-                                  no_width,           width_below_zero, gamma_no_number,
-                                  unknown_kernel,     unknown_metric,   no_degree,
-                                  value_no_number,    no_characters,    no_places,
-                                  beyond_in_the_space};
-    static const breaker sparse[] = {cols_descend, col_beyond, rows_do_not_add_up};
+    static const breaker any[] = {
+        index_twice,     index_out_of_range, coef_no_number, intercept_infinite,
+        norm_below_zero, norm_infinite,      no_width,       width_below_zero,
+        gamma_no_number, unknown_kernel,     unknown_metric, no_degree,
+        value_no_number, no_characters,      no_places,      kernel_value_not_finite};
+    static const breaker sparse[] = {cols_descend, col_out_of_range, too_many_entries};
     for (size_t way = KM_SPARSE; way <= KM_DENSE; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
@@ -193,8 +192,8 @@ static void a_factor_is_a_triangle(void **state) {
 }
 
 /* ---- forged bytes ---- */
-/* Damaged bytes with a valid checksum give a model or an error. A model that was read can predict
- * and can be written again. */
+/* Damaged bytes with a valid checksum give a valid model or an error. A model that was read can
+ * predict and can be written again. */
 static void forged_checksums(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
@@ -239,7 +238,7 @@ static void forged_checksums(void **state) {
 }
 
 /* A model with few support vectors and more hashed features than bytes can be written and read. */
-static void features_that_take_no_bytes(void **state) {
+static void hashed_features_without_bytes(void **state) {
     (void)state;
     static const size_t columns[] = {L_NOTE};
     vector_table *t = vector_table_new(3);
@@ -317,7 +316,7 @@ int main(void) {
         cmocka_unit_test(rules_are_checked),
         cmocka_unit_test(a_factor_is_a_triangle),
         cmocka_unit_test(forged_checksums),
-        cmocka_unit_test(features_that_take_no_bytes),
+        cmocka_unit_test(hashed_features_without_bytes),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
