@@ -2,7 +2,7 @@
 #                        docker run --read-only -p 127.0.0.1:8080:8080 -v discern:/data discern --insecure
 # The tests run in the build stage; the image holds the binary and the libraries it needs, no compiler, no shell tools beyond Debian's slim base.
 
-FROM debian:bookworm-slim AS build
+FROM debian:trixie-slim AS build
 WORKDIR /src
 COPY deploy/install-packages deploy/
 RUN deploy/install-packages build tests && rm -rf /var/lib/apt/lists/*
@@ -10,7 +10,7 @@ COPY . .
 RUN make -s -j"$(nproc)" programs && tests/suite
 RUN make install DESTDIR=/out PREFIX=/usr && strip --strip-unneeded /out/usr/bin/discernd
 
-FROM debian:bookworm-slim
+FROM debian:trixie-slim
 COPY deploy/install-packages /tmp/
 RUN /tmp/install-packages run \
     && rm -rf /tmp/install-packages /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/ldconfig/aux-cache \

@@ -3,6 +3,11 @@
  * connection on which nothing that follows is ever taken for a request. */
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
+#include <microhttpd.h>
+
+/* Version 1.0.1 of the library closes the connection without an answer, and without a call of the
+ * server, where 0.9.75 answers a request line that it cannot parse. It refuses chunk extensions. */
+enum { LIBRARY_1_0 = MHD_VERSION >= 0x01000000 };
 
 static struct toy toy;
 
@@ -61,7 +66,6 @@ static void framing(void **state) {
         "GET /ok HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
         "GET /ok HTTP/1.1\r\nHost: x\r\nX: 1\r\n folded\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n 0\r\n\r\nhello",
-        "GET /ok HTTP/1.1\nHost: x\n\n",
         "GET /ok HTTP/1.1\r\nHost: x\nX: 1\r\n\r\n",
         "GET /ok HTTP/1.1\r\nHost: x\r\nX: \x01\r\n\r\n",
         "GET /ok HTTP/1.1\r\n\r\n",
@@ -77,9 +81,14 @@ static void framing(void **state) {
     expect_closed(
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\nhello",
         413, "body-too-large");
-    expect_closed("hello world\r\n\r\n", 400, "bad-request");
-    assert_int_equal(raw_status(toy.server, "hello\r\n\r\n"),
-                     0); /* no request at all: the library just closes */
+    expect_closed("GET /ok HTTP/1.1\nHost: x\n\n", 400,
+                  LIBRARY_1_0 ? "bad-request" : "bad-framing");
+    if (LIBRARY_1_0) {
+        assert_int_equal(raw_status(toy.server, "hello world\r\n\r\n"), 0);
+    } else {
+        expect_closed("hello world\r\n\r\n", 400, "bad-request");
+    }
+    assert_int_equal(raw_status(toy.server, "hello\r\n\r\n"), 0);
     expect_closed("GET /ok HTTP/9.9\r\nHost: x\r\n\r\n", 400, "bad-request");
     expect_closed("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad-request");
 }
@@ -100,7 +109,11 @@ static void nul_bytes(void **state) {
         assert_true(raw_send_n(in.fd, cases[i].bytes, cases[i].n));
         struct raw_reply r;
         raw_read(&in, false, &r);
-        raw_is_problem(&r, 400, "bad-framing");
+        if (LIBRARY_1_0 && i == 0) {
+            assert_int_equal(r.status, 0);
+        } else {
+            raw_is_problem(&r, 400, "bad-framing");
+        }
         raw_done(&r);
         assert_true(raw_ends(&in));
         close(in.fd);
@@ -118,7 +131,7 @@ static void unusual(void **state) {
         "\r\nGET /ok HTTP/1.1\r\nhOST: x\r\n\r\n",
         "GET http://x/ok HTTP/1.1\r\nHost: y\r\n\r\n",
         ("POST /echo HTTP/1.1\r\nHost: x\r\ntransfer-encoding: "
-         "Chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n"),
+         "Chunked\r\n\r\n3\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n"),
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /ok?a=b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
@@ -135,6 +148,17 @@ static void unusual(void **state) {
         raw_done(&r);
     }
     close(in.fd);
+}
+
+static void chunk_extension(void **state) {
+    (void)state;
+    static const char request[] = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                                  "chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n";
+    if (LIBRARY_1_0) {
+        expect_closed(request, 400, "bad-framing");
+    } else {
+        assert_int_equal(raw_status(toy.server, request), 200);
+    }
 }
 
 static void pipelined(void **state) {
@@ -420,6 +444,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(framing, setup, teardown),
         cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(unusual, setup, teardown),
+        cmocka_unit_test_setup_teardown(chunk_extension, setup, teardown),
         cmocka_unit_test_setup_teardown(pipelined, setup, teardown),
         cmocka_unit_test_setup_teardown(many_of_all, setup, teardown),
         cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
