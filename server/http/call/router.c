@@ -1,9 +1,11 @@
-/* The route tree. A segment is tried as a literal first, then as a placeholder with ":verb" behind
- * it, then as a plain placeholder; a branch that ends nowhere is given up for the next, so
- * "/jobs/active" and "/jobs/{id}/events" may stand side by side. */
+/* The route tree. A segment is compared with literals first, then with placeholders that have a
+ * ":verb" behind them, then with plain placeholders. The search backtracks, so that "/jobs/active"
+ * and "/jobs/{id}/events" can both be routes. */
 #include "http/call/router.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define ROUTER_BYTES (1u << 20) /* memory limit of a tree */
 
 enum { N_METHODS = 6 };
 static const char *const METHODS[N_METHODS] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
@@ -11,8 +13,9 @@ static const char *const METHODS[N_METHODS] = {"GET", "HEAD", "POST", "PUT", "PA
 enum node_kind { NODE_LITERAL, NODE_VERB, NODE_PARAM };
 struct node {
     enum node_kind kind;
-    char *text; /* literal; of a placeholder: what stands behind it (":predict"), "" for none */
-    size_t text_size;   /* bytes of text */
+    const char
+        *text; /* literal, or the verb behind a placeholder (":predict"); in the route's path */
+    size_t text_size;   /* bytes of text; 0: a placeholder without a verb */
     struct node *child; /* first, ordered by kind */
     struct node *sibling;
     const struct http_route
@@ -20,14 +23,15 @@ struct node {
     char allow[64];         /* "" while no route ends here */
 };
 struct router {
+    struct arena arena; /* of the nodes */
     struct node root;
 };
 
-/* One way through the tree under way. */
+/* One search in the tree. */
 struct walk {
     const struct target *target;
-    const char *values[ROUTER_MAX_PARAMS]; /* segments taken by placeholders */
-    size_t cut[ROUTER_MAX_PARAMS];         /* bytes of the verb to take off the value's end */
+    const char *values[ROUTER_MAX_PARAMS]; /* [n] segments that matched placeholders */
+    size_t cut[ROUTER_MAX_PARAMS];         /* [n] bytes of the verb at the end of the segment */
     size_t n;
 };
 
@@ -44,27 +48,16 @@ bool router_method_known(const char *method) {
     return method_index(method) >= 0 || strcmp(method, "OPTIONS") == 0;
 }
 
-static void node_free(struct node *node) {
-    while (node != NULL) {
-        struct node *next = node->sibling;
-        node_free(node->child); /* as deep as the longest route */
-        free(node->text);
-        free(node);
-        node = next;
-    }
-}
-
 void router_free(struct router *router) {
-    if (router == NULL) {
-        return;
+    if (router != NULL) {
+        arena_done(&router->arena);
+        free(router);
     }
-    node_free(router->root.child);
-    free(router);
 }
 
-/* The child for this segment of a pattern, made if it is not there. NULL: no memory or malformed.
- */
-static struct node *node_step(struct node *parent, const char *segment, size_t n) {
+/* The child for this segment of a path, added if it is missing. NULL: out of memory or malformed. */
+static struct node *node_step(struct router *router, struct node *parent, const char *segment,
+                              size_t n) {
     enum node_kind kind = NODE_LITERAL;
     if (n > 0 && segment[0] == '{') {
         const char *close = memchr(segment, '}', n);
@@ -82,20 +75,11 @@ static struct node *node_step(struct node *parent, const char *segment, size_t n
             return *link;
         }
     }
-    struct node *node = calloc(1, sizeof *node);
-    char *text = malloc(n + 1);
-    if (node == NULL || text == NULL) {
-        free(node);
-        free(text);
-        return NULL;
+    struct node *node = arena_alloc(&router->arena, sizeof *node);
+    if (node != NULL) {
+        *node = (struct node){.kind = kind, .text = segment, .text_size = n, .sibling = *link};
+        *link = node;
     }
-    memcpy(text, segment, n);
-    text[n] = '\0';
-    node->kind = kind;
-    node->text = text;
-    node->text_size = n;
-    node->sibling = *link;
-    *link = node;
     return node;
 }
 
@@ -133,10 +117,10 @@ static bool route_add(struct router *router, const struct http_route *route,
     const char *at = route->path + 1;
     for (;;) {
         size_t n = strcspn(at, "/");
-        node = node_step(node, at, n);
+        node = node_step(router, node, at, n);
         if (node == NULL) {
             return problem_set(problem, PROBLEM_INTERNAL,
-                               "route %s %s is malformed, or there is no memory", route->method,
+                               "route %s %s is malformed, or out of memory", route->method,
                                route->path);
         }
         if (at[n] == '\0') {
@@ -159,6 +143,7 @@ struct router *router_new(const struct http_route *routes, size_t n, struct prob
         (void)problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
         return NULL;
     }
+    arena_init(&router->arena, ROUTER_BYTES);
     for (size_t i = 0; i < n; i++) {
         if (!route_add(router, &routes[i], problem)) {
             router_free(router);
@@ -215,7 +200,7 @@ static bool values_take(const struct walk *walk, struct arena *arena, struct rou
     return true;
 }
 
-/* Names are read off the pattern: they are few, and two routes may name the same place differently.
+/* The names are read from the path of the route: routes that share a node may use different names.
  */
 const char *router_value(const struct router_match *match, const char *name) {
     if (match->route == NULL) {

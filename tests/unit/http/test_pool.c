@@ -1,6 +1,7 @@
 /* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it
  * ends. */
-#include "http/call/pool.h"
+#include "base/clock.h"
+#include "http/server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,11 +132,31 @@ static void the_end(void **state) {
     done(&b);
 }
 
+/* A timed wait lasts until its deadline on the monotonic clock. With any other clock it would
+ * return at once, and the threads that wait for deadlines would spin. */
+static void waits_use_the_monotonic_clock(void **state) {
+    (void)state;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t never;
+    assert_true(monotonic_cond_init(&never));
+    const int64_t until = clock_monotonic_ns() + 50000000;
+    const struct timespec end = {.tv_sec = (time_t)(until / 1000000000),
+                                 .tv_nsec = (long)(until % 1000000000)};
+    (void)pthread_mutex_lock(&lock);
+    while (pthread_cond_timedwait(&never, &lock, &end) == 0) {
+        continue;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    assert_true(clock_monotonic_ns() >= until);
+    (void)pthread_cond_destroy(&never);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_is_left),
         cmocka_unit_test(one_thread),
         cmocka_unit_test(the_end),
+        cmocka_unit_test(waits_use_the_monotonic_clock),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The router: what matches what, and how wrong tables are refused. */
 #include "http/call/router.h"
+#include "unit/base/alloc_fail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,10 +156,47 @@ static void wrong_tables(void **state) {
                  router_method_known(""));
 }
 
+/* Each allocation fails once: the table is refused with a problem, and nothing leaks. */
+static void out_of_memory_at_start(void **state) {
+    (void)state;
+    struct router *made;
+    ALLOC_FAIL_EACH({
+        struct problem problem = {0};
+        made = router_new(ROUTES, sizeof ROUTES / sizeof ROUTES[0], &problem);
+        assert_true((made == NULL) == (problem.type != PROBLEM_NONE));
+        router_free(made);
+        problem_done(&problem);
+    });
+    assert_non_null(made);
+}
+
+/* A value in front of a verb is copied: without memory the match fails, and no route is called with
+ * a missing value. */
+static void out_of_memory_in_a_match(void **state) {
+    (void)state;
+    const char *segments[] = {"models", "iris:predict"};
+    struct target t = {.n_segments = 2};
+    memcpy(t.segments, segments, sizeof segments);
+    struct router_match m;
+    ALLOC_FAIL_EACH({
+        struct arena fresh;
+        arena_init(&fresh, 1 << 20);
+        const bool good = router_match(router, "POST", &t, 0, &fresh, &m);
+        assert_int_equal(good, atomic_load(&alloc_fail_at) != 0);
+        assert_true(!good || strcmp(router_value(&m, "model"), "iris") == 0);
+        arena_done(&fresh);
+    });
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches), cmocka_unit_test(misses),       cmocka_unit_test(allow),
-        cmocka_unit_test(skips),   cmocka_unit_test(wrong_tables),
+        cmocka_unit_test(matches),
+        cmocka_unit_test(misses),
+        cmocka_unit_test(allow),
+        cmocka_unit_test(skips),
+        cmocka_unit_test(wrong_tables),
+        cmocka_unit_test(out_of_memory_at_start),
+        cmocka_unit_test(out_of_memory_in_a_match),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
