@@ -87,13 +87,18 @@ struct wire_table_stored {
      * rest: short ones among them may be taken into a new chunk. */
     const int64_t *tail;
     size_t n_tail;
+    /* Copies the saved summary of column `column` (wire_table_summary.saved of this table) into
+     * out, which stays empty if there is none; arg is the sink's. NULL: there are none. */
+    bool (*summary)(void *arg, size_t column, struct buf *out, struct problem *problem);
 };
 /* A reader of rows for a stored table: its columns are that table's, found by name (a header, JSON)
  * or by position; options types and label are not used. The sink's chunks are those of the new
  * rows, from 1. Number 0, if it comes at all, comes last and goes before them: it has the rows of
  * the last `n_taken` stored chunks, which are to be left out, and behind them the new rows if these
  * are in no other chunk. reread numbers the stored chunks from 0 and then those that were delivered
- * in their order; it is needed in any case. The summary is of the whole table, but for `bytes`
+ * in their order. The stored chunks are read for columns without a usable saved summary, for columns
+ * whose type was changed by the new rows, for columns of more distinct texts than there is memory to
+ * count, and where short chunks are taken in. The summary is of the whole table, but for `bytes`
  * (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL:
  * problem. What is taken in: table_tail.h. However rows come, a table of n rows then ends in no
  * more than about log n short chunks, each row having been written about log n times. */
@@ -127,6 +132,7 @@ struct wire_table_summary {
                              option does; "": there are none */
     const char *notes; /* JSON object: format, delimiter, header, comments, missing tokens, skipped
                           rows, warnings */
+    const struct wire_blob *saved; /* [n_columns] summaries, for rows that are appended later */
 };
 /* The body is complete: flushes the last chunk, settles the types, computes what is left. May take
  * time (pool thread). */

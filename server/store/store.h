@@ -53,8 +53,8 @@ struct store_stats {
     int64_t bulk_bytes;                /* bytes waiting */
     int64_t free_bytes;                /* in the file's free pages */
     int64_t
-        dataset_bytes;    /* in chunks of dataset versions, those that several share counted once */
-    int64_t doomed_bytes; /* in chunks that nobody sees any more and that are not given back yet */
+        dataset_bytes; /* in chunks and summaries of dataset versions; shared chunks count once */
+    int64_t doomed_bytes; /* in those of deleted versions and parts, until they are given back */
 };
 void store_stats(struct store *store, struct store_stats *out);
 
@@ -155,6 +155,10 @@ struct store_dataset_new {
      * must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
     int64_t onto;
     int64_t taken; /* so many of its last parts are left out: their rows are in `part` */
+    const struct store_blob
+        *summaries; /* [n_summaries] saved summaries of the columns, for an append
+                                           onto this version; n_summaries may be 0 */
+    size_t n_summaries;
     struct store_condition condition;
 };
 struct store_dataset_published {
@@ -167,9 +171,9 @@ struct store_dataset_published {
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
                            struct store_dataset_published *out, struct store_dataset *dataset,
                            struct problem *problem);
-/* The queue of appends, in this process. The end of an append reads what is stored of the dataset,
- * which takes long: one append of a dataset runs at a time, and at most STORE_APPENDS_RUNNING of
- * all datasets, in the order in which they first called store_append_run. Places are bounded:
+/* The queue of appends, in this process. The end of an append makes a version out of the newest
+ * one, so another append must not do so meanwhile: one append of a dataset runs at a time, and at
+ * most STORE_APPENDS_RUNNING of all datasets, in the order in which they first called store_append_run. Places are bounded:
  * STORE_APPENDS_OF_ONE appends of one dataset, STORE_APPENDS_OF_ALL of all. */
 enum { STORE_APPENDS_RUNNING = 2, STORE_APPENDS_OF_ONE = 32, STORE_APPENDS_OF_ALL = 128 };
 /* Takes a place, before the rows arrive. Returns its number, for the caller to leave; 0: no place
@@ -214,6 +218,10 @@ bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **
  * transaction. */
 bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column,
                       struct buf *out, struct problem *problem);
+/* The saved summary of a column of a version: replaces out's contents. out is empty if there is none:
+ * only the version of a dataset that was published last has summaries. */
+bool store_dataset_summary(struct store *store, int64_t id, size_t column, struct buf *out,
+                           struct problem *problem);
 /* Keeps a version's chunks from being swept while something reads them, even if it is deleted
  * meanwhile. Counted, in this process. */
 void store_dataset_pin(struct store *store, int64_t id);

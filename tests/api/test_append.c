@@ -509,6 +509,108 @@ static void test_many_appends(void **state) {
     assert_string_equal(rows_of("many", N), rows_of("many-whole", 1));
 }
 
+/* ---- summaries ---- */
+/* The description of the columns is the same but for "type_reason", which names a line of a body. */
+static void assert_same_summaries(const struct response *a, const struct response *b) {
+    json_t *of[] = {json_deep_copy(value_at(a, "/columns")),
+                    json_deep_copy(value_at(b, "/columns"))};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < json_array_size(of[k]); i++) {
+            json_object_del(json_array_get(of[k], i), "type_reason");
+        }
+    }
+    if (!json_equal(of[0], of[1])) {
+        fail_msg("%s\n%s", json_dumps(of[0], 0), json_dumps(of[1], 0));
+    }
+    json_decref(of[0]);
+    json_decref(of[1]);
+    assert_string_equal(string_at(a, "/content"), string_at(b, "/content"));
+}
+
+static int chunks_read(void) {
+    return (int)metric_value("discern_store_chunks_read_total");
+}
+
+static const struct response *whole_of(int rows) {
+    return call_upload("/v1/datasets/summed-whole", text("x,n,c,y\n%s", made_rows(0, rows)));
+}
+
+static const struct response *append_made(int from, int upto) {
+    return status_check(post_rows_with("/v1/datasets/summed/rows?header=false",
+                                       made_rows(from, upto), NULL),
+                        201);
+}
+
+static void forget_summaries(const char *change) {
+    sqlite3 *db = NULL;
+    service_stop();
+    assert_int_equal(sqlite3_open(the_daemon.database, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
+    assert_true(sqlite3_changes(db) >= 4);
+    sqlite3_close(db);
+    service_restart(NULL);
+}
+
+/* An append continues the saved summaries: of what is stored it reads the short chunk that it
+ * writes again, and nothing else. Without summaries it reads all chunks. Either way the description
+ * is that of the whole. */
+static void test_reads_no_stored_chunks(void **state) {
+    (void)state;
+    enum { FIRST = 150000, CHUNKS = 3, COLUMNS = 4, STRINGS = 2 };
+    status_check(call_upload("/v1/datasets/summed", text("x,n,c,y\n%s", made_rows(0, FIRST))), 201);
+    int before = chunks_read();
+    assert_same_summaries(append_made(FIRST, FIRST + 100), whole_of(FIRST + 100));
+    assert_int_equal(chunks_read() - before, 0);
+    before = chunks_read();
+    assert_same_summaries(append_made(FIRST + 100, FIRST + 150), whole_of(FIRST + 150));
+    assert_int_equal(chunks_read() - before, COLUMNS + STRINGS); /* strings are weighed first */
+
+    forget_summaries("DELETE FROM dataset_summaries"); /* as older daemons leave a version */
+    before = chunks_read();
+    assert_same_summaries(append_made(FIRST + 150, FIRST + 550), whole_of(FIRST + 550));
+    assert_true(chunks_read() - before >= CHUNKS * COLUMNS);
+    before = chunks_read();
+    assert_same_summaries(append_made(FIRST + 550, FIRST + 560), whole_of(FIRST + 560));
+    assert_int_equal(chunks_read() - before, 0); /* 550 rows stay as they are */
+
+    forget_summaries("UPDATE dataset_summaries SET state = zeroblob(length(state))"); /* damage */
+    before = chunks_read();
+    assert_same_summaries(append_made(FIRST + 560, FIRST + 580), whole_of(FIRST + 580));
+    assert_true(chunks_read() - before >= CHUNKS * COLUMNS);
+
+    status_check(call_delete("/v1/datasets/summed?version=%d", 6), 204);
+    assert_same_summaries(append_made(FIRST + 560, FIRST + 570), whole_of(FIRST + 570));
+}
+
+/* A column of missing cells is not read whatever its type becomes; one of numbers is read when it
+ * becomes one of texts. */
+static void test_reads_chunks_of_changed_types(void **state) {
+    (void)state;
+    static const struct {
+        const char *rows, *whole;
+        int read; /* columns */
+    } appended[] = {{"1,,5\n", "1,,5\n", 0},
+                    {"2,7,6\n", "1,,5\n2,7,6\n", 0},
+                    {"3,8,word\n", "1,,5\n2,7,6\n3,8,word\n", 1}};
+    char *first = keep(malloc(100000 * 8 + 32), free), *at = first;
+    at += sprintf(at, "a,b,c\n");
+    for (int i = 0; i < 100000; i++) {
+        at += sprintf(at, "%d,,%d\n", i % 7, i % 3);
+    }
+    status_check(call_upload("/v1/datasets/changed", first), 201);
+    for (size_t i = 0; i < 3; i++) {
+        const int before = chunks_read();
+        const struct response *r =
+            post_rows_with("/v1/datasets/changed/rows?header=false", appended[i].rows, NULL);
+        status_check(r, 201);
+        /* two full chunks, and the short ones that are weighed or written again */
+        assert_in_range(chunks_read() - before, 2 * appended[i].read,
+                        2 * appended[i].read + 3 + 2 * (int)i);
+        assert_same_summaries(r, call_upload("/v1/datasets/changed-whole",
+                                             text("%s%s", first, appended[i].whole)));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_is_the_whole_table),
@@ -525,6 +627,8 @@ int main(void) {
         TEST(test_replaced_meanwhile),
         TEST(test_training_does_not_see_the_borders),
         TEST(test_many_appends),
+        TEST(test_reads_no_stored_chunks),
+        TEST(test_reads_chunks_of_changed_types),
     };
     return RUN(tests);
 }

@@ -3,8 +3,8 @@
  * with the rows.
  *
  * The rows are read for the version that is the newest when the body begins. At its end the newest
- * one is looked up again: if others have appended meanwhile, the rows go behind theirs. What
- * describes the whole is then summed up from all chunks. One call does so for a dataset at a time;
+ * one is looked up again: if others have appended meanwhile, the rows go behind theirs. The
+ * rows are then added to that version's column summaries. One call does so for a dataset at a time;
  * the others wait without a thread, in a queue (store_append_enter) whose places are taken before
  * the rows arrive: rows that were sent are never refused because others append. */
 #include "api/datasets/dataset_body.h"
@@ -54,7 +54,8 @@ static bool stored_table(struct http_call *call, const struct dataset_body *b,
                                       .n_rows = b->onto.n_rows,
                                       .n_chunks = (int64_t)b->n_onto,
                                       .tail = tail,
-                                      .n_tail = n};
+                                      .n_tail = n,
+                                      .summary = dataset_body_summary};
     return true;
 }
 

@@ -174,6 +174,11 @@ static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *ou
     return store_chunk_read(b->store, &b->onto_chunks[chunk], column, out, problem);
 }
 
+bool dataset_body_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {
+    const struct dataset_body *b = arg;
+    return store_dataset_summary(b->store, b->onto.id, column, out, problem);
+}
+
 struct wire_table_sink dataset_body_sink(struct dataset_body *b) {
     return (struct wire_table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = b};
 }
@@ -219,12 +224,17 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
                           struct problem *problem) {
     struct wire_table_summary s;
     const bool alone = b->onto.id == 0;
+    struct store_blob *summaries = NULL;
     char sha256[HASH_SHA256_TEXT];
     if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
         return false;
     }
+    summaries = arena_alloc(http_arena(call), (size_t)s.n_columns * sizeof *summaries);
+    for (size_t i = 0; summaries != NULL && i < (size_t)s.n_columns; i++) {
+        summaries[i] = (struct store_blob){s.saved[i].bytes, s.saved[i].size};
+    }
     struct buf options = {0};
-    if (alone && !whole_options(b, &s, &options)) {
+    if (summaries == NULL || (alone && !whole_options(b, &s, &options))) {
         buf_done(&options);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
@@ -246,6 +256,8 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .options = alone ? buf_cstr(&options) : b->onto.options,
         .onto = b->onto.id,
         .taken = s.n_taken,
+        .summaries = summaries,
+        .n_summaries = (size_t)s.n_columns,
         .condition = api_condition(call),
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);

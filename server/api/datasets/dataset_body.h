@@ -60,6 +60,8 @@ const char *dataset_body_option(struct arena *arena, const char *canonical, cons
 /* The body of this call, its state from then on and freed with it. It has no reader yet. NULL:
  * answered. */
 struct dataset_body *dataset_body_new(struct http_call *call);
+/* wire_table_stored.summary for the version noted; arg is the body. */
+bool dataset_body_summary(void *arg, size_t column, struct buf *out, struct problem *problem);
 /* The sink for its reader. */
 struct wire_table_sink dataset_body_sink(struct dataset_body *b);
 /* Notes the version that rows are appended to, in place of the one noted before: takes its memory,

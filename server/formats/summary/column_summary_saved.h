@@ -3,8 +3,8 @@
  *
  * Integers and the bits of doubles are little-endian, 8 bytes each:
  *   "dsum", version (u32); flags, sizes, moments and counts; the state of the digest; the
- *   numbers of the incomplete block; the exact counts of numbers and of texts; the sketches that exist; the sparse features; CRC-32 of all
- *   before (u32).
+ *   numbers of the incomplete block; the exact counts of numbers and of texts; the sketches that
+ *   exist; the sparse features; CRC-32 of all before (u32).
  * At most 0.3 MB for numbers; for texts that plus the bytes of TALLY_MAX texts. Only the version of
  * libsodium that wrote the state of the digest can read it: after an upgrade of the library the
  * caller computes the summary from the stored chunks, as it does for a damaged one. */

@@ -233,6 +233,10 @@ void wire_table_free(struct wire_table *t) {
     buf_done(&t->columns);
     buf_done(&t->notes);
     buf_done(&t->declared);
+    for (size_t i = 0; i < t->n_saved; i++) {
+        free(t->saved[i].bytes);
+    }
+    free(t->saved);
     const bool large = t->bytes >= GIVE_BACK_BYTES;
     free(t);
     if (large) {
@@ -382,6 +386,8 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
     if (t->append.on && !table_append_notes(t)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
+    t->saved = calloc(t->builder.n_columns, sizeof *t->saved);
+    t->n_saved = t->saved != NULL ? t->builder.n_columns : 0;
     struct wire_table_summary summary = {.n_rows = t->builder.stored_rows + t->builder.n_rows,
                                          .n_columns = (int64_t)t->builder.n_columns,
                                          .n_chunks = t->builder.n_chunks,
@@ -389,9 +395,10 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
                                          .bytes = t->bytes,
                                          .columns = buf_cstr(&t->columns),
                                          .declared = buf_cstr(&t->declared),
-                                         .notes = buf_cstr(&t->notes)};
+                                         .notes = buf_cstr(&t->notes),
+                                         .saved = t->saved};
     if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL ||
-        !builder_content(&t->builder, summary.content)) {
+        t->saved == NULL || !builder_content(&t->builder, t->saved, summary.content)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
     *out = summary;

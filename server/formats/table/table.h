@@ -104,7 +104,9 @@ struct wire_table {
     struct problem problem; /* faults so far */
     struct buf warnings;    /* JSON strings, comma-separated */
     size_t n_warnings;
-    struct buf columns, notes;  /* of the summary */
+    struct buf columns, notes; /* of the summary */
+    struct wire_blob *saved;   /* [n_saved] likewise */
+    size_t n_saved;
     struct buf declared;        /* likewise */
     struct table_append append; /* rows for a table that is stored */
 };

@@ -146,7 +146,8 @@ static bool add_column(struct wire_table *t, size_t i, const struct wire_column 
         builder_force(b, i, c->type);
     }
     b->column[i].state = found->state;
-    b->column[i].again = true; /* summed up at the end, from the stored chunks on */
+    b->column[i].stored_state = found->state;
+    b->column[i].again = true; /* the stored rows are summed up at the end, before these */
     t->append.began[i] = (uint8_t)found->state;
     return take_reason(&b->column[i], found->reason);
 }
@@ -156,6 +157,7 @@ static bool take_notes(struct wire_table *t, const struct wire_table_stored *sto
     t->append.notes = strdup(stored->notes);
     t->builder.stored_rows = stored->n_rows;
     t->builder.stored_chunks = stored->n_chunks;
+    t->builder.stored_summary = stored->summary;
     t->builder.onto = true;
     return table_tail_set(&t->builder.tail, stored->tail, stored->n_tail) &&
            t->append.notes != NULL;
@@ -219,6 +221,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
 static bool move(struct column *c, const struct wire_column *now, const struct found *found,
                  int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;
+    c->stored_state = found->state;
     c->reason.row += c->reason.line > 0 && !c->reason.stored ? later : 0;
     if (c->state == COLUMN_SPARSE) {
         c->summary.sparse.width =

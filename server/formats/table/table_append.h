@@ -3,9 +3,9 @@
  *
  * The new rows are read as the rows that follow the stored ones would be in one body: the columns
  * begin in the states in which those left them, so cells are kept and types fall alike. At the end
- * every column is summed up from the stored chunks and those of the new rows, one column after the
- * other (table_chunks.c): memory for a chunk and the counts, time for reading what is stored. The
- * sink's reread numbers the chunks through, those of the stored table first. */
+ * the new rows are added to the saved summaries of the stored columns, one column after the other
+ * (table_chunks.c). A column whose summary is missing or cannot be used is summed up from the
+ * stored chunks. The sink's reread numbers all chunks, those of the stored table first. */
 #ifndef WIRE_TABLE_APPEND_H
 #define WIRE_TABLE_APPEND_H
 

@@ -103,7 +103,6 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
             column_summary_counts_memory(&c->summary) + column_summary_sketch_memory(&c->summary);
         b->numbers_memory -= number_tally_memory(&c->summary.numbers);
         column_summary_reset(&c->summary);
-        c->uncounted = false;
     }
     c->state = COLUMN_STRINGS;
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);

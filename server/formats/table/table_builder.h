@@ -74,10 +74,10 @@ struct column {
     char *name; /* malloc'ed */
     dn_column_builder *builder;
     enum column_state state;
-    bool forced;         /* the type was given: it does not fall */
+    enum column_state stored_state; /* rows are appended: after the stored rows */
+    bool forced;                    /* the type was given: it does not fall */
     dn_column_type type; /* forced: the type; otherwise what it came to be, settled at the end */
     bool summarised;     /* the summary has seen a chunk */
-    bool uncounted;      /* its distinct texts took too much memory to count each of them */
     bool
         again; /* it fell after that: the summary is made anew at the end, from the stored chunks */
     int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type
@@ -134,8 +134,10 @@ struct table_builder {
                   when chunks are read back */
     int64_t stored_rows; /* of that table */
     int64_t stored_chunks;
-    struct table_tail tail; /* what may be taken in of it */
-    int64_t line;           /* of the row at hand, for notes */
+    bool (*stored_summary)(void *arg, size_t column, struct buf *out,
+                           struct problem *problem); /* wire_table_stored.summary */
+    struct table_tail tail;                          /* what may be taken in of it */
+    int64_t line;                                    /* of the row at hand, for notes */
     bool broken; /* the table has a fault: cells are only checked, nothing is built any longer */
     struct wire_blob *blobs; /* [columns_capacity] of the chunk being delivered */
     size_t n_blobs;          /* how many of them are there, ours to free */
@@ -202,12 +204,13 @@ enum builder_status builder_unstage(struct table_builder *b);
 enum builder_status builder_deliver(struct table_builder *b);
 /* Gives `blobs` to the sink as chunk number `chunk`. */
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows);
-/* Reads column i again, from the stored chunks on, with those that are not delivered yet: until
- * `use` says that it is enough, at the end of the table. */
+/* At the end of the table: calls `use` with the chunks of column i from number `first` on, those
+ * that are not delivered yet included, until `use` sets *enough. Chunks are numbered from 0, those
+ * of the stored table that rows are appended to first. */
 typedef enum builder_status builder_use(void *arg, struct table_builder *b, struct column *c,
                                         const void *bytes, size_t size, bool *enough);
-enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use,
-                                       void *arg);
+enum builder_status builder_read_again(struct table_builder *b, size_t i, int64_t first,
+                                       builder_use *use, void *arg);
 /* Counts the distinct texts of column i again, if they were not counted for want of memory and it
  * must be known how many there are: its summary's `recounted` or `many`, or neither if it is text
  * for having so many of its cells. */
@@ -227,8 +230,10 @@ static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
 bool builder_finish(struct table_builder *b, struct problem *problem);
 /* After builder_finish. */
 void builder_write_columns(const struct table_builder *b,
-                           struct json_writer *w);           /* the JSON array */
-bool builder_content(struct table_builder *b, char out[80]); /* "b2:…"; false: no memory */
+                           struct json_writer *w); /* the JSON array */
+/* Saves the summaries, then ends their digests: saved[n_columns], which is {0} and the caller's to
+ * free even on failure, and content "b2:…". false: no memory. */
+bool builder_content(struct table_builder *b, struct wire_blob *saved, char content[80]);
 void builder_write_warnings(const struct table_builder *b,
                             struct json_writer *w); /* strings into an open array */
 

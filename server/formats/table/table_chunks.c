@@ -1,6 +1,8 @@
 /* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read
  * back, content hash. */
 #include "base/heap.h"
+#include "base/log.h"
+#include "formats/summary/column_summary_saved.h"
 #include "formats/table/table_builder.h"
 
 #include <inttypes.h>
@@ -87,7 +89,6 @@ static enum builder_status counts_limit(struct table_builder *b) {
             uncount(b, c);
             well = column_summary_drop_counts(&c->summary);
             count(b, c);
-            c->uncounted |= counts[i].texts;
         }
     }
     free(counts);
@@ -197,13 +198,13 @@ static enum builder_status hold(struct table_builder *b) {
 }
 
 /* ---- the end ---- */
-enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use,
-                                       void *arg) {
+enum builder_status builder_read_again(struct table_builder *b, size_t i, int64_t first,
+                                       builder_use *use, void *arg) {
     struct column *c = &b->column[i];
     struct buf bytes = {0};
     enum builder_status status = BUILDER_WELL;
     bool enough = false;
-    for (int64_t chunk = 0;
+    for (int64_t chunk = first;
          chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL && !enough; chunk++) {
         buf_clear(&bytes);
         if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
@@ -227,11 +228,66 @@ static enum builder_status sum_up_again(void *arg, struct table_builder *b, stru
     return column_sum_up(b, c, bytes, size);
 }
 
-/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One
- * that is appended to: what is stored, too. */
+/* Whether the loaded summary is of the stored rows of this column. */
+static bool is_of_stored_rows(const struct table_builder *b, const struct column *c,
+                              const struct column_summary *s) {
+    return s->n_rows == b->stored_rows && s->n_columns == b->n_columns &&
+           s->wordless == c->summary.wordless && s->sparse.first == c->summary.sparse.first;
+}
+
+/* Loads the saved summary of the stored rows. *loaded: there is one that the new rows continue. */
+static enum builder_status column_load(struct table_builder *b, size_t i, bool *loaded) {
+    struct column *c = &b->column[i];
+    struct buf saved = {0};
+    struct column_summary s = {0};
+    if (b->stored_summary == NULL || c->stored_state != c->state) {
+        return BUILDER_WELL;
+    }
+    if (!b->stored_summary(b->sink.arg, i, &saved, &b->problem) || saved.failed) {
+        const bool no_memory = saved.failed;
+        buf_done(&saved);
+        return no_memory ? out_of_memory(b) : BUILDER_STOP;
+    }
+    const bool any = saved.size > 0;
+    const enum column_summary_load_status status =
+        column_summary_load(&s, type_of_state(c), saved.data, saved.size);
+    buf_done(&saved);
+    if (status == COLUMN_SUMMARY_NO_MEMORY) {
+        return out_of_memory(b);
+    }
+    summary_begin(b, c);
+    *loaded = status == COLUMN_SUMMARY_LOADED && is_of_stored_rows(b, c, &s);
+    if (!*loaded) {
+        column_summary_done(&s);
+        if (any) {
+            log_warn("dataset.summary", log_str("column", c->name),
+                     log_str("detail", "the saved summary cannot be used: the chunks are read"));
+        }
+        return BUILDER_WELL;
+    }
+    if (s.sparse.width < c->summary.sparse.width) {
+        s.sparse.width = c->summary.sparse.width;
+    }
+    c->summary = s;
+    c->summarised = true;
+    count(b, c);
+    return counts_limit(b);
+}
+
+/* Computes a summary from chunks that are delivered: of a column whose type fell after chunks had
+ * been summed up, or of one that rows are appended to. The latter continues the saved summary of
+ * the stored rows, or begins with as many missing cells if they have no others. */
 static enum builder_status column_again(struct table_builder *b, size_t i) {
-    b->column[i].missing_before = 0;
-    return builder_read_again(b, i, sum_up_again, NULL);
+    struct column *c = &b->column[i];
+    bool loaded = false;
+    c->missing_before = 0;
+    if (b->onto && c->stored_state == COLUMN_UNKNOWN) {
+        c->missing_before = b->stored_rows;
+        loaded = true;
+    } else if (b->onto && column_load(b, i, &loaded) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
+    return builder_read_again(b, i, loaded ? b->stored_chunks : 0, sum_up_again, NULL);
 }
 
 /* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number
@@ -387,7 +443,17 @@ static void add_u64(struct hash_blake2b *h, uint64_t x) {
     hash_blake2b_add(h, form, sizeof form);
 }
 
-bool builder_content(struct table_builder *b, char out[80]) {
+static bool save(const struct column *c, struct wire_blob *out) {
+    struct buf saved = {0};
+    const bool well = column_summary_save(&c->summary, &saved);
+    if (well) {
+        out->bytes = buf_take(&saved, &out->size);
+    }
+    buf_done(&saved);
+    return well && out->bytes != NULL;
+}
+
+bool builder_content(struct table_builder *b, struct wire_blob *saved, char content[80]) {
     static const char form[] = "discern table 1";
     uint8_t digest[HASH_BLAKE2B_SIZE];
     struct hash_blake2b *h = hash_blake2b_new();
@@ -399,7 +465,7 @@ bool builder_content(struct table_builder *b, char out[80]) {
     }
     for (size_t i = 0; well && i < b->n_columns; i++) {
         struct column *c = &b->column[i];
-        well = column_summary_digest(&c->summary, digest);
+        well = save(c, &saved[i]) && column_summary_digest(&c->summary, digest);
         if (well) {
             add_u64(h, strlen(c->name));
             hash_blake2b_add(h, c->name, strlen(c->name));
@@ -409,12 +475,13 @@ bool builder_content(struct table_builder *b, char out[80]) {
                 add_u64(h, c->summary.sparse.first);
                 add_u64(h, c->summary.sparse.width);
             }
+            column_summary_done(&c->summary); /* the next saved one may have the memory */
         }
     }
     if (well) {
         hash_blake2b_end(h, digest);
-        memcpy(out, "b2:", 3);
-        hash_hex(digest, sizeof digest, out + 3);
+        memcpy(content, "b2:", 3);
+        hash_hex(digest, sizeof digest, content + 3);
     }
     hash_blake2b_free(h);
     return well;
@@ -458,7 +525,7 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                 of);
             warn(w, &text, &n);
         }
-        if (c->uncounted && c->type == DN_CATEGORICAL) {
+        if (c->summary.dropped && c->type == DN_CATEGORICAL) {
             buf_printf(
                 &text,
                 "column \"%s\": its distinct values take too much memory to count each of them",

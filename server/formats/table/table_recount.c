@@ -48,7 +48,7 @@ enum builder_status builder_recount(struct table_builder *b, size_t i) {
         problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
         return BUILDER_STOP;
     }
-    const enum builder_status status = builder_read_again(b, i, count, &r);
+    const enum builder_status status = builder_read_again(b, i, 0, count, &r);
     s->many = r.set.full;
     s->recounted = !r.set.full && (r.exactly || !column_is_text(r.set.n, r.present));
     s->n_distinct = r.set.n;

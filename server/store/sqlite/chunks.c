@@ -78,6 +78,7 @@ bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t co
         return false;
     }
     store_blob_read(&r, part, chunk, column, out);
+    metric_add(store->readers.chunks_read, 1);
     return store_read_end(&r);
 }
 

@@ -58,7 +58,21 @@ static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d,
                      store_int(d->n_cols));
 }
 
-static void insert_version(struct store_tx *tx, struct publish *p) {
+/* The summaries of version `before` (0: none) give way to those of version `id`: rows are only
+ * appended to the newest version. */
+static void replace_summaries(struct store_tx *tx, const struct store_dataset_new *d,
+                              int64_t before, int64_t id) {
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_summaries WHERE version = ?",
+              store_int(before));
+    for (size_t i = 0; i < d->n_summaries && !tx->problem->type; i++) {
+        STORE_RUN(tx->connection, tx->problem,
+                  "INSERT INTO dataset_summaries (version, column, state) VALUES (?, ?, ?)",
+                  store_int(id), store_int((int64_t)i),
+                  store_bytes(d->summaries[i].bytes, d->summaries[i].size));
+    }
+}
+
+static void insert_version(struct store_tx *tx, struct publish *p, int64_t before) {
     const struct store_dataset_new *d = p->d;
     int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
                                 "INSERT INTO datasets (name, last_version, newest, tags, revision) "
@@ -83,6 +97,7 @@ static void insert_version(struct store_tx *tx, struct publish *p) {
               "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, coalesce(max(seq) + 1, "
               "0), ?2 FROM dataset_parts WHERE version = ?1",
               store_int(id), store_int(d->part));
+    replace_summaries(tx, d, before, id);
     p->out.id = id;
     p->out.version = version;
 }
@@ -122,7 +137,7 @@ static void publish(struct store_tx *tx, void *arg) {
             (struct store_dataset_published){.id = same, .version = now.newest, .unchanged = true};
         store_part_kill(tx, d->part);
     } else {
-        insert_version(tx, p);
+        insert_version(tx, p, now.id);
         store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
     }
     if (p->dataset) {

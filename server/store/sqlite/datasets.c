@@ -111,6 +111,25 @@ bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_datas
     return true;
 }
 
+bool store_dataset_summary(struct store *store, int64_t id, size_t column, struct buf *out,
+                           struct problem *problem) {
+    struct store_read r;
+    struct store_query q;
+    buf_clear(out);
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_QUERY(&q, r.connection, problem,
+                "SELECT state FROM dataset_summaries WHERE version = ? AND column = ?",
+                store_int(id), store_int((int64_t)column));
+    if (store_query_row(&q)) {
+        buf_append(out, sqlite3_column_blob(q.statement, 0),
+                   (size_t)sqlite3_column_bytes(q.statement, 0));
+    }
+    store_query_end(&q);
+    return store_read_end(&r);
+}
+
 static void each_row(struct store_query *q, dataset_each each, void *arg) {
     bool more = true;
     while (more && store_query_row(q)) {

@@ -5,6 +5,11 @@ enum { WAIT_MS = 30000 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem) {
     pthread_mutex_init(&readers->mutex, NULL);
+    readers->chunks_read =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_store_chunks_read_total",
+                                        "Chunks of dataset columns read from the database.", "",
+                                        NULL, 0),
+                       NULL);
     return store_cond_init(&readers->cond) ||
            problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }

@@ -2,6 +2,7 @@
 #ifndef STORE_READERS_H
 #define STORE_READERS_H
 
+#include "base/metrics.h"
 #include "store/sqlite/query.h"
 #include "store/store.h"
 #include <pthread.h>
@@ -18,6 +19,7 @@ struct store_readers {
     pthread_mutex_t mutex; /* guards the places */
     pthread_cond_t cond;   /* one became free */
     struct store_reader places[STORE_READERS];
+    struct metric *chunks_read; /* of datasets: columns of chunks */
 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem);

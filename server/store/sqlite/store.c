@@ -161,6 +161,14 @@ static int64_t file_size(const char *path) {
     return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
+/* Bytes of the summaries of versions that are hidden (1) or not (0). */
+static int64_t summary_bytes(struct store_read *r, int64_t hidden) {
+    return STORE_ASK(r->connection, r->problem, 0,
+                     "SELECT coalesce(sum(length(s.state)), 0) FROM dataset_summaries s JOIN "
+                     "dataset_versions v ON v.id = s.version WHERE v.hidden = ?",
+                     store_int(hidden));
+}
+
 void store_stats(struct store *store, struct store_stats *out) {
     struct problem problem = {0};
     struct store_read r;
@@ -173,7 +181,8 @@ void store_stats(struct store *store, struct store_stats *out) {
                                        "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
                                        "(SELECT p.part FROM dataset_versions v JOIN"
                                        " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
-                                       STORE_NO_VALUES);
+                                       STORE_NO_VALUES) +
+                             summary_bytes(&r, 0);
         out->doomed_bytes = STORE_ASK(r.connection, &problem, 0,
                                       "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
                                       "(SELECT id FROM parts WHERE state <> 1 AND state = 2 UNION"
@@ -181,7 +190,8 @@ void store_stats(struct store *store, struct store_stats *out) {
                                       "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
                                       " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
                                       "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
-                                      STORE_NO_VALUES);
+                                      STORE_NO_VALUES) +
+                            summary_bytes(&r, 1);
         store_read_end(&r);
     }
     problem_done(&problem);

@@ -45,7 +45,13 @@ static int64_t find_hidden(struct store_tx *tx) {
 }
 
 /* Its parts die unless another version has them too. */
-static void remove_version(struct store_tx *tx, int64_t version) {
+static void remove_version(struct store_tx *tx, int64_t version, struct sweep *sweep) {
+    sweep->bytes +=
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "SELECT coalesce(sum(length(state)), 0) FROM dataset_summaries WHERE version = ?",
+                  store_int(version));
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_summaries WHERE version = ?",
+              store_int(version));
     STORE_RUN(
         tx->connection, tx->problem,
         "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = ?1)"
@@ -106,7 +112,7 @@ static void step(struct store_tx *tx, void *arg) {
                                        "(owner <> ?1 AND lease_until < ?2)) LIMIT 1",
                                        store_text(tx->store->owner), store_int(tx->now));
     if (version) {
-        remove_version(tx, version);
+        remove_version(tx, version, sweep);
     } else if (part) {
         remove_chunks(tx, part, sweep);
     }

@@ -26,8 +26,10 @@ struct table {
     size_t n_reread;               /* calls of reread */
     struct wire_table_summary sum; /* pointers below */
     char *columns, *notes;         /* copies */
-    struct problem problem;        /* when not well */
-    struct buf problem_text;       /* as the client reads it */
+    struct wire_blob *saved;       /* [n_saved] copies of the summaries */
+    size_t n_saved;
+    struct problem problem;  /* when not well */
+    struct buf problem_text; /* as the client reads it */
 };
 
 static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows,
@@ -59,6 +61,26 @@ static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, st
     return true;
 }
 
+/* The saved summaries of a table that is read: a copy; *n of them. */
+static inline struct wire_blob *table_copy_saved(const struct wire_table_summary *sum, size_t *n) {
+    *n = (size_t)sum->n_columns;
+    struct wire_blob *saved = calloc(*n, sizeof *saved);
+    assert_non_null(saved);
+    for (size_t i = 0; i < *n; i++) {
+        saved[i] = (struct wire_blob){malloc(sum->saved[i].size), sum->saved[i].size};
+        assert_true(saved[i].bytes != NULL && saved[i].size > 0);
+        memcpy(saved[i].bytes, sum->saved[i].bytes, saved[i].size);
+    }
+    return saved;
+}
+
+static inline void table_free_saved(struct wire_blob *saved, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        free(saved[i].bytes);
+    }
+    free(saved);
+}
+
 /* Feeds the body in pieces: cut[0 … n_cuts - 1] are offsets, ascending. */
 static inline struct table table_read_cut(const struct wire_table_options *options,
                                           const char *body, size_t size, const size_t *cut,
@@ -84,6 +106,7 @@ static inline struct table table_read_cut(const struct wire_table_options *optio
     if (t.well) {
         t.columns = strdup(t.sum.columns);
         t.notes = strdup(t.sum.notes);
+        t.saved = table_copy_saved(&t.sum, &t.n_saved);
     } else {
         assert_int_not_equal(t.problem.type, PROBLEM_NONE);
         problem_write(&t.problem, "", NULL, &t.problem_text);
@@ -116,6 +139,7 @@ static inline void table_done(struct table *t) {
     free(t->rows);
     free(t->columns);
     free(t->notes);
+    table_free_saved(t->saved, t->n_saved);
     problem_done(&t->problem);
     buf_done(&t->problem_text);
 }

@@ -26,11 +26,21 @@ static bool both_reread(void *arg, int64_t chunk, size_t column, struct buf *out
                      : table_sink_reread(&b->own, chunk - n, column, out, problem);
 }
 
+static bool both_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {
+    const struct both *b = arg;
+    (void)problem;
+    if (b->stored->n_saved > 0) {
+        buf_append(out, b->stored->saved[column].bytes, b->stored->saved[column].size);
+    }
+    return true;
+}
+
 static struct wire_table_stored stored_of(const struct table *t) {
     return (struct wire_table_stored){.columns = t->columns,
                                       .notes = t->notes,
                                       .n_rows = t->sum.n_rows,
-                                      .n_chunks = (int64_t)t->n_chunks};
+                                      .n_chunks = (int64_t)t->n_chunks,
+                                      .summary = both_summary};
 }
 
 /* The stored chunks and those behind them are the new table's. */
@@ -85,6 +95,7 @@ static struct table append_rebased(const struct table *onto, const struct table 
     if (b.own.well) {
         b.own.columns = strdup(b.own.sum.columns);
         b.own.notes = strdup(b.own.sum.notes);
+        b.own.saved = table_copy_saved(&b.own.sum, &b.own.n_saved);
     } else {
         assert_int_not_equal(b.own.problem.type, PROBLEM_NONE);
         problem_write(&b.own.problem, "", NULL, &b.own.problem_text);

@@ -1,5 +1,6 @@
 /* Many appends, one after the other: what they leave is the whole table uploaded at once, in few
  * chunks, and no row was written often. Versions before stay as they are. */
+#include "base/hash.h"
 #include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
@@ -28,6 +29,9 @@ struct version {
     bool well;
     struct wire_table_summary sum; /* pointers below */
     char *columns, *notes;
+    struct wire_blob *saved; /* [n_saved] summaries */
+    size_t n_saved;
+    int64_t first_read; /* first chunk of the version before that was read to make it */
     struct problem problem;
 };
 
@@ -38,6 +42,7 @@ struct making {
     size_t own[MOST_OWN]; /* of the pool, in the order of their coming */
     int64_t number[MOST_OWN];
     size_t n_own;
+    int64_t first_read; /* the lowest number of a chunk that was read */
 };
 
 static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
@@ -63,10 +68,20 @@ static bool read_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
     const size_t stored = m->onto != NULL ? m->onto->n : 0;
     (void)problem;
     assert_true(chunk >= 0 && (size_t)chunk < stored + m->n_own);
+    m->first_read = chunk < m->first_read ? chunk : m->first_read;
     const size_t piece =
         (size_t)chunk < stored ? m->onto->chunk[chunk] : m->own[(size_t)chunk - stored];
     const struct wire_blob *blob = &m->pool->piece[piece].blobs[column];
     buf_append(out, blob->bytes, blob->size);
+    return true;
+}
+
+static bool read_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {
+    const struct making *m = arg;
+    const struct wire_blob *saved = &m->onto->saved[column];
+    (void)problem;
+    assert_true(column < m->onto->n_saved);
+    buf_append(out, saved->bytes, saved->size);
     return true;
 }
 
@@ -95,7 +110,8 @@ static struct wire_table_stored stored_of(const struct version *v, int64_t rows[
                                       .n_rows = v->sum.n_rows,
                                       .n_chunks = (int64_t)v->n,
                                       .tail = rows,
-                                      .n_tail = tail_of(v, rows)};
+                                      .n_tail = tail_of(v, rows),
+                                      .summary = read_summary};
 }
 
 /* The version that came of it: the chunks that stay, then the new ones by their numbers. */
@@ -133,10 +149,13 @@ static void read_into(struct version *v, struct wire_table *reader, const char *
                wire_table_feed(reader, body + half, size - half, &early);
     (void)fit; /* told again at the end */
     problem_done(&early);
+    m->first_read = INT64_MAX;
     v->well = wire_table_end(reader, &v->sum, &v->problem);
     if (v->well) {
         v->columns = strdup(v->sum.columns);
         v->notes = strdup(v->sum.notes);
+        v->saved = table_copy_saved(&v->sum, &v->n_saved);
+        v->first_read = m->first_read;
         settle(v, m);
     }
     wire_table_free(reader);
@@ -155,6 +174,7 @@ static struct version *version_new(struct pool *pool) {
 static void version_free(struct version *v) {
     free(v->columns);
     free(v->notes);
+    table_free_saved(v->saved, v->n_saved);
     problem_done(&v->problem);
     free(v);
 }
@@ -238,10 +258,33 @@ static void version_rows(const struct version *v, bool as_text, struct buf *out)
     free(t.rows);
 }
 
+/* The description of the columns but for "type_reason", which names a line of the body. */
+static char *summaries_of(const char *columns) {
+    json_error_t error;
+    json_t *array = json_loads(columns, JSON_DECODE_INT_AS_REAL, &error), *column;
+    size_t i;
+    assert_non_null(array);
+    json_array_foreach(array, i, column) {
+        json_object_del(column, "type_reason");
+    }
+    char *text = json_dumps(array, 0);
+    json_decref(array);
+    assert_non_null(text);
+    return text;
+}
+
+static void assert_same_summaries(const char *columns, const char *expected) {
+    char *a = summaries_of(columns), *b = summaries_of(expected);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
 static void assert_is(const struct version *v, const struct table *whole) {
     assert_true(v->well && whole->well);
     assert_int_equal(v->sum.n_rows, whole->sum.n_rows);
     assert_string_equal(v->sum.content, whole->sum.content);
+    assert_same_summaries(v->columns, whole->columns);
     for (int as_text = 0; as_text < 2 && strstr(v->columns, "\"sparse\"") == NULL; as_text++) {
         struct buf a = {0}, b = {0};
         version_rows(v, as_text, &a);
@@ -349,6 +392,114 @@ static void test_cells_of_all_kinds(void **state) {
         pool_free(pool);
         buf_done(&all);
     }
+}
+
+/* ---- saved summaries ---- */
+enum { SUMMED_COLUMNS = 10 };
+static const char summed_header[] = "small,int,many,real,padded,bool,name,text,none,late\n";
+
+/* Row `row`: small integers, integers, more distinct numbers than are counted, fractions, padded
+ * numbers, booleans, categories, more distinct texts than are counted, nothing, and numbers up to
+ * row `late`, then words. */
+static void summed_row(uint64_t *seed, uint32_t row, uint32_t late, struct buf *out) {
+    const uint32_t r = table_random(seed);
+    buf_printf(out, "%u,%d,%.6f,%.2f,%03u,%s,c%u,word %u and %u,%s,", r % 200, (int)(r % 5000) - 99,
+               r / 7.0, r % 700 / 4.0, r % 900, r % 3 == 0 ? "true" : "false", r % 40, r % 20000,
+               row % 77, "");
+    buf_printf(out, row < late ? "%u\n" : "w%u\n", r % 50);
+    if (r % 23 == 0) { /* a row of missing cells */
+        for (size_t i = out->size - 1; out->data[i - 1] != '\n'; i--) {
+            out->data[i - 1] = out->data[i - 1] == ',' ? ',' : ' ';
+        }
+    }
+}
+
+static void sparse_row(uint64_t *seed, uint32_t row, struct buf *out) {
+    buf_printf(out, "%u", table_random(seed) % 3);
+    for (uint32_t k = 1; k < 40; k += 1 + table_random(seed) % 20) {
+        buf_printf(out, " %u:%.3f", k + row / 1000, table_random(seed) % 9000 / 8.0 - 300);
+    }
+    buf_puts(out, "\n");
+}
+
+/* What becomes of a saved summary between two appends. */
+enum fate { KEPT, LOST, DAMAGED, OTHER_FORM, N_FATES };
+
+static void spoil(struct version *v, size_t column, enum fate fate) {
+    struct wire_blob *saved = &v->saved[column];
+    char *bytes = saved->bytes;
+    if (fate == LOST) {
+        saved->size = 0;
+    } else if (fate == DAMAGED) {
+        bytes[saved->size / 2] ^= 4;
+    } else if (fate == OTHER_FORM) {
+        bytes[4]++;
+        const uint32_t crc = hash_crc32(bytes, saved->size - 4);
+        for (size_t i = 0; i < 4; i++) {
+            bytes[saved->size - 4 + i] = (char)(crc >> (8 * i));
+        }
+    }
+}
+
+/* Rows in random cuts: the description is that of the whole sent at once. Chunks that stay are read
+ * only if a summary is spoilt or a type changes. */
+static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint32_t late) {
+    const struct wire_table_options first = {.header = WIRE_HEADER_YES},
+                                    then = {.header = WIRE_HEADER_NO},
+                                    svmlight = {.format = WIRE_SVMLIGHT};
+    struct pool *pool = pool_new();
+    struct version *v = NULL;
+    struct buf all = {0}, body = {0};
+    if (!sparse) {
+        buf_puts(&all, summed_header);
+        buf_puts(&body, summed_header);
+    }
+    for (uint32_t row = 0; row < rows;) {
+        const size_t from = all.size;
+        const uint32_t before = row, some = table_random(&seed) % 3 == 0 ? 3000 : 20;
+        for (uint32_t end = row + 1 + table_random(&seed) % some; row < end && row < rows; row++) {
+            if (sparse) {
+                sparse_row(&seed, row, &all);
+            } else {
+                summed_row(&seed, row, late, &all);
+            }
+        }
+        buf_append(&body, all.data + from, all.size - from);
+        const struct wire_table_options *options = sparse ? &svmlight : v == NULL ? &first : &then;
+        if (v == NULL) {
+            v = upload(pool, options, buf_cstr(&body));
+        } else {
+            const enum fate fate = table_random(&seed) % 8;
+            const size_t column = table_random(&seed) % v->n_saved, n = v->n;
+            spoil(v, column, fate < N_FATES ? fate : KEPT);
+            v = append(v, options, buf_cstr(&body));
+            const bool falls = !sparse && before <= late && row > late;
+            if ((fate == KEPT || fate >= N_FATES) && !falls) {
+                assert_true(v->first_read >= (int64_t)n - v->sum.n_taken);
+            } else if (fate < N_FATES && fate != KEPT && (sparse || column != 8)) {
+                assert_int_equal(v->first_read, 0);
+            }
+        }
+        buf_clear(&body);
+    }
+    struct table whole = table_read_options(sparse ? &svmlight : &first, buf_cstr(&all));
+    assert_is(v, &whole);
+    table_done(&whole);
+    version_free(v);
+    pool_free(pool);
+    buf_done(&all);
+    buf_done(&body);
+}
+
+static void test_saved_summaries(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        check_random_appends(seed, false, 400, UINT32_MAX);
+        check_random_appends(seed, false, 3000, 1500);
+        check_random_appends(seed, true, 3000, 0);
+    }
+    check_random_appends(7, false, 30000, 20000);
+    check_random_appends(8, true, 30000, 0);
 }
 
 /* ---- chunks that are full ---- */
@@ -500,6 +651,13 @@ static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     return true;
 }
 
+static bool lean_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {
+    const struct lean *l = arg;
+    (void)problem;
+    buf_append(out, l->stored->saved[column].bytes, l->stored->saved[column].size);
+    return true;
+}
+
 static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
                       struct problem *problem) {
     struct lean *l = arg;
@@ -515,7 +673,8 @@ static bool append_lean(const struct table *stored, const char *body, struct pro
                                         .n_rows = stored->sum.n_rows,
                                         .n_chunks = 1,
                                         .tail = stored->rows,
-                                        .n_tail = 1};
+                                        .n_tail = 1,
+                                        .summary = lean_summary};
     struct wire_table *t =
         wire_table_new_onto(&as_found, &s, &(struct wire_table_sink){lean_chunk, lean_read, &l},
                             problem);
@@ -619,7 +778,7 @@ int main(void) {
         cmocka_unit_test(test_cells_of_all_kinds), cmocka_unit_test(test_bodies_of_several_chunks),
         cmocka_unit_test(test_long_texts),         cmocka_unit_test(test_versions_stay),
         cmocka_unit_test(test_others_appended),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_sink_fails),
+        cmocka_unit_test(test_sink_fails),         cmocka_unit_test(test_saved_summaries),
     };
     return cmocka_run_group_tests_name("formats: the end of tables that grow", tests, NULL, NULL);
 }

@@ -68,6 +68,64 @@ static void test_append_shares_parts(void **state) {
     assert_intact(f->path);
 }
 
+/* The summary of column 1: "" if there is none. */
+static const char *summary_of(struct fixture *f, int64_t id) {
+    static char text[100];
+    struct buf out = {0};
+    buf_puts(&out, "replaced");
+    assert_ok(f, store_dataset_summary(f->store, id, 1, &out, &f->problem));
+    snprintf(text, sizeof text, "%.*s", (int)out.size, out.data != NULL ? out.data : "");
+    buf_done(&out);
+    return text;
+}
+
+/* Summaries belong to the version that was published last, and go with it. */
+static void test_summaries_of_the_newest(void **state) {
+    struct fixture *f = *state;
+    struct store_dataset_published a = {0}, b = {0};
+    struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 1, 3, 1000), "b2:1", 1, 3);
+    d.summaries = (const struct store_blob[]){{"one", 3}, {"two", 3}, {"three", 5}};
+    d.n_summaries = 3;
+    assert_ok(f, store_dataset_publish(f->store, &d, &a, NULL, &f->problem));
+    assert_string_equal(summary_of(f, a.id), "two");
+    assert_string_equal(summary_of(f, a.id + 1), "");
+    struct store_stats s;
+    store_stats(f->store, &s);
+    assert_int_equal(s.dataset_bytes, 3000 + 11);
+    /* the same content makes no version, and the summaries stay */
+    d.part = stage(f->store, 1, 1, 3, 1000);
+    assert_ok(f, store_dataset_publish(f->store, &d, &b, NULL, &f->problem));
+    assert_true(b.unchanged);
+    assert_string_equal(summary_of(f, a.id), "two");
+    d = append_new(f, "a", 2, a.id, 1);
+    d.summaries = (const struct store_blob[]){{"four", 4}, {"", 0}, {"six", 3}};
+    d.n_summaries = 3;
+    assert_ok(f, store_dataset_publish(f->store, &d, &b, NULL, &f->problem));
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_summaries"), 3);
+    assert_string_equal(summary_of(f, a.id), "");
+    assert_int_equal(sql_ask(f->path, "SELECT length(state) FROM dataset_summaries WHERE column "
+                                      "= 0"),
+                     4);
+    /* an append that is refused changes none */
+    d = append_new(f, "a", 3, a.id, 1);
+    d.summaries = (const struct store_blob[]){{"x", 1}, {"y", 1}, {"z", 1}};
+    d.n_summaries = 3;
+    assert_problem(f, store_dataset_publish(f->store, &d, &a, NULL, &f->problem), PROBLEM_CONFLICT,
+                   "changed while");
+    store_part_drop(f->store, d.part);
+    assert_int_equal(sql_ask(f->path, "SELECT sum(length(state)) FROM dataset_summaries"), 7);
+    sql_await(f->path, "SELECT count(*) FROM parts", 2); /* those dropped are gone */
+    store_dataset_pin(f->store, b.id);
+    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
+    store_stats(f->store, &s);
+    assert_int_equal(s.dataset_bytes, 3000);
+    assert_int_equal(s.doomed_bytes, 3000 + 7);
+    store_dataset_unpin(f->store, b.id);
+    sql_await(f->path, "SELECT count(*) FROM dataset_summaries", 0);
+    sql_await(f->path, "SELECT count(*) FROM parts", 1);
+    assert_intact(f->path);
+}
+
 static void test_append_needs_the_newest(void **state) {
     struct fixture *f = *state;
     const struct store_dataset_published a = publish(f, "a", 1);
@@ -442,6 +500,8 @@ int main(void) {
     fixture_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_append_shares_parts, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_summaries_of_the_newest, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_append_needs_the_newest, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_append_counts_the_rows, fixture_setup,
