@@ -48,10 +48,9 @@ void body_write_refusal(const struct http_server *server, int fd, enum problem_t
 
 void body_answer_and_close(struct http_call *call) {
     struct connection *c = call->connection;
-    atomic_store(&call->stage, STAGE_CLOSED);
     c->linger = true;
-    if (!connection_enter(c, PHASE_SEND)) {
-        return; /* the sweeper was faster */
+    if (!call_enter(call, CALL_CLOSED)) {
+        return;
     }
     struct buf text = {0};
     reply_text(call, &text);
@@ -59,22 +58,21 @@ void body_answer_and_close(struct http_call *call) {
         body_write(c->fd, text.data, text.size);
     }
     buf_done(&text);
-    call->sent = call->reply.size;
+    call->reply.sent = call->reply.size;
 }
 
 /* ---- refusing ---- */
 
 bool body_refuse(struct http_call *call) {
     const struct http_settings *settings = &call->server->settings;
-    const int stage = atomic_load(&call->stage);
-    bool waits = call->headers.continues && call->body_seen == 0 &&
-                 (stage == STAGE_NEW || stage == STAGE_JUDGED);
+    const enum call_state state = call_state(call);
+    bool waits = call->request.headers.continues && call->body.seen == 0 &&
+                 (state == CALL_HEADER || state == CALL_CHECKED);
     body_forget(call);
     if (waits || settings->discard_limit <= 0 || settings->discard_time <= 0) {
         body_answer_and_close(call);
         return false;
     }
-    atomic_store(&call->stage, STAGE_DISCARD);
     struct buf text = {0};
     reply_text(call, &text);
     size_t size = 0;
@@ -83,25 +81,25 @@ bool body_refuse(struct http_call *call) {
         connection_last_words(call->connection, words, size);
     }
     buf_done(&text);
-    return connection_enter(call->connection, PHASE_DISCARD);
+    return call_enter(call, CALL_DISCARD);
 }
 
 static void fail_too_large(struct http_call *call) {
-    const char *option = call->sink != NULL && call->sink->limit_option != NULL
-                             ? call->sink->limit_option
-                             : call->match.route->limit_option;
+    const char *option = call->body.sink != NULL && call->body.sink->limit_option != NULL
+                             ? call->body.sink->limit_option
+                             : call->request.match.route->limit_option;
     http_fail(call, PROBLEM_BODY_TOO_LARGE, "the body is larger than the limit of %lld bytes%s%s",
-              (long long)call->body_limit, option != NULL ? ", set by " : "",
+              (long long)call->body.limit, option != NULL ? ", set by " : "",
               option != NULL ? option : "");
 }
 
 /* The sink's work is in vain though it has not refused itself. */
 static void sink_abort(struct http_call *call) {
-    if (!call->sink_open) {
+    if (!call->body.sink_open) {
         return;
     }
-    call->sink_open = false;
-    call->sink->abort(call);
+    call->body.sink_open = false;
+    call->body.sink->abort(call);
 }
 
 /* ---- taking ---- */
@@ -109,14 +107,12 @@ static void sink_abort(struct http_call *call) {
 static bool refuse_filled(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE) {
         http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason",
-                  call->match.route->operation);
+                  call->request.match.route->operation);
     }
-    if (call->headers.length != 0) {
+    if (call->request.headers.length != 0) {
         return body_refuse(call);
     }
-    atomic_store(&call->stage,
-                 STAGE_DISCARD); /* nothing to discard: answered when the library asks */
-    return true;
+    return call_enter(call, CALL_DISCARD); /* the library calls again at once */
 }
 
 static void fail_no_memory(struct http_call *call) {
@@ -131,33 +127,34 @@ static void fail_no_room(struct http_call *call) {
 
 /* What a body of this many bytes will be counted with. */
 static size_t weight_of(const struct http_call *call, int64_t length) {
-    const struct http_sink *sink = call->sink;
+    const struct http_sink *sink = call->body.sink;
     if (sink == NULL) {
         return (size_t)length;
     }
-    if (sink->held != NULL && call->sink_open) {
+    if (sink->held != NULL && call->body.sink_open) {
         return relay_weight(call);
     }
     return (size_t)(length < sink->holds / READER_FACTOR ? length * READER_FACTOR : sink->holds);
 }
 
 static size_t decoder_weight(const struct http_call *call) {
-    return call->decoder != NULL ? DECODER_BYTES : 0;
+    return call->body.decoder != NULL ? DECODER_BYTES : 0;
 }
 
 /* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones
  * are counted with what they are. */
 static bool grow(struct http_call *call, size_t n) {
-    struct buf *body = &call->body;
+    struct buf *body = &call->body.bytes;
     size_t needed = body->size + n + 1;
     if (needed <= body->capacity) {
         return true;
     }
-    int64_t most =
-        call->headers.length > 0 && call->decoder == NULL ? call->headers.length : call->body_limit;
+    int64_t most = call->request.headers.length > 0 && call->body.decoder == NULL
+                       ? call->request.headers.length
+                       : call->body.limit;
     size_t capacity = body->capacity * 2 < (size_t)most ? body->capacity * 2 : (size_t)most + 1;
     capacity = capacity > needed ? capacity : needed;
-    if (!memory_hold(&call->server->memory, &call->body_share, capacity + decoder_weight(call))) {
+    if (!memory_hold(&call->server->memory, &call->body.share, capacity + decoder_weight(call))) {
         fail_no_room(call);
         return false;
     }
@@ -171,11 +168,11 @@ static bool grow(struct http_call *call, size_t n) {
 /* The body's coding, and what undoes it. false: the answer is filled. */
 static bool accept_coding(struct http_call *call) {
     enum coding coding;
-    if (!coding_of_content(call->headers.content_encoding, &coding)) {
+    if (!coding_of_content(call->request.headers.content_encoding, &coding)) {
         http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
                   "Content-Encoding \"%.100s\" is not supported; it may be gzip or deflate, or the "
                   "body comes as it is",
-                  call->headers.content_encoding);
+                  call->request.headers.content_encoding);
         return false;
     }
     if (coding == CODING_IDENTITY) {
@@ -184,39 +181,40 @@ static bool accept_coding(struct http_call *call) {
     if (call->io->decoded == NULL) {
         call->io->decoded = malloc(DECODER_ROOM);
     }
-    call->decoder = call->io->decoded != NULL ? decoder_new(coding) : NULL;
-    if (call->decoder == NULL) {
+    call->body.decoder = call->io->decoded != NULL ? decoder_new(coding) : NULL;
+    if (call->body.decoder == NULL) {
         fail_no_memory(call);
     }
-    return call->decoder != NULL;
+    return call->body.decoder != NULL;
 }
 
 /* Judges what the header says of the body. false: the answer is filled. */
 static bool accept_header(struct http_call *call) {
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     if (route->changes &&
         !memory_has_room(&call->server->memory,
                          MEMORY_UNCOUNTED + 1)) { /* its answer must not be refused afterwards */
         fail_no_room(call);
         return false;
     }
-    if (route->body == HTTP_BODY_NONE || call->headers.length == 0) {
+    if (route->body == HTTP_BODY_NONE || call->request.headers.length == 0) {
         return true;
     }
     if (!accept_coding(call)) {
         return false;
     }
     struct problem problem = {0};
-    if (!headers_check_content(&call->headers, call->method, &problem)) {
+    if (!headers_check_content(&call->request.headers, call->request.method, &problem)) {
         http_reply_problem(call, &problem);
         return false;
     }
-    if (call->headers.length > call->body_limit) {
+    if (call->request.headers.length > call->body.limit) {
         fail_too_large(call);
         return false;
     }
-    if (call->headers.length > 0 &&
-        !memory_has_room(&call->server->memory, (int64_t)weight_of(call, call->headers.length))) {
+    if (call->request.headers.length > 0 &&
+        !memory_has_room(&call->server->memory,
+                         (int64_t)weight_of(call, call->request.headers.length))) {
         fail_no_room(call);
         return false;
     }
@@ -225,18 +223,17 @@ static bool accept_header(struct http_call *call) {
 
 /* On the pool, the connection suspended. */
 static void judge(struct http_call *call) {
-    void (*deferred)(struct http_call *) = call->deferred;
-    call->deferred = NULL;
+    void (*deferred)(struct http_call *) = call->work.deferred;
+    call->work.deferred = NULL;
     deferred(call);
-    atomic_store(&call->stage, STAGE_JUDGED);
+    (void)call_enter(call, CALL_CHECKED);
     call_resume(call);
 }
 
 /* The library calls the handler again with the header alone when the connection goes on: 100
  * Continue is not sent before. */
 static bool judge_first(struct http_call *call) {
-    atomic_store(&call->stage, STAGE_WORK);
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+    if (!call_suspend(call, CALL_CHECK)) {
         return false;
     }
     call_push(call, judge);
@@ -248,46 +245,45 @@ bool body_judged(struct http_call *call) {
         sink_abort(call);
         return refuse_filled(call);
     }
-    atomic_store(&call->stage, STAGE_BODY);
-    return connection_enter(call->connection, PHASE_BODY);
+    return call_enter(call, CALL_BODY);
 }
 
 /* Who takes the body, and how much of it. */
 static void choose_sink(struct http_call *call) {
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     const struct http_sink *sink = route->sink;
     int64_t (*limit)(void *app) = route->body_limit;
     if (route->body == HTTP_BODY_STREAM || (sink != NULL && sink->wants(call))) {
-        call->sink = sink;
+        call->body.sink = sink;
     }
-    if (call->sink != NULL && call->sink->body_limit != NULL) {
-        limit = call->sink->body_limit;
+    if (call->body.sink != NULL && call->body.sink->body_limit != NULL) {
+        limit = call->body.sink->body_limit;
     }
-    call->body_limit = limit != NULL ? limit(call->server->app) : DEFAULT_LIMIT;
+    call->body.limit = limit != NULL ? limit(call->server->app) : DEFAULT_LIMIT;
 }
 
 bool body_begin(struct http_call *call) {
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     choose_sink(call);
     if (!accept_header(call)) {
         return refuse_filled(call);
     }
-    if (call->sink != NULL) {
-        call->sink_open = call->sink->begin(call);
-        if (!call->sink_open) {
+    if (call->body.sink != NULL) {
+        call->body.sink_open = call->body.sink->begin(call);
+        if (!call->body.sink_open) {
             return refuse_filled(call);
         }
-        if (call->deferred != NULL) {
+        if (call->work.deferred != NULL) {
             return judge_first(call);
         }
-    } else if (route->body == HTTP_BODY_MEMORY && call->headers.length > 0) {
-        if (!grow(call, call->headers.length < FIRST_RESERVE ? (size_t)call->headers.length
-                                                             : FIRST_RESERVE)) {
+    } else if (route->body == HTTP_BODY_MEMORY && call->request.headers.length > 0) {
+        if (!grow(call, call->request.headers.length < FIRST_RESERVE
+                            ? (size_t)call->request.headers.length
+                            : FIRST_RESERVE)) {
             return refuse_filled(call);
         }
     }
-    atomic_store(&call->stage, STAGE_BODY);
-    return connection_enter(call->connection, PHASE_BODY);
+    return call_enter(call, CALL_BODY);
 }
 
 /* ---- bytes ---- */
@@ -304,9 +300,9 @@ static enum body_next wait_for_relay(struct http_call *call) {
 static void settle_refusal(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE) {
         sink_abort(call);
-        call->relay.stop(call);
+        call->body.relay.stop(call);
     }
-    call->sink_open = false;
+    call->body.sink_open = false;
 }
 
 /* … and perhaps the sweeper has given it already: then the rest is read for a while. */
@@ -316,14 +312,14 @@ static enum body_next refused_before(struct http_call *call) {
         return refused(call);
     }
     body_forget(call);
-    atomic_store(&call->stage, STAGE_DISCARD);
+    (void)call_enter(call, CALL_DISCARD);
     return BODY_CONTINUE;
 }
 
 /* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is
  * for later. */
 static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
-    const enum relay_state state = call->sink_open ? relay_stop(call, fail) : RELAY_STOPPED;
+    const enum relay_state state = call->body.sink_open ? relay_stop(call, fail) : RELAY_STOPPED;
     if (state == RELAY_STOPPING) {
         return wait_for_relay(call);
     }
@@ -345,8 +341,8 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
     case RELAY_REFUSED:
         return refused_before(call);
     }
-    if (!memory_hold(&call->server->memory, &call->body_share,
-                     weight_of(call, (int64_t)call->body_read) + decoder_weight(call))) {
+    if (!memory_hold(&call->server->memory, &call->body.share,
+                     weight_of(call, (int64_t)call->body.read) + decoder_weight(call))) {
         return refuse_for(call, fail_no_room);
     }
     if (!relay_add(call, bytes, n)) {
@@ -357,9 +353,9 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
 
 /* Nobody wants it: thrown away, within the same bounds as what is refused. */
 static enum body_next waste(struct http_call *call, size_t n) {
-    const struct http_route *route = call->match.route;
-    call->discarded += (int64_t)n;
-    if (call->discarded <= call->server->settings.discard_limit) {
+    const struct http_route *route = call->request.match.route;
+    call->body.discarded += (int64_t)n;
+    if (call->body.discarded <= call->server->settings.discard_limit) {
         return BODY_CONTINUE;
     }
     http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s takes no body", route->method, route->path);
@@ -369,18 +365,18 @@ static enum body_next waste(struct http_call *call, size_t n) {
 
 /* Bytes of the body as the handler is to see them. */
 static enum body_next take_plain(struct http_call *call, const char *bytes, size_t n) {
-    call->body_read += n;
-    if (call->body_read >
-        (uint64_t)call->body_limit) { /* chunked or coded: its length was not known before */
+    call->body.read += n;
+    if (call->body.read >
+        (uint64_t)call->body.limit) { /* chunked or coded: its length was not known before */
         return refuse_for(call, fail_too_large);
     }
-    if (call->sink != NULL) {
+    if (call->body.sink != NULL) {
         return sink_take(call, bytes, n);
     }
     if (!grow(call, n)) {
         return refused(call);
     }
-    buf_append(&call->body, bytes, n);
+    buf_append(&call->body.bytes, bytes, n);
     return BODY_CONTINUE;
 }
 
@@ -388,8 +384,8 @@ static void fail_coding(struct http_call *call) {
     http_fail(call, PROBLEM_BAD_REQUEST,
               "the body is not what Content-Encoding says (%.20s): %s; %llu bytes of it were read, "
               "%llu came of them",
-              call->headers.content_encoding, decoder_fault(call->decoder),
-              (unsigned long long)call->body_seen, (unsigned long long)call->body_read);
+              call->request.headers.content_encoding, decoder_fault(call->body.decoder),
+              (unsigned long long)call->body.seen, (unsigned long long)call->body.read);
 }
 
 /* Step by step, so that a short body that becomes a long one is bounded like any other: what a
@@ -397,11 +393,10 @@ static void fail_coding(struct http_call *call) {
 static enum body_next take_coded(struct http_call *call, const char *bytes, size_t n,
                                  size_t *left) {
     enum body_next next = BODY_CONTINUE;
-    for (size_t at = 0;
-         at < n && next == BODY_CONTINUE && atomic_load(&call->stage) == STAGE_BODY;) {
+    for (size_t at = 0; at < n && next == BODY_CONTINUE && call_state(call) == CALL_BODY;) {
         size_t taken = 0, n_out = 0;
         const enum decoder_state state =
-            decoder_step(call->decoder, bytes + at, n - at, &taken, call->io->decoded, &n_out);
+            decoder_step(call->body.decoder, bytes + at, n - at, &taken, call->io->decoded, &n_out);
         at += taken;
         if (n_out > 0) {
             next = take_plain(call, call->io->decoded, n_out);
@@ -409,8 +404,7 @@ static enum body_next take_coded(struct http_call *call, const char *bytes, size
         if (next == BODY_WAIT && state == DECODER_MORE) {
             *left = n - at;
         }
-        if (state == DECODER_MORE || next != BODY_CONTINUE ||
-            atomic_load(&call->stage) != STAGE_BODY) {
+        if (state == DECODER_MORE || next != BODY_CONTINUE || call_state(call) != CALL_BODY) {
             continue;
         }
         return refuse_for(call, state == DECODER_FAULT ? fail_coding : fail_no_memory);
@@ -419,23 +413,24 @@ static enum body_next take_coded(struct http_call *call, const char *bytes, size
 }
 
 static enum body_next take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
-    if (call->match.route->body == HTTP_BODY_NONE) {
+    if (call->request.match.route->body == HTTP_BODY_NONE) {
         return waste(call, n);
     }
-    return call->decoder != NULL ? take_coded(call, bytes, n, left) : take_plain(call, bytes, n);
+    return call->body.decoder != NULL ? take_coded(call, bytes, n, left)
+                                      : take_plain(call, bytes, n);
 }
 
 bool body_complete(struct http_call *call) {
-    const bool whole = call->decoder == NULL || decoder_fault(call->decoder) == NULL;
-    enum relay_state state = call->sink_open ? relay_state(call) : RELAY_OPEN;
+    const bool whole = call->body.decoder == NULL || decoder_fault(call->body.decoder) == NULL;
+    enum relay_state state = call->body.sink_open ? relay_state(call) : RELAY_OPEN;
     if (state == RELAY_OPEN && !whole) {
-        state = call->sink_open ? relay_stop(call, fail_coding) : RELAY_STOPPED;
+        state = call->body.sink_open ? relay_stop(call, fail_coding) : RELAY_STOPPED;
     }
     if (state == RELAY_OPEN ||
         state == RELAY_STOPPING) { /* … and answered when the slice is taken */
         return true;
     }
-    if (state == RELAY_STOPPED && call->relay.stop == NULL) {
+    if (state == RELAY_STOPPED && call->body.relay.stop == NULL) {
         sink_abort(call);
         fail_coding(call);
     }
@@ -444,8 +439,8 @@ bool body_complete(struct http_call *call) {
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {
-    call->discarded += (int64_t)n;
-    if (call->discarded <= call->server->settings.discard_limit) {
+    call->body.discarded += (int64_t)n;
+    if (call->body.discarded <= call->server->settings.discard_limit) {
         return BODY_CONTINUE;
     }
     body_answer_and_close(call);
@@ -454,26 +449,26 @@ static enum body_next discard(struct http_call *call, size_t n) {
 
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
     struct connection *c = call->connection;
-    call->body_seen += n;
+    call->body.seen += n;
     atomic_store_explicit(&c->body, atomic_load_explicit(&c->body, memory_order_relaxed) + n,
                           memory_order_relaxed);
-    int stage = atomic_load(&call->stage);
-    if (stage == STAGE_BODY) {
+    const enum call_state state = call_state(call);
+    if (state == CALL_BODY) {
         return take(call, bytes, n, left);
     }
-    return stage == STAGE_DISCARD ? discard(call, n) : BODY_CLOSE;
+    return state == CALL_DISCARD ? discard(call, n) : BODY_CLOSE;
 }
 
 void body_abandon(struct http_call *call) {
-    if (!call->sink_open || !relay_abandon(call)) {
+    if (!call->body.sink_open || !relay_abandon(call)) {
         sink_abort(call);
     }
 }
 
 void body_forget(struct http_call *call) {
-    buf_done(&call->body);
-    relay_done(&call->relay);
-    decoder_free(call->decoder);
-    call->decoder = NULL;
-    memory_hold_anyway(&call->server->memory, &call->body_share, 0);
+    buf_done(&call->body.bytes);
+    relay_done(&call->body.relay);
+    decoder_free(call->body.decoder);
+    call->body.decoder = NULL;
+    memory_hold_anyway(&call->server->memory, &call->body.share, 0);
 }

@@ -17,7 +17,7 @@ enum body_next {
 bool body_refuse(struct http_call *call);
 /* Gets ready to take the body as the route says; refuses one that is too large. false: close. */
 bool body_begin(struct http_call *call);
-/* After STAGE_JUDGED: goes on with the body, or refuses it. false: close. */
+/* In CALL_CHECKED: accepts the body, or refuses it. false: close. */
 bool body_judged(struct http_call *call);
 /* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);

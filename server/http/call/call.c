@@ -5,16 +5,53 @@
 #include "http/call/reply.h"
 #include "http/call/stream.h"
 #include "http/server.h"
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPARE_MAX 64 /* calls an I/O thread keeps */
 
+/* ---- states ---- */
+
+#define FROM(state) (1u << (state))
+
+/* The states that a state may follow, and the phase of its connection. PHASE_NONE: unchanged. */
+static const struct {
+    unsigned from;
+    enum phase phase;
+} STATES[] = {
+    [CALL_HEADER] = {0, PHASE_NONE},
+    [CALL_CHECK] = {FROM(CALL_HEADER), PHASE_WORK},
+    [CALL_CHECKED] = {FROM(CALL_CHECK), PHASE_NONE},
+    [CALL_BODY] = {FROM(CALL_HEADER) | FROM(CALL_CHECKED) | FROM(CALL_PAUSED), PHASE_BODY},
+    [CALL_PAUSED] = {FROM(CALL_BODY), PHASE_WORK},
+    [CALL_DISCARD] = {FROM(CALL_HEADER) | FROM(CALL_CHECKED) | FROM(CALL_BODY), PHASE_DISCARD},
+    [CALL_WORK] = {FROM(CALL_BODY), PHASE_WORK},
+    [CALL_ANSWER] = {FROM(CALL_WORK), PHASE_NONE},
+    [CALL_SEND] = {FROM(CALL_BODY) | FROM(CALL_DISCARD) | FROM(CALL_ANSWER) | FROM(CALL_STARVED),
+                   PHASE_SEND},
+    [CALL_STARVED] = {FROM(CALL_SEND), PHASE_WORK},
+    [CALL_CLOSED] = {~0u, PHASE_SEND},
+};
+
+enum call_state call_state(const struct http_call *call) {
+    return (enum call_state)atomic_load(&call->state);
+}
+
+bool call_enter(struct http_call *call, enum call_state state) {
+    assert((STATES[state].from & FROM(call_state(call))) != 0);
+    atomic_store(&call->state, (int)state);
+    const enum phase phase = STATES[state].phase;
+    return phase == PHASE_NONE || connection_enter(call->connection, phase);
+}
+
+/* ---- life ---- */
+
 static void job_run(struct pool_job *job) {
     struct http_call *call =
-        (struct http_call *)(void *)((char *)job - offsetof(struct http_call, job));
-    call->job_run(call);
+        (struct http_call *)(void *)((char *)job - offsetof(struct http_call, work.job));
+    call->work.run(call);
 }
 
 static struct http_call *call_take(struct io *io) {
@@ -44,17 +81,18 @@ struct http_call *call_new(struct io *io, struct connection *connection, struct 
     call->server = io->server;
     call->connection = connection;
     call->mhd = mhd;
-    atomic_init(&call->stage, STAGE_NEW);
+    atomic_init(&call->state, CALL_HEADER);
     atomic_init(&call->refs, 1);
     call->started_ns = clock_monotonic_ns();
-    call->client = connection->peer_text;
-    call->client_address = connection->peer;
-    call->content_type = "";
+    call->request.client = connection->peer_text;
+    call->request.client_address = connection->peer;
+    call->request.content_type = "";
     call->reply.cache_control = "no-cache";
-    call->job.run = job_run;
-    call->target.raw_size = strlen(raw_target);
-    call->target.raw = arena_strndup(&call->arena, raw_target, call->target.raw_size);
-    if (call->target.raw == NULL) {
+    call->work.job.run = job_run;
+    call->request.target.raw_size = strlen(raw_target);
+    call->request.target.raw =
+        arena_strndup(&call->arena, raw_target, call->request.target.raw_size);
+    if (call->request.target.raw == NULL) {
         arena_done(&call->arena);
         free(call);
         return NULL;
@@ -71,12 +109,12 @@ static bool call_end(struct http_call *call) {
         return false;
     }
     if (call->on_done != NULL) {
-        call->on_done(call->state);
+        call->on_done(call->handler_state);
     }
-    stream_free(call->stream);
+    stream_free(call->reply.stream);
     reply_done(&call->reply);
     body_forget(call);
-    memory_hold_anyway(&call->server->memory, &call->reply_share, 0);
+    memory_hold_anyway(&call->server->memory, &call->reply.share, 0);
     return true;
 }
 
@@ -119,22 +157,24 @@ static enum MHD_Result keep(void *cls, enum MHD_ValueKind kind, const char *name
                             const char *value) {
     (void)kind;
     struct http_call *call = cls;
-    struct reply_header *h = &call->kept_headers[call->n_kept];
+    struct header_field *h = &call->request.kept[call->request.n_kept];
     h->name = arena_strdup(&call->arena, name);
     h->value = value != NULL ? arena_strdup(&call->arena, value) : "";
-    call->n_kept++;
-    return h->name != NULL && h->value != NULL && call->n_kept < call->headers.n ? MHD_YES : MHD_NO;
+    call->request.n_kept++;
+    return h->name != NULL && h->value != NULL && call->request.n_kept < call->request.headers.n
+               ? MHD_YES
+               : MHD_NO;
 }
 
 bool call_keep_headers(struct http_call *call) {
-    call->kept_headers =
-        arena_alloc(&call->arena, (call->headers.n + 1) * sizeof *call->kept_headers);
-    if (call->kept_headers == NULL) {
+    call->request.kept =
+        arena_alloc(&call->arena, (call->request.headers.n + 1) * sizeof *call->request.kept);
+    if (call->request.kept == NULL) {
         return false;
     }
     (void)MHD_get_connection_values(call->mhd, MHD_HEADER_KIND, keep, call);
-    for (size_t i = 0; i < call->n_kept; i++) {
-        if (call->kept_headers[i].name == NULL || call->kept_headers[i].value == NULL) {
+    for (size_t i = 0; i < call->request.n_kept; i++) {
+        if (call->request.kept[i].name == NULL || call->request.kept[i].value == NULL) {
             return false;
         }
     }
@@ -143,7 +183,10 @@ bool call_keep_headers(struct http_call *call) {
 
 /* The count goes up before `stopping` is looked at, and http_stop sets `stopping` before it looks
  * at the count: one of the two sees the other. */
-bool call_suspend(struct http_call *call) {
+bool call_suspend(struct http_call *call, enum call_state state) {
+    if (!call_enter(call, state)) {
+        return false;
+    }
     atomic_fetch_add(&call->server->suspended, 1);
     if (atomic_load(&call->server->stopping)) {
         atomic_fetch_sub(&call->server->suspended, 1);
@@ -160,29 +203,29 @@ void call_resume(struct http_call *call) {
 }
 
 void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
-    const struct http_route *route = call->match.route;
-    call->job_run = fn;
-    call->job.lasting = route != NULL && route->lasting;
+    const struct http_route *route = call->request.match.route;
+    call->work.run = fn;
+    call->work.job.lasting = route != NULL && route->lasting;
     pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations
                                                                   : &call->server->pool,
-              &call->job);
+              &call->work.job);
 }
 
 void call_answer(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE) {
         http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer",
-                  call->match.route != NULL ? call->match.route->operation : "?");
+                  call->request.match.route != NULL ? call->request.match.route->operation : "?");
     }
-    atomic_store(&call->stage, STAGE_ANSWER);
+    (void)call_enter(call, CALL_ANSWER);
     call_resume(call);
 }
 
 bool http_gone(const struct http_call *call) {
     return atomic_load_explicit(&call->connection->gone, memory_order_relaxed) ||
            atomic_load_explicit(&call->server->stopping, memory_order_relaxed) ||
-           atomic_load_explicit(&call->relay.abandoned, memory_order_relaxed);
+           atomic_load_explicit(&call->body.relay.abandoned, memory_order_relaxed);
 }
 
 bool call_is_head(const struct http_call *call) {
-    return strcmp(call->method, "HEAD") == 0;
+    return strcmp(call->request.method, "HEAD") == 0;
 }

@@ -19,98 +19,107 @@
 #define CALL_ARENA_KEPT 65536 /* an arena that grew beyond this is not kept for the next call */
 #define CALL_MAX_HEADERS 16   /* of the answer, beside those the server sets */
 
-enum call_stage {
-    STAGE_NEW,     /* the request line is there, the header still coming */
-    STAGE_BODY,    /* the body is being taken, or there is none and the request is complete */
-    STAGE_DISCARD, /* the body is thrown away; the answer is filled */
-    STAGE_JUDGED, /* what the sink deferred before the body has been looked at; the I/O thread is to
-                     go on with the body, or to refuse it */
-    STAGE_WORK,   /* on the pool or waiting; the connection is suspended */
-    STAGE_ANSWER, /* the answer is filled, the I/O thread is to queue it */
-    STAGE_SENT,   /* queued */
-    STAGE_CLOSED  /* answered on the descriptor, or not at all: the connection ends */
+/* The states of a call. README.md shows them in a drawing; call.c holds the permitted transitions.
+ * In a state marked "suspended" the connection is suspended and the library calls nothing for it. */
+enum call_state {
+    CALL_HEADER,  /* the request line has arrived, header fields are arriving */
+    CALL_CHECK,   /* suspended: http_defer of the sink's `begin` runs on the pool */
+    CALL_CHECKED, /* that function has returned: the I/O thread accepts or refuses the body next */
+    CALL_BODY,    /* the body is arriving, or the request is complete */
+    CALL_PAUSED,  /* suspended: the sink must take some of the body before more is read */
+    CALL_DISCARD, /* the request is refused, and what is left of its body is thrown away */
+    CALL_WORK,    /* suspended: a handler runs on the pool, or waits */
+    CALL_ANSWER,  /* the reply is filled: the I/O thread queues it next */
+    CALL_SEND,    /* the reply is queued with the library */
+    CALL_STARVED, /* suspended: a streamed reply has no bytes to send */
+    CALL_CLOSED   /* the reply was written on the descriptor: the connection ends */
+};
+
+/* What was asked. Complete before the handler runs, then constant. Texts are in the arena, or the
+ * library's, which keeps them until the call is over. */
+struct header_field {
+    const char *name;
+    const char *value;
+};
+struct call_request {
+    char method[16]; /* "HEAD" too; longer methods are cut, and unknown */
+    struct target target;
+    struct headers headers;
+    struct router_match match;
+    char id[CALL_ID_SIZE];
+    struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
+    size_t n_kept;
+    const char *client;            /* the client's address, proxies looked through */
+    struct address client_address; /* the same */
+    bool client_counted;           /* server->per_address counts client_address for this call */
+    const char *content_type;      /* of the body: lower case, without parameters; "": unknown */
+    const char *cross_origin;      /* Origin, if --allow-origin allows it; NULL: no CORS headers */
+};
+
+/* The body of the request. The I/O thread's, but for the relay. */
+struct call_body {
+    const struct http_sink *sink; /* takes the body; NULL: no body, or it is gathered in `bytes` */
+    int64_t limit;                /* bytes, after decoding */
+    uint64_t seen;                /* bytes that arrived */
+    uint64_t read;                /* bytes after decoding */
+    struct decoder *decoder;      /* of the Content-Encoding; NULL: identity */
+    struct buf bytes;             /* the body, if there is no sink */
+    size_t share;                 /* of server->memory */
+    int64_t discarded;            /* bytes thrown away */
+    struct relay relay;           /* the way of the body to the sink */
+    bool sink_open; /* `begin` succeeded, and neither `end` nor `abort` was called. relay.h says
+                       which thread may change it */
+};
+
+/* What runs on the pool for the call: one job at a time. */
+struct call_work {
+    struct pool_job job;
+    void (*run)(struct http_call *call);              /* what the job does */
+    void (*deferred)(struct http_call *call);         /* http_defer */
+    bool (*check)(struct http_call *call, bool last); /* http_watch */
+    int64_t until_ns;                                 /* http_watch: deadline of the answer */
+    struct http_call *next;                           /* in the list of watchers */
+    int64_t deadline_ns; /* when the job is pushed without a poke; the watchers' lock guards it */
 };
 
 enum reply_kind { REPLY_NONE, REPLY_MEMORY, REPLY_STATIC, REPLY_EMPTY, REPLY_STREAM };
-struct reply_header {
-    const char *name;  /* the arena's */
-    const char *value; /* … */
-};
+struct stream;
 struct reply {
     enum reply_kind kind; /* REPLY_NONE: not filled yet */
     int status;
     const char *content_type;  /* NULL: none */
     const char *cache_control; /* "no-cache" unless set */
-    void *memory;              /* REPLY_MEMORY: malloc'ed, ours until it is queued */
-    const void *bytes;         /* REPLY_MEMORY, REPLY_STATIC */
-    size_t size;               /* of bytes */
-    uint64_t length;  /* REPLY_STREAM: of the whole body; 304: of the body that it stands for;
-                        UINT64_MAX: not known */
-    const char *etag; /* of the resource's state; NULL: none. In the arena */
+    void *memory;              /* REPLY_MEMORY: to be freed; NULL once the library owns it */
+    const void *bytes;         /* [size] REPLY_MEMORY, REPLY_STATIC */
+    size_t size;
+    uint64_t
+        length; /* REPLY_STREAM and 304: of the body that a GET would send; UINT64_MAX: unknown */
+    const char *etag;          /* of the resource's state, in the arena; NULL: none */
     enum problem_type problem; /* PROBLEM_NONE: no problem */
-    struct reply_header headers[CALL_MAX_HEADERS];
+    struct header_field headers[CALL_MAX_HEADERS]; /* [n_headers] in the arena */
     size_t n_headers;
-    bool close; /* the connection must end after it */
+    bool close;            /* the connection must end after it */
+    size_t share;          /* of server->memory */
+    uint64_t sent;         /* bytes of the body that were given to the library */
+    struct stream *stream; /* REPLY_STREAM */
 };
-
-struct stream;
 
 struct http_call {
     struct http_call *next; /* in the I/O thread's list of spare calls */
     struct io *io;
     struct http_server *server;
-    struct connection *connection; /* NULL after the call is over */
+    struct connection *connection; /* valid until the call is over */
     struct MHD_Connection *mhd;
-    _Atomic int stage; /* enum call_stage */
-    _Atomic int refs;  /* the I/O thread's, a stream's, a waiting watcher's */
+    _Atomic int state; /* enum call_state; changed by call_enter */
+    _Atomic int refs;  /* of the I/O thread, of a stream's job, of a running relay */
     struct arena arena;
-    int64_t started_ns; /* request line complete */
+    int64_t started_ns; /* the request line had arrived */
     bool begun;         /* counted in io->in_flight */
-
-    char method[16]; /* "HEAD" too; cut when longer (unknown then anyway) */
-    struct target target;
-    struct headers headers;
-    struct router_match match;
-    size_t base_segments;              /* leading segments that are the base path */
-    char id[CALL_ID_SIZE];             /* request id */
-    struct reply_header *kept_headers; /* n_kept of them: the request's header copied; NULL: the
-                                          library still has it */
-    size_t n_kept;
-    const char *client; /* the real client's address */
-    struct address client_address;
-    bool client_counted;      /* counted in server->per_address by this call */
-    const char *content_type; /* of the body: lower case, without parameters */
-    const char *cross_origin; /* an allowed foreign origin: CORS headers; NULL: none */
-
-    /* the body */
-    const struct http_sink
-        *sink; /* takes the body; NULL: there is none, or it is taken in memory */
-    int64_t body_limit;
-    uint64_t body_seen;      /* bytes that came */
-    uint64_t body_read;      /* … after decoding: what the limit holds for */
-    struct decoder *decoder; /* of a body that is coded; NULL: it is read as it comes */
-    struct buf body;         /* HTTP_BODY_MEMORY */
-    size_t body_share;       /* of server->memory: the body's, or its sink's */
-    int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
-    struct relay relay;      /* a streamed body on its way to its sink */
-    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is
-                                (relay.h) */
-
-    /* work */
-    struct pool_job job;                              /* one at a time */
-    void (*job_run)(struct http_call *call);          /* what the job does */
-    void (*deferred)(struct http_call *call);         /* http_defer */
-    bool (*check)(struct http_call *call, bool last); /* http_watch */
-    struct http_call *watch_next;                     /* in watchers' list */
-    int64_t
-        watch_deadline_ns;  /* when its turn comes without a poke; guarded by the watchers' lock */
-    int64_t watch_until_ns; /* http_watch: when it must answer */
-    struct stream *stream;  /* http_stream */
-
+    struct call_request request;
+    struct call_body body;
+    struct call_work work;
     struct reply reply;
-    size_t reply_share; /* of server->memory: the answer's */
-    uint64_t sent;      /* bytes of the answer's body */
-    void *state;        /* the handler's own */
+    void *handler_state; /* http_set_state */
     void (*on_done)(void *state);
 };
 
@@ -127,9 +136,13 @@ void call_spares_free(struct io *io);
 /* Copies the request's header to the arena: http_header works on when the connection is gone.
  * false: no memory. */
 bool call_keep_headers(struct http_call *call);
-/* I/O thread, inside a callback of the library. false: the server stops, nothing was suspended, the
- * connection must be closed. */
-bool call_suspend(struct http_call *call);
+enum call_state call_state(const struct http_call *call);
+/* The next state, and the phase of the connection that belongs to it. Returns false if the sweeper
+ * has ended the connection: nothing may be written then. Called by the thread that owns the call. */
+bool call_enter(struct http_call *call, enum call_state state);
+/* Enters a suspended state and suspends the connection. I/O thread, in a callback of the library.
+ * Returns false if the connection must be closed: nothing was suspended. */
+bool call_suspend(struct http_call *call, enum call_state state);
 void call_resume(struct http_call *call); /* any thread, once for each call_suspend */
 /* Runs fn(call) on the pool. */
 void call_push(struct http_call *call, void (*fn)(struct http_call *call));

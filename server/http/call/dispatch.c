@@ -59,12 +59,13 @@ static enum MHD_Result queue(struct http_call *call) {
 
 /* On the pool, after a handler. */
 static void after_handler(struct http_call *call) {
-    while (call->deferred != NULL && call->reply.kind == REPLY_NONE && call->check == NULL) {
-        void (*deferred)(struct http_call *) = call->deferred;
-        call->deferred = NULL;
+    while (call->work.deferred != NULL && call->reply.kind == REPLY_NONE &&
+           call->work.check == NULL) {
+        void (*deferred)(struct http_call *) = call->work.deferred;
+        call->work.deferred = NULL;
         deferred(call);
     }
-    if (call->check != NULL && call->reply.kind == REPLY_NONE) {
+    if (call->work.check != NULL && call->reply.kind == REPLY_NONE) {
         watch_begin(call);
     } else {
         call_answer(call);
@@ -72,20 +73,19 @@ static void after_handler(struct http_call *call) {
 }
 
 static void run_handle(struct http_call *call) {
-    call->match.route->handle(call);
+    call->request.match.route->handle(call);
     after_handler(call);
 }
 
 static void run_end(struct http_call *call) {
-    call->sink_open = false;
-    call->sink->end(call);
+    call->body.sink_open = false;
+    call->body.sink->end(call);
     after_handler(call);
 }
 
 /* The connection is suspended before the pool sees the call, never the other way round. */
 static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_call *call)) {
-    atomic_store(&call->stage, STAGE_WORK);
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+    if (!call_suspend(call, CALL_WORK)) {
         return MHD_NO;
     }
     call_push(call, fn);
@@ -93,25 +93,24 @@ static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_ca
 }
 
 static enum MHD_Result handle_here(struct http_call *call) {
-    call->match.route->handle(call);
+    call->request.match.route->handle(call);
     if (call->reply.kind != REPLY_NONE) {
         return queue(call);
     }
-    if (call->deferred != NULL) {
+    if (call->work.deferred != NULL) {
         return to_pool(call, after_handler);
     }
-    if (call->check != NULL) {
+    if (call->work.check != NULL) {
         return to_pool(call, watch_begin);
     }
     http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer",
-              call->match.route->operation);
+              call->request.match.route->operation);
     return queue(call);
 }
 
 /* Whatever of the body is still on its way to the sink goes first. */
 static enum MHD_Result end_sink(struct http_call *call) {
-    atomic_store(&call->stage, STAGE_WORK);
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+    if (!call_suspend(call, CALL_WORK)) {
         return MHD_NO;
     }
     relay_end(call, run_end);
@@ -120,14 +119,14 @@ static enum MHD_Result end_sink(struct http_call *call) {
 
 /* The whole request is here. */
 static enum MHD_Result complete(struct http_call *call) {
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     if (!body_complete(call)) {
         return queue(call);
     }
-    if (call->sink != NULL) {
+    if (call->body.sink != NULL) {
         return end_sink(call);
     }
-    if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body) == NULL) {
+    if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body.bytes) == NULL) {
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
         return queue(call);
     }
@@ -135,7 +134,7 @@ static enum MHD_Result complete(struct http_call *call) {
 }
 
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call)) {
-    call->deferred = handle;
+    call->work.deferred = handle;
 }
 
 /* ---- the request ---- */
@@ -148,11 +147,10 @@ static enum MHD_Result begin(struct http_call *call, const char *url, const char
     case JUDGE_PASS:
         return body_begin(call) ? MHD_YES : MHD_NO;
     case JUDGE_ANSWER:
-        if (call->headers.length != 0) {
+        if (call->request.headers.length != 0) {
             return body_refuse(call) ? MHD_YES : MHD_NO;
         }
-        atomic_store(&call->stage, STAGE_DISCARD);
-        return MHD_YES;
+        return call_enter(call, CALL_DISCARD) ? MHD_YES : MHD_NO;
     case JUDGE_CLOSE:
         break;
     }
@@ -161,18 +159,21 @@ static enum MHD_Result begin(struct http_call *call, const char *url, const char
 }
 
 static enum MHD_Result proceed(struct http_call *call) {
-    switch ((enum call_stage)atomic_load(&call->stage)) {
-    case STAGE_BODY:
+    switch (call_state(call)) {
+    case CALL_BODY:
         return complete(call);
-    case STAGE_DISCARD:
-    case STAGE_ANSWER:
+    case CALL_DISCARD:
+    case CALL_ANSWER:
         return queue(call);
-    case STAGE_WORK:
-    case STAGE_SENT:
+    case CALL_CHECK:
+    case CALL_PAUSED:
+    case CALL_WORK:
+    case CALL_SEND:
+    case CALL_STARVED:
         return MHD_YES;
-    case STAGE_NEW:
-    case STAGE_JUDGED:
-    case STAGE_CLOSED:
+    case CALL_HEADER:
+    case CALL_CHECKED:
+    case CALL_CLOSED:
         break;
     }
     return MHD_NO;
@@ -189,13 +190,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (call == NULL || atomic_load_explicit(&call->server->stopping, memory_order_relaxed)) {
         return MHD_NO;
     }
-    if (atomic_load(&call->stage) == STAGE_NEW) {
+    if (call_state(call) == CALL_HEADER) {
         return begin(call, url, method, version);
     }
     if (library_is_suspended(mhd)) {
         return MHD_YES;
     }
-    if (atomic_load(&call->stage) == STAGE_JUDGED) {
+    if (call_state(call) == CALL_CHECKED) {
         return body_judged(call) ? MHD_YES : MHD_NO;
     }
     if (*size == 0) {
@@ -214,20 +215,21 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 #define STATUS_CLIENT_LEFT 499
 
 static int status_of(const struct http_call *call, enum MHD_RequestTerminationCode code) {
-    int stage = atomic_load(&call->stage);
+    const enum call_state state = call_state(call);
     /* What was given up for want of a client may still be written to its socket. */
     const bool given_up = atomic_load(&call->connection->gone) && call->reply.status == 503;
-    if (stage == STAGE_CLOSED ||
-        (stage == STAGE_SENT && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)) {
+    if (state == CALL_CLOSED ||
+        (state == CALL_SEND && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)) {
         return given_up ? STATUS_CLIENT_LEFT : call->reply.status;
     }
     if (connection_phase(call->connection) != PHASE_CUT) {
         return STATUS_CLIENT_LEFT;
     }
-    if (stage == STAGE_DISCARD) {
+    if (state == CALL_DISCARD) {
         return call->reply.status;
     }
-    return stage == STAGE_NEW || stage == STAGE_BODY ? 408 : STATUS_CLIENT_LEFT;
+    return state == CALL_HEADER || state == CALL_BODY || state == CALL_PAUSED ? 408
+                                                                              : STATUS_CLIENT_LEFT;
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
@@ -243,8 +245,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     struct io *io = call->io;
     body_abandon(call);
     stream_abandon(call);
-    if (call->client_counted) {
-        address_counts_leave(&call->server->per_address, &call->client_address);
+    if (call->request.client_counted) {
+        address_counts_leave(&call->server->per_address, &call->request.client_address);
     }
     record_call(call, status_of(call, code));
     c->call = NULL;
@@ -305,7 +307,7 @@ static const struct refusal REFUSALS[] = {
 
 static struct refusal refusal_of(unsigned status, const struct http_call *call) {
     /* The body of a checked request is chunked: no memory is left for a chunk's line or a trailer. */
-    if (call != NULL && call->begun && call->headers.chunked && status != 413) {
+    if (call != NULL && call->begun && call->request.headers.chunked && status != 413) {
         return (struct refusal){status, PROBLEM_BAD_FRAMING,
                                 "a chunk is malformed: its line with its extensions, or a trailer, "
                                 "is wrong or longer than what is taken"};
@@ -331,7 +333,7 @@ static void on_refused(struct MHD_Connection *mhd, unsigned status) {
     struct http_call *call = c->call;
     struct refusal refusal = refusal_of(status, call);
     if (call != NULL) {
-        if (call->id[0] == '\0') {
+        if (call->request.id[0] == '\0') {
             judge_id(call);
         }
         if (call->reply.kind == REPLY_NONE) {

@@ -81,7 +81,7 @@ static struct metric *requests_of(struct http_server *server, size_t route, int 
 
 void record_call(struct http_call *call, int status) {
     struct http_server *server = call->server;
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     size_t index = route != NULL ? (size_t)(route - server->routes) : server->n_routes;
     double seconds = (double)(clock_monotonic_ns() - call->started_ns) * 1e-9;
     metric_add(requests_of(server, index, status), 1);
@@ -90,15 +90,17 @@ void record_call(struct http_call *call, int status) {
     if (!log_enabled(level)) {
         return;
     }
-    const struct target *t = &call->target;
+    const struct target *t = &call->request.target;
     size_t shown = t->path_size > 0 ? t->path_size : strcspn(t->raw, "?");
     LOG_WRITE_LATER(level, "http.request",
-                    log_str("method", call->method[0] != '\0' ? call->method : "-"),
+                    log_str("method", call->request.method[0] != '\0' ? call->request.method : "-"),
                     log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN),
                     log_int("status", status),
                     log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3),
-                    log_int("in", (int64_t)call->body_seen), log_int("out", (int64_t)call->sent),
-                    log_str("client", call->client), log_str("request_id", call->id));
+                    log_int("in", (int64_t)call->body.seen),
+                    log_int("out", (int64_t)call->reply.sent),
+                    log_str("client", call->request.client),
+                    log_str("request_id", call->request.id));
 }
 
 void record_refusal(struct http_server *server, const struct connection *c, int status) {

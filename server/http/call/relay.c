@@ -22,32 +22,33 @@ static void unlock(struct http_call *call) {
 
 static void wait_link(struct http_call *call) {
     struct http_server *server = call->server;
-    call->relay.waits = true;
-    call->relay.previous = NULL;
-    call->relay.next = server->waiting;
+    call->body.relay.waits = true;
+    call->body.relay.previous = NULL;
+    call->body.relay.next = server->waiting;
     if (server->waiting != NULL) {
-        server->waiting->relay.previous = call;
+        server->waiting->body.relay.previous = call;
     }
     server->waiting = call;
 }
 
 static void wait_unlink(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     if (r->previous != NULL) {
-        r->previous->relay.next = r->next;
+        r->previous->body.relay.next = r->next;
     } else {
         call->server->waiting = r->next;
     }
     if (r->next != NULL) {
-        r->next->relay.previous = r->previous;
+        r->next->body.relay.previous = r->previous;
     }
     r->next = r->previous = NULL;
     r->waits = false;
 }
 
 static void resume(struct http_call *call) {
-    (void)connection_enter(call->connection,
-                           PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
+    if (call_state(call) == CALL_PAUSED) {
+        (void)call_enter(call, CALL_BODY);
+    }
     call_resume(call);
 }
 
@@ -57,7 +58,7 @@ void relay_resume_all(struct http_server *server) {
         struct http_call *call = server->waiting;
         if (call != NULL) {
             wait_unlink(call);
-            call->relay.held = false; /* whoever ends the pause is too late */
+            call->body.relay.held = false; /* whoever ends the pause is too late */
         }
         (void)pthread_mutex_unlock(&server->relay_lock);
         if (call == NULL) {
@@ -74,7 +75,7 @@ static void take_slice(struct http_call *call);
 /* What has come is the next slice. Under the lock; take_slice is to be pushed. A running relay
  * holds its call: the connection may end meanwhile. */
 static void slice_begin(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     const struct buf empty = r->slice;
     r->slice = r->arriving;
     r->arriving = empty;
@@ -89,7 +90,7 @@ enum next { NEXT_LEAVE, NEXT_SLICE, NEXT_END, NEXT_ANSWER, NEXT_ABORT };
 
 /* Under the lock, with the sink in hand. */
 static enum next next_of(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     const bool over = r->refused || r->stop != NULL;
     if (atomic_load(&r->abandoned)) {
         return r->refused ? NEXT_LEAVE : NEXT_ABORT;
@@ -108,23 +109,23 @@ static enum next next_of(struct http_call *call) {
 }
 
 static void sink_abort(struct http_call *call) {
-    call->sink_open = false;
-    call->sink->abort(call);
+    call->body.sink_open = false;
+    call->body.sink->abort(call);
 }
 
 static void answer(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     if (!r->refused) {
         sink_abort(call);
         r->stop(call);
     }
-    call->sink_open = false;
+    call->body.sink_open = false;
     call_answer(call);
 }
 
 /* After a slice, with the sink in hand; gives the lock back. */
 static void go_on(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     const enum next next = next_of(call);
     const bool over = r->refused || r->stop != NULL;
     const bool resumes = r->waits && (next == NEXT_SLICE || (next == NEXT_LEAVE && over));
@@ -168,7 +169,7 @@ static void leave_words(struct http_call *call) {
     size_t size = 0;
     reply_text(call, &text);
     char *words = buf_take(&text, &size);
-    if (words != NULL && !atomic_load(&call->relay.abandoned)) {
+    if (words != NULL && !atomic_load(&call->body.relay.abandoned)) {
         connection_last_words(call->connection, words, size);
         (void)connection_enter(call->connection,
                                PHASE_DISCARD); /* from now on, and not from where the body began */
@@ -179,20 +180,20 @@ static void leave_words(struct http_call *call) {
 }
 
 static enum http_sink_state give(struct http_call *call, const char *bytes, size_t n) {
-    const struct http_sink *sink = call->sink;
+    const struct http_sink *sink = call->body.sink;
     const enum http_sink_state state = sink->data(call, bytes, n);
     if (sink->held != NULL) {
-        atomic_store(&call->relay.weight, sink->held(call));
+        atomic_store(&call->body.relay.weight, sink->held(call));
     }
     if (state == HTTP_SINK_REFUSED && call->reply.kind == REPLY_NONE) {
         http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason",
-                  call->match.route->operation);
+                  call->request.match.route->operation);
     }
     return state;
 }
 
 static void take_slice(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     enum http_sink_state state = HTTP_SINK_MORE;
     lock(call);
     const bool wanted =
@@ -213,7 +214,7 @@ static void take_slice(struct http_call *call) {
 }
 
 void http_resume_body(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     lock(call);
     const bool goes_on =
         r->held &&
@@ -236,7 +237,7 @@ void http_resume_body(struct http_call *call) {
 /* ---- the I/O thread ---- */
 
 enum relay_state relay_state(struct http_call *call) {
-    const struct relay *r = &call->relay;
+    const struct relay *r = &call->body.relay;
     lock(call);
     const enum relay_state state = r->running   ? (r->stop != NULL ? RELAY_STOPPING : RELAY_OPEN)
                                    : r->refused ? RELAY_REFUSED
@@ -247,9 +248,9 @@ enum relay_state relay_state(struct http_call *call) {
 }
 
 bool relay_add(struct http_call *call, const char *bytes, size_t n) {
-    struct relay *r = &call->relay;
-    if (call->sink->seen != NULL) {
-        call->sink->seen(call, bytes, n);
+    struct relay *r = &call->body.relay;
+    if (call->body.sink->seen != NULL) {
+        call->body.sink->seen(call, bytes, n);
     }
     buf_append(&r->arriving, bytes, n);
     if (r->arriving.failed) {
@@ -268,14 +269,14 @@ bool relay_add(struct http_call *call, const char *bytes, size_t n) {
 }
 
 bool relay_is_full(struct http_call *call) {
-    return call->relay.arriving.size >= FULL_BYTES;
+    return call->body.relay.arriving.size >= FULL_BYTES;
 }
 
 /* The connection is suspended before anyone can see that it waits: a resume that overtakes its
  * suspend is lost by the library. */
 bool relay_wait(struct http_call *call) {
-    struct relay *r = &call->relay;
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
+    struct relay *r = &call->body.relay;
+    if (!call_suspend(call, CALL_PAUSED)) {
         return false;
     }
     lock(call);
@@ -299,7 +300,7 @@ bool relay_wait(struct http_call *call) {
 }
 
 enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call)) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     lock(call);
     const enum relay_state state = r->running   ? RELAY_STOPPING
                                    : r->refused ? RELAY_REFUSED
@@ -313,7 +314,7 @@ enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_cal
 }
 
 void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     lock(call);
     const bool goes_on = !r->running && !r->held;
     r->end = end;
@@ -330,7 +331,7 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
 }
 
 bool relay_abandon(struct http_call *call) {
-    struct relay *r = &call->relay;
+    struct relay *r = &call->body.relay;
     lock(call);
     const bool over = r->running || r->refused;
     if (r->running) {
@@ -342,7 +343,7 @@ bool relay_abandon(struct http_call *call) {
 }
 
 size_t relay_weight(const struct http_call *call) {
-    const struct relay *r = &call->relay;
+    const struct relay *r = &call->body.relay;
     return 2 * r->arriving.capacity +
            (size_t)atomic_load(&r->weight); /* the slice was such a buffer */
 }

@@ -22,7 +22,7 @@
 bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
                 const char *content_type) {
     if (call->reply.kind != REPLY_NONE) {
-        log_error("http.second_answer", log_str("request_id", call->id),
+        log_error("http.second_answer", log_str("request_id", call->request.id),
                   log_int("first", call->reply.status), log_int("second", status));
         return false;
     }
@@ -36,10 +36,10 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
 /* Counts an answer that is held until the client has taken it. Where the call has changed something
  * already there is no way back. */
 static bool hold(struct http_call *call, size_t size) {
-    if (call->match.route == NULL || !call->match.route->changes) {
-        return memory_hold(&call->server->memory, &call->reply_share, size);
+    if (call->request.match.route == NULL || !call->request.match.route->changes) {
+        return memory_hold(&call->server->memory, &call->reply.share, size);
     }
-    memory_hold_anyway(&call->server->memory, &call->reply_share, size);
+    memory_hold_anyway(&call->server->memory, &call->reply.share, size);
     return true;
 }
 
@@ -50,12 +50,12 @@ static char *shrink(char *memory, size_t size) {
 }
 
 bool http_hold(struct http_call *call, size_t bytes) {
-    return memory_hold(&call->server->memory, &call->reply_share, bytes);
+    return memory_hold(&call->server->memory, &call->reply.share, bytes);
 }
 
 bool http_may_ever_hold(const struct http_call *call, size_t bytes) {
     const uint64_t limit = (uint64_t)call->server->memory.limit;
-    return call->body_share <= limit && bytes <= limit - call->body_share;
+    return call->body.share <= limit && bytes <= limit - call->body.share;
 }
 
 void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body) {
@@ -106,11 +106,11 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
     enum problem_type type = problem->type;
     int status = problem_status(type);
     if (status == 500) {
-        log_error("http.internal", log_str("request_id", call->id),
+        log_error("http.internal", log_str("request_id", call->request.id),
                   log_str("detail", problem->detail));
     }
     struct buf text = {0};
-    problem_write(problem, call->server->settings.base_path, call->id, &text);
+    problem_write(problem, call->server->settings.base_path, call->request.id, &text);
     buf_putc(&text, '\n');
     problem_done(problem);
     size_t size = 0;
@@ -124,7 +124,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
         free(memory);
         return;
     }
-    memory_hold_anyway(&call->server->memory, &call->reply_share,
+    memory_hold_anyway(&call->server->memory, &call->reply.share,
                        size); /* what the handler held is no more */
     call->reply.problem = type;
     call->reply.memory = memory;
@@ -150,10 +150,11 @@ void http_reply_header(struct http_call *call, const char *name, const char *val
         printable = printable && ((unsigned char)*p >= ' ' || *p == '\t') && *p != 0x7f;
     }
     if (!printable || reply->n_headers == CALL_MAX_HEADERS) {
-        log_error("http.header_dropped", log_str("request_id", call->id), log_str("name", name));
+        log_error("http.header_dropped", log_str("request_id", call->request.id),
+                  log_str("name", name));
         return;
     }
-    struct reply_header h = {.name = arena_strdup(&call->arena, name),
+    struct header_field h = {.name = arena_strdup(&call->arena, name),
                              .value = arena_strdup(&call->arena, value)};
     if (h.name != NULL && h.value != NULL) {
         reply->headers[reply->n_headers++] = h;
@@ -192,9 +193,9 @@ bool reply_each_header(const struct http_call *call,
     ok = ok && each(arg, "Cache-Control", reply->cache_control);
     ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
-    ok = ok && each(arg, "X-Request-Id", call->id);
-    if (call->cross_origin != NULL) {
-        ok = ok && each(arg, "Access-Control-Allow-Origin", call->cross_origin);
+    ok = ok && each(arg, "X-Request-Id", call->request.id);
+    if (call->request.cross_origin != NULL) {
+        ok = ok && each(arg, "Access-Control-Allow-Origin", call->request.cross_origin);
         ok = ok && each(arg, "Access-Control-Expose-Headers",
                         "Allow, Discern-Refused, Discern-Rows, Discern-Unchanged, ETag, Link, "
                         "Location, Retry-After, X-Request-Id");
@@ -321,14 +322,13 @@ bool reply_queue(struct http_call *call) {
         ok = ok && library_header(response, "Connection", "close");
     }
     if (!call_is_head(call) && call->reply.kind != REPLY_STREAM) {
-        call->sent = call->reply.size;
+        call->reply.sent = call->reply.size;
     }
-    if (call->reply.kind != REPLY_STREAM || call->sink != NULL) {
+    if (call->reply.kind != REPLY_STREAM || call->body.sink != NULL) {
         body_forget(call); /* the client may take its time over the answer */
     }
-    ok = ok && connection_enter(call->connection, PHASE_SEND);
+    ok = ok && call_enter(call, CALL_SEND);
     if (ok) {
-        atomic_store(&call->stage, STAGE_SENT);
         ok = library_queue_response(call->mhd, (unsigned)call->reply.status, response) == MHD_YES;
     }
     MHD_destroy_response(response);

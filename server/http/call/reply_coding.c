@@ -16,15 +16,15 @@ static bool is_text(const char *type) {
 }
 
 enum coding reply_coding(const struct http_call *call, const char *content_type) {
-    const struct http_route *route = call->match.route;
+    const struct http_route *route = call->request.match.route;
     if (route == NULL || route->plain || !is_text(content_type)) {
         return CODING_IDENTITY;
     }
-    return coding_accepted(call->headers.accept_encoding);
+    return coding_accepted(call->request.headers.accept_encoding);
 }
 
 static bool is_read(const struct http_call *call) {
-    return call_is_head(call) || strcmp(call->method, "GET") == 0;
+    return call_is_head(call) || strcmp(call->request.method, "GET") == 0;
 }
 
 bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
@@ -75,8 +75,8 @@ static void replace(struct http_call *call, char *memory, size_t size) {
     reply->memory = memory;
     reply->bytes = memory;
     reply->size = size;
-    if (call->reply_share > 0) {
-        memory_hold_anyway(&call->server->memory, &call->reply_share, size);
+    if (call->reply.share > 0) {
+        memory_hold_anyway(&call->server->memory, &call->reply.share, size);
     }
 }
 

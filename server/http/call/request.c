@@ -14,71 +14,71 @@ struct arena *http_arena(struct http_call *call) {
 }
 
 const char *http_request_id(const struct http_call *call) {
-    return call->id;
+    return call->request.id;
 }
 
 const char *http_method(const struct http_call *call) {
-    return call->method;
+    return call->request.method;
 }
 
 const struct http_route *http_route_of(const struct http_call *call) {
-    return call->match.route;
+    return call->request.match.route;
 }
 
 const char *http_path_param(const struct http_call *call, const char *name) {
-    const char *value = router_value(&call->match, name);
+    const char *value = router_value(&call->request.match, name);
     return value != NULL ? value : "";
 }
 
 size_t http_query_count(const struct http_call *call) {
-    return call->target.n_params;
+    return call->request.target.n_params;
 }
 
 void http_query_at(const struct http_call *call, size_t i, const char **name, const char **value) {
-    *name = call->target.params[i].name;
-    *value = call->target.params[i].value;
+    *name = call->request.target.params[i].name;
+    *value = call->request.target.params[i].value;
 }
 
 const char *http_query(const struct http_call *call, const char *name) {
-    for (size_t i = 0; i < call->target.n_params; i++) {
-        if (strcmp(call->target.params[i].name, name) == 0) {
-            return call->target.params[i].value;
+    for (size_t i = 0; i < call->request.target.n_params; i++) {
+        if (strcmp(call->request.target.params[i].name, name) == 0) {
+            return call->request.target.params[i].value;
         }
     }
     return NULL;
 }
 
 const char *http_header(const struct http_call *call, const char *name) {
-    for (size_t i = 0; i < call->n_kept; i++) {
-        if (strcasecmp(call->kept_headers[i].name, name) == 0) {
-            return call->kept_headers[i].value;
+    for (size_t i = 0; i < call->request.n_kept; i++) {
+        if (strcasecmp(call->request.kept[i].name, name) == 0) {
+            return call->request.kept[i].value;
         }
     }
-    if (call->kept_headers != NULL) {
+    if (call->request.kept != NULL) {
         return NULL;
     }
     return MHD_lookup_connection_value(call->mhd, MHD_HEADER_KIND, name);
 }
 
 const char *http_client_address(const struct http_call *call) {
-    return call->client;
+    return call->request.client;
 }
 
 const char *http_body_bytes(const struct http_call *call, size_t *size) {
-    *size = call->body.size;
-    return call->body.data != NULL ? call->body.data : "";
+    *size = call->body.bytes.size;
+    return call->body.bytes.data != NULL ? call->body.bytes.data : "";
 }
 
 const char *http_content_type(const struct http_call *call) {
-    return call->content_type;
+    return call->request.content_type;
 }
 
 void http_set_state(struct http_call *call, void *state) {
-    call->state = state;
+    call->handler_state = state;
 }
 
 void *http_state(const struct http_call *call) {
-    return call->state;
+    return call->handler_state;
 }
 
 void http_on_done(struct http_call *call, void (*done)(void *state)) {

@@ -107,7 +107,7 @@ static void take_fresh(struct stream *s) {
 
 /* The job. */
 static void stream_fill(struct http_call *call) {
-    struct stream *s = call->stream;
+    struct stream *s = call->reply.stream;
     struct watchers *w = &call->server->watchers;
     uint64_t seen = watchers_pokes(w);
     int64_t now = clock_monotonic_ns();
@@ -120,7 +120,7 @@ static void stream_fill(struct http_call *call) {
     if (s->fresh.size > 0) {
         take_fresh(s);
     }
-    memory_hold_anyway(&call->server->memory, &call->reply_share,
+    memory_hold_anyway(&call->server->memory, &call->reply.share,
                        s->ready.capacity + s->fresh.capacity +
                            (s->encoder != NULL ? ENCODER_BYTES : 0));
     bool wait = s->state == HTTP_STREAM_WAIT && !s->abandoned;
@@ -140,7 +140,7 @@ static void stream_fill(struct http_call *call) {
         call_push(call, stream_fill);
     } else if (wait) {
         s->until_ns = now + s->wait_ns;
-        call->job_run = stream_fill;
+        call->work.run = stream_fill;
         watchers_add(w, call, seen, s->until_ns);
     } else {
         call_unref(call);
@@ -167,9 +167,9 @@ static size_t take_ready(struct stream *s, char *out, size_t most) {
 static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most) {
     (void)position;
     struct http_call *call = cls;
-    struct stream *s = call->stream;
-    if (connection_phase(call->connection) == PHASE_WORK) {
-        (void)connection_enter(call->connection, PHASE_SEND);
+    struct stream *s = call->reply.stream;
+    if (call_state(call) == CALL_STARVED) {
+        (void)call_enter(call, CALL_SEND);
     }
     (void)pthread_mutex_lock(&s->lock);
     ssize_t result = (ssize_t)take_ready(s, out, most);
@@ -178,7 +178,7 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most)
     } else if (result == 0 && s->state == HTTP_STREAM_ABORT) {
         result = MHD_CONTENT_READER_END_WITH_ERROR;
     } else if (result == 0) { /* suspended under the lock, so that the job cannot resume before */
-        s->starved = connection_enter(call->connection, PHASE_WORK) && call_suspend(call);
+        s->starved = call_suspend(call, CALL_STARVED);
         result = s->starved ? 0 : MHD_CONTENT_READER_END_WITH_ERROR;
     }
     bool refill =
@@ -189,7 +189,7 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most)
         start_filling(call);
     }
     if (result > 0) {
-        call->sent += (uint64_t)result;
+        call->reply.sent += (uint64_t)result;
         atomic_fetch_add_explicit(&call->connection->handed, (uint64_t)result,
                                   memory_order_relaxed);
     }
@@ -203,7 +203,7 @@ struct MHD_Response *stream_response(struct http_call *call) {
 }
 
 void stream_abandon(struct http_call *call) {
-    struct stream *s = call->stream;
+    struct stream *s = call->reply.stream;
     if (s == NULL) {
         return;
     }
@@ -255,7 +255,7 @@ static void stream_begin(struct http_call *call, int status, const char *content
         return;
     }
     call->reply.length = length;
-    call->stream = s;
+    call->reply.stream = s;
 }
 
 void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,

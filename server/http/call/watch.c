@@ -20,13 +20,13 @@ static struct http_call *take_due(struct watchers *w, bool all, int64_t now, int
     struct http_call **link = &w->first;
     while (*link != NULL) {
         struct http_call *call = *link;
-        if (all || call->watch_deadline_ns <= now) {
-            *link = call->watch_next;
-            call->watch_next = due;
+        if (all || call->work.deadline_ns <= now) {
+            *link = call->work.next;
+            call->work.next = due;
             due = call;
         } else {
-            *next = call->watch_deadline_ns < *next ? call->watch_deadline_ns : *next;
-            link = &call->watch_next;
+            *next = call->work.deadline_ns < *next ? call->work.deadline_ns : *next;
+            link = &call->work.next;
         }
     }
     return due;
@@ -66,8 +66,8 @@ static void *watchers_main(void *arg) {
         (void)pthread_mutex_unlock(&w->lock);
         while (due != NULL) {
             struct http_call *call = due;
-            due = call->watch_next;
-            pool_push(&server->pool, &call->job);
+            due = call->work.next;
+            pool_push(&server->pool, &call->work.job);
         }
         (void)pthread_mutex_lock(&w->lock);
     }
@@ -118,7 +118,7 @@ void watchers_done(struct watchers *w) {
         w->first !=
         NULL) { /* none, once every connection is closed, but for streams whose client had left */
         struct http_call *call = w->first;
-        w->first = call->watch_next;
+        w->first = call->work.next;
         call_unref(call);
     }
     (void)pthread_cond_destroy(&w->wake);
@@ -137,8 +137,8 @@ void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int
     (void)pthread_mutex_lock(&w->lock);
     /* What changed since the last check began would otherwise be missed; a poke that is not served
      * yet will find the call in the list. */
-    call->watch_deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
-    call->watch_next = w->first;
+    call->work.deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
+    call->work.next = w->first;
     w->first = call;
     w->added = true;
     (void)pthread_cond_signal(&w->wake);
@@ -150,20 +150,20 @@ void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int
 void watch_begin(struct http_call *call) {
     struct watchers *w = &call->server->watchers;
     uint64_t seen = watchers_pokes(w);
-    bool last = clock_monotonic_ns() >= call->watch_until_ns ||
+    bool last = clock_monotonic_ns() >= call->work.until_ns ||
                 atomic_load(&call->server->draining) || call_is_head(call) || http_gone(call);
-    if (call->check(call, last) || last) {
+    if (call->work.check(call, last) || last) {
         call_answer(
             call); /* a check that gave no answer though it was the last becomes a 500 there */
         return;
     }
-    call->job_run = watch_begin;
-    watchers_add(w, call, seen, call->watch_until_ns);
+    call->work.run = watch_begin;
+    watchers_add(w, call, seen, call->work.until_ns);
 }
 
 void http_watch(struct http_call *call, double seconds,
                 bool (*check)(struct http_call *call, bool last)) {
-    call->check = check;
+    call->work.check = check;
     double most = seconds > 0 ? (seconds < 1e9 ? seconds : 1e9) : 0;
-    call->watch_until_ns = clock_monotonic_ns() + (int64_t)(most * 1e9);
+    call->work.until_ns = clock_monotonic_ns() + (int64_t)(most * 1e9);
 }

@@ -98,7 +98,7 @@ static bool rightmost_foreign(const struct http_call *call, const char *list, bo
 }
 
 void forwarded_client(struct http_call *call) {
-    const struct headers *h = &call->headers;
+    const struct headers *h = &call->request.headers;
     if (!call->connection->trusted || h->n_forwarding == 0) {
         return;
     }
@@ -119,8 +119,8 @@ void forwarded_client(struct http_call *call) {
     if (copy == NULL) {
         return;
     }
-    call->client = copy;
-    call->client_address = client;
+    call->request.client = copy;
+    call->request.client_address = client;
 }
 
 /* The first element of X-Forwarded-…, or that key of the first element of Forwarded. */
@@ -133,7 +133,8 @@ static const char *said(struct http_call *call, const char *x_header, const char
     if (x_header != NULL && element(x_header, &text, &n) != NULL) {
         return arena_strndup(&call->arena, text, n);
     }
-    if (call->headers.forwarded != NULL && element(call->headers.forwarded, &text, &n) != NULL &&
+    if (call->request.headers.forwarded != NULL &&
+        element(call->request.headers.forwarded, &text, &n) != NULL &&
         pair(text, n, key, &text, &n)) {
         return arena_strndup(&call->arena, text, n);
     }
@@ -141,14 +142,15 @@ static const char *said(struct http_call *call, const char *x_header, const char
 }
 
 const char *forwarded_scheme(struct http_call *call) {
-    const char *scheme = said(call, call->headers.x_forwarded_proto, "proto");
+    const char *scheme = said(call, call->request.headers.x_forwarded_proto, "proto");
     return scheme != NULL && strcasecmp(scheme, "https") == 0 ? "https" : "http";
 }
 
 const char *forwarded_host(struct http_call *call) {
-    const char *host = said(call, call->headers.x_forwarded_host, "host");
+    const char *host = said(call, call->request.headers.x_forwarded_host, "host");
     if (host != NULL && host[0] != '\0') {
         return host;
     }
-    return call->target.authority != NULL ? call->target.authority : call->headers.host;
+    return call->request.target.authority != NULL ? call->request.target.authority
+                                                  : call->request.headers.host;
 }

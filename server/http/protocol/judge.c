@@ -40,17 +40,17 @@ static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
 }
 
 void judge_id(struct http_call *call) {
-    const char *id = call->headers.request_id;
+    const char *id = call->request.headers.request_id;
     if (id != NULL && id_is_sane(id)) {
-        memcpy(call->id, id, strlen(id) + 1);
+        memcpy(call->request.id, id, strlen(id) + 1);
     } else {
-        make_id(call->io, call->id);
+        make_id(call->io, call->request.id);
     }
 }
 
 /* "text/CSV; charset=utf-8" → "text/csv"; what curl says when told nothing → "". */
 static void take_content_type(struct http_call *call) {
-    const char *type = call->headers.content_type;
+    const char *type = call->request.headers.content_type;
     if (type == NULL) {
         return;
     }
@@ -65,12 +65,12 @@ static void take_content_type(struct http_call *call) {
     }
     if (strcmp(lower, "application/x-www-form-urlencoded") != 0 &&
         strcmp(lower, "application/octet-stream") != 0) {
-        call->content_type = lower;
+        call->request.content_type = lower;
     }
 }
 
 static bool check_size(const struct http_call *call, const char *method, struct problem *problem) {
-    size_t size = strlen(method) + call->target.raw_size + sizeof " HTTP/1.1\r\n";
+    size_t size = strlen(method) + call->request.target.raw_size + sizeof " HTTP/1.1\r\n";
     if (size > TARGET_MAX_LINE) {
         return problem_set(problem, PROBLEM_URI_TOO_LONG,
                            "the request line has %zu bytes, more than %d", size, TARGET_MAX_LINE);
@@ -80,11 +80,11 @@ static bool check_size(const struct http_call *call, const char *method, struct 
 
 static size_t base_segments(const struct http_call *call) {
     const struct target *base = &call->server->base;
-    if (base->n_segments == 0 || call->target.n_segments <= base->n_segments) {
+    if (base->n_segments == 0 || call->request.target.n_segments <= base->n_segments) {
         return 0;
     }
     for (size_t i = 0; i < base->n_segments; i++) {
-        if (strcmp(base->segments[i], call->target.segments[i]) != 0) {
+        if (strcmp(base->segments[i], call->request.target.segments[i]) != 0) {
             return 0;
         }
     }
@@ -97,28 +97,30 @@ static bool check_address(struct http_call *call, struct problem *problem) {
     struct http_server *server = call->server;
     int64_t limit = server->settings.max_connections_per_address;
     if (limit <= 0 || !call->connection->trusted ||
-        address_rules_match(&server->trusted, &call->client_address)) {
+        address_rules_match(&server->trusted, &call->request.client_address)) {
         return true;
     }
-    call->client_counted = address_counts_enter(&server->per_address, &call->client_address, limit);
-    if (call->client_counted) {
+    call->request.client_counted =
+        address_counts_enter(&server->per_address, &call->request.client_address, limit);
+    if (call->request.client_counted) {
         return true;
     }
     metric_add(server->metrics.refused_address, 1);
     return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
-                       "%s has %lld connections open, the most one address may have", call->client,
-                       (long long)limit);
+                       "%s has %lld connections open, the most one address may have",
+                       call->request.client, (long long)limit);
 }
 
 static bool check_request(struct http_call *call, const char *method, struct problem *problem) {
-    if (!check_size(call, method, problem) || !headers_check_limits(&call->headers, problem)) {
+    if (!check_size(call, method, problem) ||
+        !headers_check_limits(&call->request.headers, problem)) {
         return false;
     }
     if (!router_method_known(method)) {
         return problem_set(problem, PROBLEM_NOT_IMPLEMENTED,
                            "the method \"%.40s\" is not known here", method);
     }
-    if (!target_parse_path(&call->target, &call->arena, problem)) {
+    if (!target_parse_path(&call->request.target, &call->arena, problem)) {
         return false;
     }
     return origin_check_host(call, problem) && origin_check(call, problem) &&
@@ -127,7 +129,7 @@ static bool check_request(struct http_call *call, const char *method, struct pro
 
 static void answer_options(struct http_call *call, const char *allow) {
     http_reply_header(call, "Allow", allow);
-    if (call->cross_origin != NULL && call->headers.preflight != NULL) {
+    if (call->request.cross_origin != NULL && call->request.headers.preflight != NULL) {
         http_reply_header(call, "Access-Control-Allow-Methods", allow);
         http_reply_header(
             call, "Access-Control-Allow-Headers",
@@ -137,10 +139,10 @@ static void answer_options(struct http_call *call, const char *allow) {
     http_reply_empty(call, 204);
 }
 
-/* true: call->match.route serves it. false: answered. */
+/* true: call->request.match.route serves it. false: answered. */
 static bool route(struct http_call *call, struct problem *problem) {
-    bool options = strcmp(call->method, "OPTIONS") == 0;
-    if (call->target.asterisk) {
+    bool options = strcmp(call->request.method, "OPTIONS") == 0;
+    if (call->request.target.asterisk) {
         if (options) {
             answer_options(call, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         } else {
@@ -149,38 +151,40 @@ static bool route(struct http_call *call, struct problem *problem) {
         }
         return false;
     }
-    call->base_segments = base_segments(call);
-    if (!router_match(call->server->router, call->method, &call->target, call->base_segments,
-                      &call->arena, &call->match)) {
+    if (!router_match(call->server->router, call->request.method, &call->request.target,
+                      base_segments(call), &call->arena, &call->request.match)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
     }
-    if (!call->match.known_path) {
+    if (!call->request.match.known_path) {
         return problem_set(problem, PROBLEM_NOT_FOUND, "there is no route \"%.*s\"",
-                           (int)(call->target.path_size < 200 ? call->target.path_size : 200),
-                           call->target.raw + call->target.path_at);
+                           (int)(call->request.target.path_size < 200
+                                     ? call->request.target.path_size
+                                     : 200),
+                           call->request.target.raw + call->request.target.path_at);
     }
     if (options) {
-        answer_options(call, call->match.allow);
+        answer_options(call, call->request.match.allow);
         return false;
     }
-    if (call->match.route == NULL) {
-        http_reply_header(call, "Allow", call->match.allow);
+    if (call->request.match.route == NULL) {
+        http_reply_header(call, "Allow", call->request.match.allow);
         return problem_set(problem, PROBLEM_METHOD_NOT_ALLOWED, "%s is not allowed here, only %s",
-                           call->method, call->match.allow);
+                           call->request.method, call->request.match.allow);
     }
-    return target_parse_query(&call->target, &call->arena, problem);
+    return target_parse_query(&call->request.target, &call->arena, problem);
 }
 
 enum judgement judge_request(struct http_call *call, const char *url, const char *method,
                              const char *version) {
     struct problem problem = {0};
     size_t n = strlen(method);
-    n = n < sizeof call->method ? n : sizeof call->method - 1;
-    memcpy(call->method, method, n);
-    call->method[n] = '\0';
-    headers_read(&call->headers, call->mhd, method, url, call->target.raw_size, version);
+    n = n < sizeof call->request.method ? n : sizeof call->request.method - 1;
+    memcpy(call->request.method, method, n);
+    call->request.method[n] = '\0';
+    headers_read(&call->request.headers, call->mhd, method, url, call->request.target.raw_size,
+                 version);
     judge_id(call);
-    if (!headers_check_framing(&call->headers, &problem)) {
+    if (!headers_check_framing(&call->request.headers, &problem)) {
         http_reply_problem(call, &problem);
         return JUDGE_CLOSE;
     }

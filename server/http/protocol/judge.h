@@ -6,7 +6,7 @@
 #include "http/call/call.h"
 
 enum judgement {
-    JUDGE_PASS,   /* call->match.route serves it */
+    JUDGE_PASS,   /* call->request.match.route serves it */
     JUDGE_ANSWER, /* the answer is filled already (a refusal, OPTIONS) */
     JUDGE_CLOSE   /* the answer is filled, and the connection cannot be trusted any further */
 };
@@ -14,7 +14,7 @@ enum judgement {
  * alone. */
 enum judgement judge_request(struct http_call *call, const char *url, const char *method,
                              const char *version);
-/* Sets call->id: the client's X-Request-Id if it is sane, a new one otherwise. */
+/* Sets call->request.id: the client's X-Request-Id if it is sane, a new one otherwise. */
 void judge_id(struct http_call *call);
 
 #endif

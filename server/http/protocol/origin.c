@@ -124,7 +124,8 @@ static bool is_local_end(const struct http_call *call, const struct address *lit
 
 bool origin_check_host(const struct http_call *call, struct problem *problem) {
     const struct http_server *server = call->server;
-    const char *host = call->target.authority != NULL ? call->target.authority : call->headers.host;
+    const char *host = call->request.target.authority != NULL ? call->request.target.authority
+                                                              : call->request.headers.host;
     if (!server->settings.check_host || host == NULL) { /* no browser leaves Host out */
         return true;
     }
@@ -208,20 +209,21 @@ static bool is_allowed(const struct http_server *server, const char *origin) {
 }
 
 bool origin_check(struct http_call *call, struct problem *problem) {
-    const char *origin = call->headers.origin;
+    const char *origin = call->request.headers.origin;
     if (origin == NULL) {
         return true;
     }
     if (is_allowed(call->server, origin)) {
-        call->cross_origin = origin;
+        call->request.cross_origin = origin;
         return true;
     }
-    bool safe = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0 ||
-                strcmp(call->method, "OPTIONS") == 0;
+    bool safe = strcmp(call->request.method, "GET") == 0 ||
+                strcmp(call->request.method, "HEAD") == 0 ||
+                strcmp(call->request.method, "OPTIONS") == 0;
     if (safe || is_own(call, origin)) {
         return true;
     }
     return problem_set(problem, PROBLEM_CROSS_ORIGIN,
                        "a page of \"%.200s\" sent this %s; --allow-origin allows it", origin,
-                       call->method);
+                       call->request.method);
 }
