@@ -6,20 +6,21 @@
 #include <string.h>
 
 enum {
-    LONGEST = 32, /* number of letters that are compared */
-    SHORTEST = 3  /* minimum length of a matching prefix, and of a word that is compared for typing
+    MAX_LETTERS = 32, /* number of letters that are compared */
+    MIN_LETTERS =
+        3 /* minimum length of a matching prefix, and of a word that is compared for typing
                    * errors */
 };
 
 struct letters {
-    char text[LONGEST + 1];
+    char text[MAX_LETTERS + 1];
     size_t n;
 };
 
-/* Returns the first LONGEST ASCII letters and digits of a word, in lower case. */
+/* Returns the first MAX_LETTERS ASCII letters and digits of a word, in lower case. */
 static struct letters letters_of(const char *word) {
     struct letters out = {.n = 0};
-    for (; *word != '\0' && out.n < LONGEST; word++) {
+    for (; *word != '\0' && out.n < MAX_LETTERS; word++) {
         const bool large = *word >= 'A' && *word <= 'Z';
         if (large || (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9')) {
             out.text[out.n++] = (char)(large ? *word - 'A' + 'a' : *word);
@@ -30,7 +31,7 @@ static struct letters letters_of(const char *word) {
 }
 
 static bool begins(const struct letters *whole, const struct letters *beginning) {
-    return beginning->n >= SHORTEST && beginning->n <= whole->n &&
+    return beginning->n >= MIN_LETTERS && beginning->n <= whole->n &&
            memcmp(whole->text, beginning->text, beginning->n) == 0;
 }
 
@@ -41,7 +42,7 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
     if (a->n > b->n) {
         return is_slip(b, a);
     }
-    if (a->n < SHORTEST || b->n - a->n > 1) {
+    if (a->n < MIN_LETTERS || b->n - a->n > 1) {
         return false;
     }
     while (same < a->n && a->text[same] == b->text[same]) {
@@ -56,14 +57,14 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
                          a->text[same + 1] == b->text[same]);
 }
 
-/* Returns the similarity: 3 × LONGEST for equal letters, 2 × LONGEST for one typing error, the
- * length of the shorter word if it is a prefix of the other, otherwise 0. */
+/* Returns the similarity: 3 × MAX_LETTERS if all letters are equal, 2 × MAX_LETTERS for one typing
+ * error, the length of the shorter word if it is a prefix of the other word, otherwise 0. */
 static size_t similarity(const struct letters *choice, const struct letters *given) {
     if (strcmp(choice->text, given->text) == 0) {
-        return 3 * LONGEST;
+        return 3 * MAX_LETTERS;
     }
     if (is_slip(choice, given)) {
-        return 2 * LONGEST;
+        return 2 * MAX_LETTERS;
     }
     return begins(choice, given) ? given->n : begins(given, choice) ? choice->n : 0;
 }

@@ -50,7 +50,7 @@ static void scorer_layout(dni_layout *layout, const void *shape, void *out) {
 /* ---- scorer ---- */
 static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
     memset(scores, 0, m->n_scores * sizeof *scores);
-    return dn_decision_class_scores(m->decision, m->classes.shown.n, scores, class_scores);
+    return dn_decision_class_scores(m->decision, m->classes.view.n, scores, class_scores);
 }
 
 /* Allocates and initializes everything except the metrics. `raw`: the rows are raw, not encoded. */
@@ -62,7 +62,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
                                                                          n_slots),
                                        .n_coupling = dni_probabilities_work(m),
                                        .n_scores = m->n_scores,
-                                       .n_classes = m->classes.shown.n};
+                                       .n_classes = m->classes.view.n};
     *t = (struct scorer){.model = m,
                          .run = run,
                          .n_classes = shape.n_classes,
@@ -177,7 +177,7 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
             return status;
         }
         for (size_t i = 0; i < n; i++) {
-            if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores)) {
+            if (!dni_model_scores_valid(t->model, t->scores + i * t->n_scores)) {
                 return dn_error_set(
                     err, DN_ERR_DATA,
                     "a row has values so large that its scores leave the finite numbers");

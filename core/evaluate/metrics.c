@@ -14,8 +14,8 @@
 
 #define LN_2 0.69314718055994530941723212145818
 
-/* Maximum number of points of a curve for K classes: ALL_POINTS / K, at least LEAST_POINTS. */
-enum { ALL_POINTS = 4000, LEAST_POINTS = 12 };
+/* Maximum number of points of a curve for K classes: MAX_TOTAL_POINTS / K, at least MIN_POINTS. */
+enum { MAX_TOTAL_POINTS = 4000, MIN_POINTS = 12 };
 
 struct bin {
     double weight, confidence,
@@ -24,7 +24,7 @@ struct bin {
 };
 
 struct metrics {
-    dn_metrics shown; /* first member, so that a dn_metrics * can be cast to struct metrics * */
+    dn_metrics base; /* first member, so that a dn_metrics * can be cast to struct metrics * */
     dn_metrics_options options;
     double added;                    /* number of rows added so far, including rows with weight 0 */
     bool misused;                    /* rows that contradict the options were added */
@@ -83,7 +83,7 @@ static void prepare_ranking(struct metrics *m) {
         return;
     }
     if (dni_ranking_init(&m->ranking, &m->options, &why) != DN_OK) {
-        (void)snprintf(m->shown.warning, sizeof m->shown.warning,
+        (void)snprintf(m->base.warning, sizeof m->base.warning,
                        "roc_auc and average_precision are not computed: %.400s", why.message);
     }
 }
@@ -104,7 +104,7 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
     if (m == NULL || per_class == NULL ||
-        (options->curves && !curves_new(options, &m->shown.curves))) {
+        (options->curves && !curves_new(options, &m->base.curves))) {
         free(m);
         free(per_class);
         dn_error_set(err, DN_ERR_MEMORY,
@@ -113,12 +113,12 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
         return DN_ERR_MEMORY;
     }
     m->options = *options;
-    m->shown.n_classes = n_classes;
-    m->shown.confusion = m->cells;
+    m->base.n_classes = n_classes;
+    m->base.confusion = m->cells;
     m->ambiguous = m->cells + n_classes * n_classes;
-    m->shown.per_class = per_class;
+    m->base.per_class = per_class;
     prepare_ranking(m);
-    *out = &m->shown;
+    *out = &m->base;
     return DN_OK;
 }
 
@@ -135,7 +135,7 @@ void dn_metrics_free(dn_metrics *metrics) {
 /* ---- sums ---- */
 /* Adds one row with probabilities p [K] and weight v. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
-    size_t K = m->shown.n_classes, top = 0;
+    size_t K = m->base.n_classes, top = 0;
     double own = p[truth], brier = 0;
     own = own < 1e-15 ? 1e-15 : own > 1 - 1e-15 ? 1 - 1e-15 : own;
     m->log_loss -= v * log(own);
@@ -159,7 +159,7 @@ static void add_probabilities(struct metrics *m, size_t truth, const double *p, 
 /* Adds one row with class scores [K] and weight v. */
 static void add_margin(struct metrics *m, size_t truth, const double *scores, double v) {
     double other = -(double)INFINITY;
-    for (size_t k = 0; k < m->shown.n_classes; k++) {
+    for (size_t k = 0; k < m->base.n_classes; k++) {
         if (k != truth && !(scores[k] <= other)) {
             other = scores[k];
         }
@@ -173,7 +173,7 @@ static void add_margin(struct metrics *m, size_t truth, const double *scores, do
 static void add_rank(struct metrics *m, size_t truth, const double *p, const double *scores,
                      double v) {
     double g;
-    if (m->shown.n_classes > 2) {
+    if (m->base.n_classes > 2) {
         dni_ranking_add(&m->ranking, truth, v, p != NULL ? p : scores);
     } else {
         g = scores != NULL ? scores[1] - scores[0] : p == NULL ? (double)NAN : p[1];
@@ -271,26 +271,26 @@ static double gorodkin(const struct correlation *c, double total, double ambiguo
 }
 
 static void finish_classes(struct metrics *m) {
-    dn_metrics *shown = &m->shown;
-    size_t K = shown->n_classes;
+    dn_metrics *base = &m->base;
+    size_t K = base->n_classes;
     struct mean precision = {0}, recall = {0}, f1 = {0},
                 present = {0}; /* `present`: recall of the classes that have rows */
     struct correlation c = {0};
     double wrong = 0;
     for (size_t k = 0; k < K; k++) {
-        double hit = shown->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
+        double hit = base->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
         wrong += m->ambiguous[k];
-        shown->ambiguous += m->ambiguous[k];
+        base->ambiguous += m->ambiguous[k];
         for (size_t l = 0; l < K; l++) {
-            truth += shown->confusion[k * K + l];
-            predicted += shown->confusion[l * K + k];
-            wrong += l == k ? 0 : shown->confusion[k * K + l];
+            truth += base->confusion[k * K + l];
+            predicted += base->confusion[l * K + k];
+            wrong += l == k ? 0 : base->confusion[k * K + l];
         }
         c.right += hit;
         c.product += truth * predicted;
-        c.predicted += predicted * (shown->weight - predicted);
-        c.truth += truth * (shown->weight - truth);
-        dn_class_metrics *own = &shown->per_class[k];
+        c.predicted += predicted * (base->weight - predicted);
+        c.truth += truth * (base->weight - truth);
+        dn_class_metrics *own = &base->per_class[k];
         *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth),
                                   ratio(2 * hit, truth + predicted), truth};
         if (truth > 0) {
@@ -303,48 +303,48 @@ static void finish_classes(struct metrics *m) {
         take(&recall, own->recall, truth);
         take(&f1, own->f1, truth);
     }
-    shown->accuracy = ratio(c.right, shown->weight);
-    shown->error = ratio(wrong, shown->weight);
-    shown->balanced_accuracy = ratio(present.sum, present.count);
-    shown->mcc = K == 2 && shown->ambiguous == 0 ? matthews(shown->confusion)
-                                                 : gorodkin(&c, shown->weight, shown->ambiguous);
-    shown->macro =
+    base->accuracy = ratio(c.right, base->weight);
+    base->error = ratio(wrong, base->weight);
+    base->balanced_accuracy = ratio(present.sum, present.count);
+    base->mcc = K == 2 && base->ambiguous == 0 ? matthews(base->confusion)
+                                               : gorodkin(&c, base->weight, base->ambiguous);
+    base->macro =
         (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count),
-                           ratio(f1.sum, f1.count), shown->weight};
-    shown->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight),
-                                         ratio(recall.weighted, recall.weight),
-                                         ratio(f1.weighted, f1.weight), shown->weight};
+                           ratio(f1.sum, f1.count), base->weight};
+    base->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight),
+                                        ratio(recall.weighted, recall.weight),
+                                        ratio(f1.weighted, f1.weight), base->weight};
 }
 
 static void finish_calibration(struct metrics *m) {
-    dn_metrics *shown = &m->shown;
+    dn_metrics *base = &m->base;
     double ece = 0;
     for (size_t b = 0; b < DN_CALIBRATION_BINS; b++) {
         const struct bin *bin = &m->bins[b];
         ece += fabs(bin->right - bin->confidence);
-        if (shown->curves != NULL) {
-            shown->curves->calibration[b] =
+        if (base->curves != NULL) {
+            base->curves->calibration[b] =
                 (dn_calibration_bin){(double)b / DN_CALIBRATION_BINS,
                                      (double)(b + 1) / DN_CALIBRATION_BINS, bin->weight,
                                      ratio(bin->confidence, bin->weight),
                                      ratio(bin->right, bin->weight)};
         }
     }
-    shown->ece = m->options.probabilities ? ratio(ece, shown->weight) : (double)NAN;
+    base->ece = m->options.probabilities ? ratio(ece, base->weight) : (double)NAN;
 }
 
 static dn_status finish_ranks(struct metrics *m, dn_error *err) {
-    dn_metrics *shown = &m->shown;
-    size_t most = ALL_POINTS / shown->n_classes;
-    most = most > DN_CURVE_POINTS ? DN_CURVE_POINTS : most < LEAST_POINTS ? LEAST_POINTS : most;
-    shown->roc_auc = shown->average_precision = (double)NAN;
+    dn_metrics *base = &m->base;
+    size_t most = MAX_TOTAL_POINTS / base->n_classes;
+    most = most > DN_CURVE_POINTS ? DN_CURVE_POINTS : most < MIN_POINTS ? MIN_POINTS : most;
+    base->roc_auc = base->average_precision = (double)NAN;
     dn_status status = DN_OK;
     if (m->ranking.broken) {
-        (void)snprintf(shown->warning, sizeof shown->warning,
+        (void)snprintf(base->warning, sizeof base->warning,
                        "roc_auc and average_precision are not computed: a score is not a number");
     } else if (m->ranking.memory != NULL) {
-        status = dni_ranking_finish(&m->ranking, most, shown->curves, &shown->roc_auc,
-                                    &shown->average_precision, err);
+        status = dni_ranking_finish(&m->ranking, most, base->curves, &base->roc_auc,
+                                    &base->average_precision, err);
     }
     dni_ranking_done(&m->ranking);
     return status;

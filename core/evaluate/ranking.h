@@ -29,12 +29,11 @@ void dni_ranking_done(dni_ranking *ranking);
 void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const double *scores);
 /* Sorts the columns and computes the means of the areas over the classes where they are defined.
  *
- *   curves  NULL: not computed. Otherwise n_curves = n_columns; receives at most most_points points
+ *   curves  NULL: not computed. Otherwise n_curves = n_columns; receives at most max_points points
  *           for each curve, allocated by malloc
  *
  * DN_ERR_STOPPED, DN_ERR_TIME, DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_ranking_finish(dni_ranking *ranking, size_t most_points,
-                                         dn_curves *curves, double *out_roc, double *out_precision,
-                                         dn_error *err);
+DN_MUST_USE dn_status dni_ranking_finish(dni_ranking *ranking, size_t max_points, dn_curves *curves,
+                                         double *out_roc, double *out_precision, dn_error *err);
 
 #endif

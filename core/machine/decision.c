@@ -1,12 +1,13 @@
 /* Decision rules among K classes. */
 #include <discern/decision.h>
 
+#include "machine/decision_pairs.h"
 #include "machine/probability.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool pairwise(dn_decision decision, size_t K) {
+bool dni_decision_is_pairwise(dn_decision decision, size_t K) {
     return K > 2 &&
            (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT);
 }
@@ -19,7 +20,7 @@ size_t dn_decision_n_machines(dn_decision decision, size_t K) {
     if (native(decision, K)) {
         return 1;
     }
-    if (pairwise(decision, K)) {
+    if (dni_decision_is_pairwise(decision, K)) {
         return K > UINT32_MAX ? SIZE_MAX : K * (K - 1) / 2;
     }
     return decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT ? K - 1 : K;
@@ -39,7 +40,7 @@ void dn_decision_machine(dn_decision decision, size_t K, size_t i, size_t *out_n
     if (native(decision, K)) {
         return;
     }
-    if (!pairwise(decision, K)) {
+    if (!dni_decision_is_pairwise(decision, K)) {
         *out_positive = i;
         return;
     }
@@ -62,12 +63,10 @@ static size_t greatest(const double *scores, size_t n) {
     return best;
 }
 
-/* Returns g_kj, the score of class k against class j. `scores` has a score for each pair i < j; a
- * positive score favours class j. */
+/* Returns g_kj, the score of class k against class j. */
 static double pair_score(const double *scores, size_t K, size_t k, size_t j) {
-    const size_t low = k < j ? k : j, high = k < j ? j : k;
-    const double g = scores[low * (2 * K - low - 1) / 2 + (high - low - 1)];
-    return k == high ? g : -g;
+    const double g = scores[dni_pair_index(K, k, j)];
+    return k > j ? g : -g;
 }
 
 /* Returns the number of pairs that class k wins and sets *out_sum to Σ_j g_kj. A score of 0 chooses
@@ -155,14 +154,14 @@ size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scor
         candidates[label] = true;
         return 1;
     }
-    for (size_t k = 0; pairwise(decision, K) && k < K; k++) {
+    for (size_t k = 0; dni_decision_is_pairwise(decision, K) && k < K; k++) {
         size_t won = votes(scores, K, k, &sum);
         max_won = won > max_won ? won : max_won;
     }
     size_t n_scores = dn_decision_n_scores(decision, K);
     for (size_t k = 0; k < K; k++) {
-        candidates[k] = pairwise(decision, K) ? votes(scores, K, k, &sum) == max_won
-                                              : k < n_scores && scores[k] > 0;
+        candidates[k] = dni_decision_is_pairwise(decision, K) ? votes(scores, K, k, &sum) == max_won
+                                                              : k < n_scores && scores[k] > 0;
         n += candidates[k];
     }
     for (size_t k = 0; n == 0 && k < K; k++) {
@@ -177,7 +176,7 @@ bool dn_decision_has_probabilities(dn_decision decision, size_t K) {
 }
 
 size_t dn_decision_work(dn_decision decision, size_t K) {
-    return pairwise(decision, K) ? dni_coupling_work(K) : 0;
+    return dni_decision_is_pairwise(decision, K) ? dni_coupling_work(K) : 0;
 }
 
 /* p_i ← σ(g_i)/Σ_j σ(g_j). If all scores are below −30, σ(g) ≈ exp(g), and the softmax of the
@@ -205,7 +204,7 @@ void dn_decision_probabilities(dn_decision decision, size_t K, const double *sco
         dni_sigmoid(scores[0], p);
     } else if (decision == DN_DECISION_NATIVE) {
         dni_softmax(scores, K, p);
-    } else if (pairwise(decision, K)) {
+    } else if (dni_decision_is_pairwise(decision, K)) {
         dni_coupling(scores, K, p, work);
     } else {
         rest_probabilities(scores, K, p);
@@ -220,7 +219,7 @@ bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scor
         return true;
     }
     if (dn_decision_n_scores(decision, K) != K ||
-        pairwise(decision, K)) { /* for K = 3 there are also three pairs */
+        dni_decision_is_pairwise(decision, K)) { /* for K = 3 there are also three pairs */
         return false;
     }
     memcpy(m, scores, K * sizeof *m);

@@ -37,7 +37,7 @@ void dni_calibration_free(dn_calibration *calibration) {
     free(calibration);
 }
 
-dn_status dni_calibrator_room(dn_calibrator *calibrator, size_t n, dn_error *err) {
+dn_status dni_calibrator_resize(dn_calibrator *calibrator, size_t n, dn_error *err) {
     double *score = malloc((2 * n + 1) * sizeof *score);
     if (score == NULL) {
         return no_memory(err);
@@ -100,12 +100,12 @@ void dni_calibration_apply(const dn_calibration *calibration, const double *scor
 }
 
 size_t dni_probabilities_work(const dn_model *m) {
-    return dn_decision_work(m->decision, m->classes.shown.n) +
+    return dn_decision_work(m->decision, m->classes.view.n) +
            (m->calibration == NULL ? 0 : m->n_scores);
 }
 
 void dni_model_probabilities(const dn_model *m, const double *scores, double *p, double *work) {
-    const size_t K = m->classes.shown.n;
+    const size_t K = m->classes.view.n;
     if (m->calibration == NULL) {
         dn_decision_probabilities(m->decision, K, scores, p, work);
         return;
@@ -145,7 +145,7 @@ static dn_status read_steps(dni_reader *reader, dn_calibrator *c, dn_error *err)
     if (reader->failed || n == 0) {
         return corrupt(err);
     }
-    dn_status status = dni_calibrator_room(c, n, err);
+    dn_status status = dni_calibrator_resize(c, n, err);
     if (status != DN_OK) {
         return status;
     }
@@ -154,8 +154,8 @@ static dn_status read_steps(dni_reader *reader, dn_calibrator *c, dn_error *err)
     }
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(c->score[i]) ||
-            !(c->probability[i] >= DNI_LEAST_PROBABILITY &&
-              c->probability[i] <= 1 - DNI_LEAST_PROBABILITY) ||
+            !(c->probability[i] >= DNI_MIN_PROBABILITY &&
+              c->probability[i] <= 1 - DNI_MIN_PROBABILITY) ||
             (i > 0 &&
              !(c->score[i] > c->score[i - 1] && c->probability[i] >= c->probability[i - 1]))) {
             return corrupt(err);

@@ -6,7 +6,7 @@
 #include "model/model_impl.h"
 
 /* Bounds of isotonic probabilities: p and 1 − p are at least this, so that log-odds are finite. */
-#define DNI_LEAST_PROBABILITY 1e-15
+#define DNI_MIN_PROBABILITY 1e-15
 
 /* Creates a calibration with n_scores calibrators, all zero. DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_calibration_new(dn_calibration_method method, size_t folds,
@@ -14,7 +14,7 @@ DN_MUST_USE dn_status dni_calibration_new(dn_calibration_method method, size_t f
 void dni_calibration_free(dn_calibration *calibration); /* NULL is allowed */
 /* Allocates n points of an isotonic calibrator, uninitialized, and frees the previous ones.
  * DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_calibrator_room(dn_calibrator *calibrator, size_t n, dn_error *err);
+DN_MUST_USE dn_status dni_calibrator_resize(dn_calibrator *calibrator, size_t n, dn_error *err);
 size_t dni_calibration_bytes(const dn_calibration *calibration); /* bytes of memory of a
                                                                   * calibration; NULL: 0 */
 

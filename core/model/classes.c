@@ -43,7 +43,7 @@ dn_status dni_classes_from_numbers(dn_column_type type, const double *number, si
             return status;
         }
     }
-    classes.shown = (dn_classes){type, n, classes.number, dni_string_set_view(&classes.names)};
+    classes.view = (dn_classes){type, n, classes.number, dni_string_set_view(&classes.names)};
     *out = classes;
     return DN_OK;
 }
@@ -76,16 +76,16 @@ dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_cl
             return status;
         }
     }
-    classes.shown = (dn_classes){type, names.n, NULL, dni_string_set_view(&classes.names)};
+    classes.view = (dn_classes){type, names.n, NULL, dni_string_set_view(&classes.names)};
     *out = classes;
     return DN_OK;
 }
 
 dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err) {
-    const dn_classes *shown = &classes->shown;
+    const dn_classes *view = &classes->view;
     return classes->number != NULL
-               ? dni_classes_from_numbers(shown->type, shown->number, shown->n, out, err)
-               : dni_classes_from_strings(shown->type, shown->names, out, err);
+               ? dni_classes_from_numbers(view->type, view->number, view->n, out, err)
+               : dni_classes_from_strings(view->type, view->names, out, err);
 }
 
 void dni_classes_done(dni_classes *classes) {
@@ -95,7 +95,7 @@ void dni_classes_done(dni_classes *classes) {
 }
 
 size_t dni_classes_find_number(const dni_classes *classes, double number) {
-    size_t low = 0, high = classes->number == NULL ? 0 : classes->shown.n;
+    size_t low = 0, high = classes->number == NULL ? 0 : classes->view.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (classes->number[middle] < number) {
@@ -104,7 +104,7 @@ size_t dni_classes_find_number(const dni_classes *classes, double number) {
             high = middle;
         }
     }
-    return classes->number != NULL && low < classes->shown.n && classes->number[low] == number
+    return classes->number != NULL && low < classes->view.n && classes->number[low] == number
                ? low
                : SIZE_MAX;
 }

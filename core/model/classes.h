@@ -6,7 +6,7 @@
 #include <discern/model.h>
 
 typedef struct dni_classes {
-    dn_classes shown;     /* views of the members below */
+    dn_classes view;      /* views of the members below */
     double *number;       /* numeric, boolean: [n] ascending; NULL otherwise */
     dni_string_set names; /* names of the classes, in the order of the classes */
 } dni_classes;

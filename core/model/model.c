@@ -242,7 +242,7 @@ void dni_model_leave_run(dn_model *model) {
 }
 
 size_t dn_model_memory(const dn_model *model) {
-    const dn_classes *classes = &model->classes.shown;
+    const dn_classes *classes = &model->classes.view;
     size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) +
                    strlen(model->target) +
                    model->params->algorithm->n_params * sizeof(dn_param_value);
@@ -278,7 +278,7 @@ const char *dn_model_target(const dn_model *model) {
 }
 
 const dn_classes *dn_model_classes(const dn_model *model) {
-    return &model->classes.shown;
+    return &model->classes.view;
 }
 
 const dn_encoder *dn_model_encoder(const dn_model *model) {
@@ -315,7 +315,7 @@ bool dn_model_linear(const dn_model *model, dn_linear *out) {
 bool dn_model_has_probabilities(const dn_model *model) {
     return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
             model->calibration != NULL) &&
-           dn_decision_has_probabilities(model->decision, model->classes.shown.n);
+           dn_decision_has_probabilities(model->decision, model->classes.view.n);
 }
 
 const dn_calibration *dn_model_calibration(const dn_model *model) {

@@ -75,7 +75,7 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     dni_write_u64(&w, model->seed);
     write_values(&w, model->params);
     dni_write_text(&w, model->target, strlen(model->target));
-    write_classes(&w, &model->classes.shown);
+    write_classes(&w, &model->classes.view);
     dni_encoder_write(model->encoder, &w);
     dni_write_u8(&w, (uint8_t)model->decision);
     if (model->decision == DN_DECISION_OUTLIER) {
@@ -278,7 +278,7 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
 }
 
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
-    size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
+    size_t d = dn_encoder_n_features(p->encoder), K = p->classes.view.n;
     uint8_t decision = dni_read_u8(r);
     if (r->failed || decision > DN_DECISION_OUTLIER ||
         (dn_decision)decision != dn_params_decision(p->params)) {
@@ -317,7 +317,7 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err) {
     return dni_calibration_method(p->params) == DN_CALIBRATION_NONE
                ? DN_OK
-               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.shown.n),
+               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.view.n),
                                       &p->calibration, err);
 }
 

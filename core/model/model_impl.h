@@ -88,6 +88,6 @@ size_t dni_model_label(const dn_model *model, const double *scores);
 
 /* Returns true if the scores [n_scores] of a row are valid. Logarithms of densities must not be
  * NaN; other scores must be finite. */
-bool dni_model_scores_good(const dn_model *model, const double *scores);
+bool dni_model_scores_valid(const dn_model *model, const double *scores);
 
 #endif

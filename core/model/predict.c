@@ -39,7 +39,7 @@ struct workspace {
 static void workspace_layout(dni_layout *layout, const void *model, void *out) {
     const dn_model *m = model;
     struct workspace *w = out;
-    const size_t K = m->classes.shown.n, score_rows = m->encoded ? DNI_ENCODED_ROWS : 1;
+    const size_t K = m->classes.view.n, score_rows = m->encoded ? DNI_ENCODED_ROWS : 1;
     w->scores = dni_layout_matrix(layout, score_rows, m->n_scores);
     w->value = dni_layout_doubles(layout, m->n_plain + 1);
     w->feature = dni_layout_array(layout, m->n_plain + 1, sizeof *w->feature);
@@ -203,7 +203,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
 
 /* A sum of finite inputs can overflow. The logarithm of a density can be −∞, of a product of
  * densities too. */
-bool dni_model_scores_good(const dn_model *model, const double *scores) {
+bool dni_model_scores_valid(const dn_model *model, const double *scores) {
     const bool finite = dni_machine_finite_scores(model->raw[0]);
     bool good = true;
     for (size_t k = 0; k < model->n_scores; k++) {
@@ -216,13 +216,13 @@ size_t dni_model_label(const dn_model *model, const double *scores) {
     if (model->decision == DN_DECISION_OUTLIER) {
         return scores[0] < -model->machines[0]->threshold;
     }
-    return dn_decision_label(model->decision, model->classes.shown.n, scores);
+    return dn_decision_label(model->decision, model->classes.view.n, scores);
 }
 
 /* ---- distances, contributions, densities ---- */
 /* ‖w_c − w_j‖ for all j. */
 static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
-    const size_t K = m->classes.shown.n, d = m->n_features;
+    const size_t K = m->classes.view.n, d = m->n_features;
     for (size_t j = 0; j < K; j++) {
         double square = 0;
         for (size_t f = 0; j != c && f < d; f++) {
@@ -238,7 +238,7 @@ static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
  * other class; NaN if undefined. w->length is recomputed only if the chosen class differs from the
  * class of the previous row. */
 static double distance_of(const dn_model *m, const double *scores, struct workspace *w) {
-    const size_t K = m->classes.shown.n;
+    const size_t K = m->classes.view.n;
     double least = (double)NAN;
     if (K == 2) {
         const double length = m->linear ? m->length : dni_machine_norm(m->raw[0]);
@@ -302,7 +302,7 @@ static double log_density_of(const dn_model *m, const struct entries *entries,
     const bool possible = m->expands
                               ? dni_machine_joint(m->raw[0], w->x, w->joint, w->machine_work)
                               : dni_machine_joint_entries(m->raw[0], entries->parts, 2, w->joint);
-    return possible ? dni_log_sum(w->joint, m->classes.shown.n) : -(double)INFINITY;
+    return possible ? dni_log_sum(w->joint, m->classes.view.n) : -(double)INFINITY;
 }
 
 /* ---- rows ---- */
@@ -313,9 +313,9 @@ static void mark(bool *candidates, size_t K, size_t label) {
 }
 
 /* Computes the results of row i from its scores. */
-static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i,
-                       struct workspace *w, const dn_prediction *out) {
-    const size_t K = m->classes.shown.n;
+static void write_results(const dn_model *m, const double *scores, bool possible, size_t i,
+                          struct workspace *w, const dn_prediction *out) {
+    const size_t K = m->classes.view.n;
     if (out->label != NULL) {
         out->label[i] = dni_model_label(m, scores);
     }
@@ -370,11 +370,11 @@ static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct workspac
         double *scores = out->scores == NULL ? w->scores : out->scores + i * S;
         n = dni_encoded_scores(m, rows, i, scores, w->tile);
         for (size_t r = 0; r < n; r++) {
-            if (!dni_model_scores_good(m, scores + r * S) ||
+            if (!dni_model_scores_valid(m, scores + r * S) ||
                 find_missing(m, rows, i + r) < m->n_inputs) {
                 return i + r;
             }
-            answer_row(m, scores + r * S, true, i + r, w, out);
+            write_results(m, scores + r * S, true, i + r, w, out);
         }
     }
     return rows.n;
@@ -391,7 +391,7 @@ static void fill_nan(double *out, size_t n) {
 static dn_prediction without_absent_results(const dn_model *m, size_t n, const dn_prediction *out) {
     dn_prediction given = *out;
     if (given.probabilities != NULL && !dn_model_has_probabilities(m)) {
-        fill_nan(given.probabilities, n * m->classes.shown.n);
+        fill_nan(given.probabilities, n * m->classes.view.n);
         given.probabilities = NULL;
     }
     if (given.log_density != NULL && !dn_model_has_density(m)) {
@@ -434,10 +434,10 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
         } else {
             possible = score_machines(m, &entries, &w, scores);
         }
-        if (!dni_model_scores_good(m, scores)) {
+        if (!dni_model_scores_valid(m, scores)) {
             return i;
         }
-        answer_row(m, scores, possible, i, &w, out);
+        write_results(m, scores, possible, i, &w, out);
         if (out->contributions != NULL) {
             contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &w,
                              out->contributions + i * S * m->n_features);

@@ -104,7 +104,7 @@ static dn_status copy_rows(const dn_model *m, const dn_array *x, size_t first, s
 
 /* Returns the result arrays, starting at row `first`. */
 static dn_prediction results_from(const dn_model *m, const dn_prediction *out, size_t first) {
-    const size_t K = m->classes.shown.n, S = m->n_scores;
+    const size_t K = m->classes.view.n, S = m->n_scores;
     dn_prediction part = *out;
 #define FROM(member, width)                                                                        \
     if (part.member != NULL) {                                                                     \

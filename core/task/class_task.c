@@ -25,14 +25,14 @@ static dn_status class_check(const dn_train_request *r, dn_error *err) {
 static dn_status class_read(const dn_train_request *r, dni_labels *l, dn_error *err) {
     const size_t most = r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes;
     dn_status status =
-        dni_target_read(r->source, r->target, most, l->run, l->stratum, &l->outcomes, err);
-    l->n_strata = l->outcomes.shown.n;
+        dni_target_read(r->source, r->target, most, l->run, l->stratum, &l->classes, err);
+    l->n_strata = l->classes.view.n;
     return status;
 }
 
 static dn_status class_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,
                                     dn_error *err) {
-    const char *name = l->outcome_name[least];
+    const char *name = l->class_name[least];
     if (n == 1) {
         return dn_error_set(err, DN_ERR_DATA,
                             "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "

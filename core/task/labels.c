@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the names of the outcomes to NUL-terminated strings and allocates l->count. */
-static dn_status name_outcomes(dni_labels *l, dn_error *err) {
-    const dn_strings *from = &l->outcomes.shown.names;
-    size_t n = l->outcomes.shown.n;
+/* Copies the names of the classes to NUL-terminated strings and allocates l->count. */
+static dn_status name_classes(dni_labels *l, dn_error *err) {
+    const dn_strings *from = &l->classes.view.names;
+    size_t n = l->classes.view.n;
     l->names = malloc(from->start[n] + n + 1);
-    l->outcome_name = calloc(n + 1, sizeof *l->outcome_name);
+    l->class_name = calloc(n + 1, sizeof *l->class_name);
     l->count = calloc(n + 1, sizeof *l->count);
-    if (l->names == NULL || l->outcome_name == NULL || l->count == NULL) {
+    if (l->names == NULL || l->class_name == NULL || l->count == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the names of %zu classes", n);
     }
     char *at = l->names;
@@ -23,7 +23,7 @@ static dn_status name_outcomes(dni_labels *l, dn_error *err) {
         size_t length = from->start[k + 1] - from->start[k];
         memcpy(at, from->bytes + from->start[k], length);
         at[length] = '\0';
-        l->outcome_name[k] = at;
+        l->class_name[k] = at;
         at += length + 1;
     }
     return DN_OK;
@@ -60,7 +60,7 @@ static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *
             dn_status status = dn_error_set(err, DN_ERR_DATA,
                                             "class \"%.64s\" has no row with a weight above 0 in "
                                             "column \"%.64s\": give it one, or remove its rows",
-                                            l->outcome_name[k], weight);
+                                            l->class_name[k], weight);
             dn_error_set_field(err, weight);
             return status;
         }
@@ -86,12 +86,12 @@ static dn_status check_class_weights(const dn_train_request *r, const dni_labels
             status = dn_error_set(err, DN_ERR_DATA,
                                   "class \"%.64s\" has class weight 0: set a weight above 0, or "
                                   "remove the rows of the class",
-                                  l->outcome_name[k]);
-        } else if (!dni_weight_counts(own)) {
+                                  l->class_name[k]);
+        } else if (!dni_weight_valid(own)) {
             status =
                 dn_error_set(err, DN_ERR_DATA,
                              "the weight of class \"%.64s\" must be from 1e-100 to 1e100 (got %s)",
-                             l->outcome_name[k], dni_number_text(own, number));
+                             l->class_name[k], dni_number_text(own, number));
         }
     }
     if (status != DN_OK) {
@@ -113,11 +113,11 @@ dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labe
     if (status != DN_OK) {
         return status;
     }
-    status = dn_params_check_classes(r->params, dni_labels_n_outcomes(l), err);
+    status = dn_params_check_classes(r->params, dni_labels_n_classes(l), err);
     if (status != DN_OK) {
         return status;
     }
-    status = name_outcomes(l, err);
+    status = name_classes(l, err);
     if (status != DN_OK) {
         return status;
     }
@@ -132,9 +132,9 @@ dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labe
 }
 
 void dni_labels_done(dni_labels *l) {
-    dni_classes_done(&l->outcomes);
+    dni_classes_done(&l->classes);
     free(l->names);
-    free((void *)l->outcome_name);
+    free((void *)l->class_name);
     free(l->count);
     if (l->run != NULL) {
         dn_run_free(l->run, l->memory);

@@ -22,14 +22,14 @@ struct dni_labels {
      * in other rows; NULL without class weights */
     double *value;
 
-    uint8_t *role;             /* [n_rows] dn_row_role in the current fit */
-    size_t n_strata;           /* number of classes; 1 without a target */
-    dni_classes outcomes;      /* outputs of the model: the classes, or "inlier" and "outlier" */
-    char *names;               /* names of the outcomes, each NUL-terminated */
-    const char **outcome_name; /* [n_outcomes] pointers into `names` */
-    size_t *count;             /* [n_strata] number of rows of each stratum; at least 1 with a
+    uint8_t *role;           /* [n_rows] dn_row_role in the current fit */
+    size_t n_strata;         /* number of classes; 1 without a target */
+    dni_classes classes;     /* outputs of the model: the classes, or "inlier" and "outlier" */
+    char *names;             /* names of the classes, each NUL-terminated */
+    const char **class_name; /* [n_classes] pointers into `names` */
+    size_t *count;           /* [n_strata] number of rows of each stratum; at least 1 with a
                                 * target */
-    void *memory;              /* the allocation that contains stratum, weight, value and role */
+    void *memory;            /* the allocation that contains stratum, weight, value and role */
 };
 
 /* Reads the target and the weights. Errors: those of dn_train. The caller must call
@@ -38,8 +38,8 @@ DN_MUST_USE dn_status dni_labels_read(const dn_train_request *request, const dn_
                                       dni_labels *labels, dn_error *err);
 void dni_labels_done(dni_labels *labels); /* {0} is allowed */
 
-static inline size_t dni_labels_n_outcomes(const dni_labels *labels) {
-    return labels->outcomes.shown.n;
+static inline size_t dni_labels_n_classes(const dni_labels *labels) {
+    return labels->classes.view.n;
 }
 
 /* Returns [n_rows] the targets for the encoder and the learner; NULL if the task has no target. */

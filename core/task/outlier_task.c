@@ -28,7 +28,7 @@ static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error
     if (r->source->n_rows == 0) {
         return dn_error_set(err, DN_ERR_DATA, "the table has no rows");
     }
-    return dni_classes_from_strings(DN_CATEGORICAL, names, &l->outcomes, err);
+    return dni_classes_from_strings(DN_CATEGORICAL, names, &l->classes, err);
 }
 
 static dn_status outlier_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,

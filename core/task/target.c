@@ -14,9 +14,9 @@ struct reader {
     double *sorted; /* [n] the same values in ascending order, for the binary search */
     size_t *rank;   /* [n] index in `numbers` of each element of `sorted` */
     dni_string_set strings;
-    double *code_index; /* [room_codes] class number of each string of a chunk; -1: not assigned
+    double *code_index; /* [code_capacity] class number of each string of a chunk; -1: not assigned
                          * yet */
-    size_t room_codes;
+    size_t code_capacity;
 };
 
 static void reader_done(struct reader *r) {
@@ -126,8 +126,8 @@ static dn_status read_numbers(struct reader *r, const dn_column_view *view, doub
     return DN_OK;
 }
 
-static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
-    if (r->code_index != NULL && n <= r->room_codes) {
+static dn_status reserve_codes(struct reader *r, size_t n, dn_error *err) {
+    if (r->code_index != NULL && n <= r->code_capacity) {
         return DN_OK;
     }
     double *indices = realloc(r->code_index, (n + 1) * sizeof *indices);
@@ -135,7 +135,7 @@ static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
         return no_memory(err);
     }
     r->code_index = indices;
-    r->room_codes = n;
+    r->code_capacity = n;
     return DN_OK;
 }
 
@@ -160,7 +160,7 @@ static dn_status string_class(struct reader *r, const char *text, size_t length,
 static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index,
                               dn_error *err) {
     const dn_strings *s = &view->strings;
-    dn_status status = make_code_room(r, s->n, err);
+    dn_status status = reserve_codes(r, s->n, err);
     if (status != DN_OK) {
         return status;
     }
@@ -325,12 +325,12 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
 dn_status dni_target_match(const dn_table_source *source, size_t column, const dni_classes *classes,
                            const dn_run *run, double *index, dn_error *err) {
     const dn_table_column *own = &source->columns[column];
-    bool numeric = dni_classes_numeric(classes->shown.type);
-    if (numeric ? own->type != classes->shown.type : dni_classes_numeric(own->type)) {
+    bool numeric = dni_classes_numeric(classes->view.type);
+    if (numeric ? own->type != classes->view.type : dni_classes_numeric(own->type)) {
         dn_status status =
             dn_error_set(err, DN_ERR_DATA, "column \"%.64s\" is %s, the model's target is %s",
                          own->name, dn_column_type_name(own->type),
-                         dn_column_type_name(classes->shown.type));
+                         dn_column_type_name(classes->view.type));
         dn_error_set_field(err, own->name);
         return status;
     }

@@ -22,7 +22,7 @@ typedef struct dni_task {
     /* Checks target, class weights and curves of a request. DN_ERR_ARGUMENT (field). */
     dn_status (*check)(const dn_train_request *request, dn_error *err);
 
-    /* Fills labels->stratum, n_strata and outcomes. Errors: those of dn_train. */
+    /* Fills labels->stratum, n_strata and classes. Errors: those of dn_train. */
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
     /* Sets and returns the error for too many folds, DN_ERR_DATA. `least` is the index of the

@@ -58,7 +58,7 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
                 continue;
             }
             any = true;
-            if (view.number[i] != 0 && !dni_weight_counts(view.number[i])) {
+            if (view.number[i] != 0 && !dni_weight_valid(view.number[i])) {
                 return bad_row(own->name, row, view.number[i], err);
             }
             weight[row] = view.number[i];

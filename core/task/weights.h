@@ -7,7 +7,7 @@
 
 /* Returns true if a weight is in the range DN_MIN_WEIGHT … DN_MAX_WEIGHT. Sums of squares of such
  * weights neither overflow nor underflow. */
-static inline bool dni_weight_counts(double weight) {
+static inline bool dni_weight_valid(double weight) {
     return weight >= DN_MIN_WEIGHT && weight <= DN_MAX_WEIGHT;
 }
 

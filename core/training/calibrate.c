@@ -1,6 +1,7 @@
 /* Calibration. For each fold, encoder and machines are fitted to the rows of the other folds and
  * score the rows of the fold. The calibrators are fitted to the scores of all folds. */
 #include "training/calibrate.h"
+#include "base/argument.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
 #include "model/calibration.h"
@@ -24,15 +25,10 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     const dni_labels *labels = fit->labels;
     dn_rows *rows = NULL;
     (void)f;
-    dn_status status = dni_fit_encode(fit, err);
+    dn_status status = dni_fit_model(fit, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_fit_train(fit, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    dni_fit_release_rows(fit);
     c->result.n_unconverged += !fit->report.converged;
     status =
         dn_rows_from_source(fit->request->source, dn_model_encoder(fit->model), labels->role,
@@ -70,18 +66,18 @@ static dn_status fit_calibrators(struct calibration *c, const dn_run *run, dn_ca
     }
     for (size_t s = 0; s < c->held.n_scores; s++) {
         const dni_scored scored = dni_held_scores_select(&c->held, s);
-        dn_calibrator *own = &out->scores[s];
+        dn_calibrator *calibrator = &out->scores[s];
         status = dn_run_stop(run, err);
         if (status != DN_OK) {
             break;
         }
         status = method == DN_CALIBRATION_PLATT
-                     ? dni_calibrate_platt(&scored, run, own, err)
-                     : dni_calibrate_isotonic(&scored, &work, run, own, err);
+                     ? dni_calibrate_platt(&scored, run, calibrator, err)
+                     : dni_calibrate_isotonic(&scored, &work, run, calibrator, err);
         if (status != DN_OK) {
             break;
         }
-        c->result.n_flat += is_flat(method, own);
+        c->result.n_flat += is_flat(method, calibrator);
     }
     dn_run_free(run, memory);
     return status;
@@ -93,7 +89,7 @@ static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t 
                               dn_error *err) {
     const dni_labels *labels = fit->labels;
     void *memory = NULL;
-    size_t least = 0, rows = 0;
+    size_t smallest = 0, rows = 0;
     dn_status status = dn_run_alloc(fit->run, labels->n_strata, sizeof(size_t),
                                     "the rows of the classes", &memory, err);
     if (status != DN_OK) {
@@ -107,23 +103,20 @@ static dn_status choose_folds(struct calibration *c, const dni_fit *fit, size_t 
         }
     }
     for (size_t k = 1; k < labels->n_strata; k++) {
-        if (count[k] < count[least]) {
-            least = k;
-        }
+        smallest = count[k] < count[smallest] ? k : smallest;
     }
     dni_calibrated *r = &c->result;
-    r->least = count[least];
+    r->min_rows = count[smallest];
     dn_run_free(fit->run, memory);
-    r->wanted = (size_t)dn_params_number(fit->request->params, "calibration_folds");
-    r->folds = r->least < r->wanted ? r->least : r->wanted;
+    r->requested = (size_t)dn_params_number(fit->request->params, "calibration_folds");
+    r->folds = r->min_rows < r->requested ? r->min_rows : r->requested;
     if (r->folds < 2) {
-        status = dn_error_set(
-            err, DN_ERR_DATA,
-            "class \"%.64s\" has %zu training row: a calibration needs at least 2 rows "
-            "of each class",
-            labels->outcome_name[least], r->least);
-        dn_error_set_field(err, "calibrate");
-        return status;
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_DATA,
+                         "class \"%.64s\" has %zu training row: a calibration needs at least 2 "
+                         "rows of each class",
+                         labels->class_name[smallest], r->min_rows),
+            "calibrate", -1, err);
     }
     *out_rows = rows;
     return DN_OK;
@@ -229,11 +222,11 @@ void dni_calibrated_report(const dni_calibrated *calibrated, dni_fit *fit) {
         dn_report_number(report, "calibration_log_loss_before", calibrated->before);
         dn_report_number(report, "calibration_log_loss", calibrated->after);
     }
-    if (c->folds < calibrated->wanted) {
+    if (c->folds < calibrated->requested) {
         dn_report_warn(
             report, DN_WARNING_CALIBRATION_FOLDS,
             "the calibration has %zu folds, not %zu: the smallest class has %zu training rows",
-            c->folds, calibrated->wanted, calibrated->least);
+            c->folds, calibrated->requested, calibrated->min_rows);
     }
     if (calibrated->n_unconverged > 0 && report->converged) {
         dn_report_warn(report, DN_WARNING_CALIBRATION_FITS,

@@ -10,13 +10,14 @@
 #include "base/share.h"
 #include "training/fit.h"
 
-/* Result of a calibration. {0}: the parameters request none. */
+/* Result of a calibration. {0}: the parameters request no calibration. */
 typedef struct dni_calibrated {
-    dni_share share; /* the part of the run for the fit of the model, which follows the fits of the
-                      * folds */
+    dni_share
+        share; /* the part of the run for the fit of the model, after the parts for the folds */
     dn_calibration_method method;
-    size_t folds, wanted; /* number of folds used; value of the parameter `calibration_folds` */
-    size_t least;         /* number of training rows of the smallest class */
+    size_t folds;         /* number of folds used */
+    size_t requested;     /* value of the parameter `calibration_folds` */
+    size_t min_rows;      /* number of training rows of the smallest class */
     size_t n_unconverged; /* number of fits of folds that did not converge */
     size_t n_flat;        /* number of scores whose calibrator is constant */
 

@@ -194,10 +194,10 @@ static dn_status take_steps(const struct dni_pool *pools, size_t n, dn_calibrato
     for (size_t i = 0; i < n; i++) {
         steps += pools[i].high > pools[i].low ? 2 : 1;
     }
-    dn_status status = dni_calibrator_room(out, steps, err);
+    dn_status status = dni_calibrator_resize(out, steps, err);
     for (size_t i = 0, k = 0; status == DN_OK && i < n; i++) {
-        const double p = fmax(DNI_LEAST_PROBABILITY,
-                              fmin(1 - DNI_LEAST_PROBABILITY, pools[i].positive / pools[i].weight));
+        const double p = fmax(DNI_MIN_PROBABILITY,
+                              fmin(1 - DNI_MIN_PROBABILITY, pools[i].positive / pools[i].weight));
         out->score[k] = pools[i].low;
         out->probability[k++] = p;
         if (pools[i].high > pools[i].low) {

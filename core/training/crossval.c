@@ -17,14 +17,16 @@ struct crossval {
     size_t n_model;        /* number of warnings in the report of the model */
 };
 
-/* Adds the warnings of a fold to the report, except those that the model has too. */
-static void add_warnings(dn_report *own, size_t fold, size_t n_model, dn_report *report) {
+/* Adds the warnings of a fold to the report of the model, except those that are among its first
+ * n_model warnings. */
+static void add_warnings(dn_report *of_fold, size_t fold, size_t n_model, dn_report *report) {
     char prefix[32];
     snprintf(prefix, sizeof prefix, "fold %zu", fold + 1);
-    for (size_t i = 0; i < own->n_warnings; i++) {
-        own->warnings[i].fold = fold;
-        if (!dni_report_has_warning(report, n_model, &own->warnings[i])) {
-            dni_report_add_warning(report, &own->warnings[i], prefix);
+    for (size_t i = 0; i < of_fold->n_warnings; i++) {
+        dn_warning *warning = &of_fold->warnings[i];
+        warning->fold = fold;
+        if (!dni_report_has_warning(report, n_model, warning)) {
+            dni_report_add_warning(report, warning, prefix);
         }
     }
 }
@@ -36,16 +38,11 @@ static dn_status make_fold(void *arg, size_t f, dni_fit *fit, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    status = dni_fit_encode(fit, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dni_fit_train(fit, err);
+    status = dni_fit_model(fit, err);
     if (status != DN_OK) {
         return status;
     }
     dni_calibrated_report(&calibrated, fit);
-    dni_fit_release_rows(fit);
     status = dni_fit_evaluate(fit, DN_ROW_VALIDATE, false, &c->folds[f], err);
     if (status != DN_OK) {
         return status;

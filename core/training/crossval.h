@@ -9,7 +9,7 @@
  *   labels  `role` and `value` are overwritten
  *   run     the run is divided into folds + 1 equal parts: part 0 for the fit of the model, the
  *           others for the folds
- *   report  report of the model; receives the warnings of the folds that it does not have yet
+ *   report  report of the model; warnings of the folds are added that the report does not contain
  *   out     [folds] evaluations, allocated by malloc; see dni_crossval_free */
 DN_MUST_USE dn_status dni_crossval(const dn_train_request *request, dni_labels *labels,
                                    const dn_run *run, dn_report *report, dni_evaluation **out,

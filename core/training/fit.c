@@ -1,5 +1,6 @@
 /* The steps of one fit: encoder, rows, machines, model and evaluation. */
 #include "training/fit.h"
+#include "base/argument.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 #include "number/number_text.h"
@@ -19,15 +20,14 @@ void dni_evaluation_done(dni_evaluation *evaluation) {
 
 static dn_status refuse_product(size_t row, double weight, const char *class_name, double factor,
                                 dn_error *err) {
-    char own[DN_NUMBER_SIZE], of_class[DN_NUMBER_SIZE];
-    dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "row %zu: its weight %s times the weight %s of class \"%.64s\" "
-                                    "must be from 1e-100 to 1e100",
-                                    row, dni_number_text(weight, own),
-                                    dni_number_text(factor, of_class), class_name);
-    dn_error_set_field(err, "class_weight");
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+    char of_row[DN_NUMBER_SIZE], of_class[DN_NUMBER_SIZE];
+    return dni_error_at(
+        dn_error_set(err, DN_ERR_DATA,
+                     "row %zu: its weight %s times the weight %s of class \"%.64s\" must be from "
+                     "1e-100 to 1e100",
+                     row, dni_number_text(weight, of_row), dni_number_text(factor, of_class),
+                     class_name),
+        "class_weight", (int64_t)row, err);
 }
 
 /* Sets labels->value to weight × class weight in training rows and to 0 in other rows. */
@@ -51,10 +51,10 @@ static dn_status set_values(const dni_fit *fit, dn_error *err) {
             continue;
         }
         const size_t k = (size_t)l->stratum[i];
-        const double own = l->weight == NULL ? 1 : l->weight[i];
-        l->value[i] = own * factor[k];
-        if (!dni_weight_counts(l->value[i])) {
-            status = refuse_product(i, own, l->outcome_name[k], factor[k], err);
+        const double weight = l->weight == NULL ? 1 : l->weight[i];
+        l->value[i] = weight * factor[k];
+        if (!dni_weight_valid(l->value[i])) {
+            status = refuse_product(i, weight, l->class_name[k], factor[k], err);
         }
     }
     free(factor);
@@ -80,8 +80,8 @@ static dn_status prepare(const dni_fit *fit, dni_prepared *prepared, dn_error *e
     prepared->role = l->role;
     prepared->index = spec.target;
     prepared->weight = l->value == NULL ? l->weight : l->value;
-    prepared->n_classes = dni_labels_n_outcomes(l);
-    prepared->class_names = l->outcome_name;
+    prepared->n_classes = dni_labels_n_classes(l);
+    prepared->class_names = l->class_name;
     for (size_t i = 0; i < r->source->n_rows; i++) {
         prepared->n_rows += l->role[i] == DN_ROW_TRAIN;
     }
@@ -122,7 +122,7 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
     const dn_train_request *r = fit->request;
     const char *target = fit->labels->task->has_truth ? r->source->columns[r->target].name : "";
     const dn_decision decision = dn_params_decision(r->params);
-    dni_classes outcomes = {0};
+    dni_classes classes = {0};
     dn_params *used = NULL;
     dn_status status = dn_params_copy(r->params, &used, err);
     if (status != DN_OK) {
@@ -133,7 +133,7 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
     if (status != DN_OK) {
         goto cleanup;
     }
-    status = dni_classes_copy(&fit->labels->outcomes, &outcomes, err);
+    status = dni_classes_copy(&fit->labels->classes, &classes, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -141,7 +141,7 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
                                    .seed = fit->run->seed,
                                    .target = target,
                                    .target_length = strlen(target),
-                                   .classes = &outcomes,
+                                   .classes = &classes,
                                    .encoder = dn_encoder_ref(fit->prepared->encoder),
                                    .decision = decision,
                                    .machines = machines,
@@ -156,7 +156,7 @@ static dn_status make_model(dni_fit *fit, dn_machine **machines, size_t n_machin
 cleanup:
     dn_params_free(used);
     if (status != DN_OK) {
-        dni_classes_done(&outcomes);
+        dni_classes_done(&classes);
     }
     return status;
 }
@@ -178,25 +178,38 @@ dn_status dni_fit_train(dni_fit *fit, dn_error *err) {
     return status;
 }
 
+dn_status dni_fit_model(dni_fit *fit, dn_error *err) {
+    dn_status status = dni_fit_encode(fit, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dni_fit_train(fit, err);
+    dni_fit_release_rows(fit);
+    return status;
+}
+
 dn_status dni_fit_evaluate(const dni_fit *fit, enum dn_row_role role, bool curves,
                            dni_evaluation *out, dn_error *err) {
     const dni_labels *l = fit->labels;
-    dn_rows *own = NULL;
+    dn_rows *held_out = NULL;
     if (role != DN_ROW_TRAIN) {
         dn_status status =
             dn_rows_from_source(fit->request->source, fit->model->encoder, l->role, role,
-                                dni_labels_target(l), NULL, false, fit->run, &own, err);
+                                dni_labels_target(l), NULL, false, fit->run, &held_out, err);
         if (status != DN_OK) {
             return status;
         }
     }
-    const dni_evaluate_input input = {own == NULL ? fit->prepared->rows : own, l->weight, l->role,
-                                      (uint8_t)role, curves};
+    const dni_evaluate_input input = {.rows = held_out == NULL ? fit->prepared->rows : held_out,
+                                      .weight = l->weight,
+                                      .role = l->role,
+                                      .wanted = (uint8_t)role,
+                                      .curves = curves};
     *out = (dni_evaluation){0};
     dn_status status = l->task->has_truth
                            ? dni_evaluate_rows(&input, fit->model, fit->run, &out->metrics, err)
                            : dni_count_outliers(&input, fit->model, fit->run, &out->outliers, err);
-    dn_rows_free(own);
+    dn_rows_free(held_out);
     return status;
 }
 

@@ -28,10 +28,10 @@ typedef struct dni_fit {
     const dn_train_request *request;
     const dn_run *run;
     dni_labels *labels;          /* borrowed; `role` selects the rows, `value` is overwritten */
-    dn_calibration *calibration; /* owned until the model takes it; NULL: none */
+    dn_calibration *calibration; /* owned by the fit, then by the model; NULL: no calibration */
 
-    /* owned reference. The caller may set it before dni_fit_encode to reuse the rows of another
-     * fit (prepared_rows.h); NULL: dni_fit_encode creates the rows */
+    /* a reference owned by the fit. The caller may set `prepared` before dni_fit_encode to reuse
+     * the rows of another fit (prepared_rows.h). NULL: dni_fit_encode creates the rows */
     dni_prepared *prepared;
 
     /* results */
@@ -41,6 +41,8 @@ typedef struct dni_fit {
 
 DN_MUST_USE dn_status dni_fit_encode(dni_fit *fit, dn_error *err);
 DN_MUST_USE dn_status dni_fit_train(dni_fit *fit, dn_error *err);
+/* Calls dni_fit_encode, dni_fit_train and dni_fit_release_rows. */
+DN_MUST_USE dn_status dni_fit_model(dni_fit *fit, dn_error *err);
 
 /* Evaluates the model on the rows with a role. Rows with DN_ROW_TRAIN are read from the prepared
  * rows; other rows are encoded from the source. The weights are those of the weight column, without

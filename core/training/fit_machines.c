@@ -121,12 +121,12 @@ static dn_status begin_report(const struct fitting *f, dn_error *err) {
 }
 
 static void end_report(const struct fitting *f) {
-    const size_t shown = f->report->n_parts;
+    const size_t n_parts = f->report->n_parts;
     dn_report_number(f->report, "n_machines", (double)f->n_reported);
-    if (shown == f->n_reported) {
+    if (n_parts == f->n_reported) {
         return;
     }
-    dn_report_number(f->report, "machines_omitted", (double)(f->n_reported - shown));
+    dn_report_number(f->report, "machines_omitted", (double)(f->n_reported - n_parts));
     dn_report_number(f->report, "machines_not_converged", (double)f->n_unconverged);
 }
 

@@ -1,22 +1,17 @@
 /* The loop over folds. */
 #include "training/folds.h"
+#include "base/argument.h"
 #include "base/share.h"
 
 #include <math.h>
+#include <stdio.h>
 
-/* Copies an error and prefixes its message with the name of the fold. The message of a cancelled
- * run gets no prefix. */
-static void set_fold_error(const dni_folds *folds, const dn_error *own, dn_status status, size_t f,
-                           dn_error *err) {
-    if (status == DN_ERR_STOPPED || status == DN_ERR_TIME) {
-        dn_error_set(err, status, "%s", own->message);
-    } else {
-        dn_error_set(err, status, "%s %zu: %s", folds->name, f + 1, own->message);
-    }
-    dn_error_set_field(err, own->field);
-    if (own->row >= 0) {
-        dn_error_set_row(err, own->row);
-    }
+dn_status dni_error_prefixed(const dn_error *from, dn_status status, const char *prefix,
+                             dn_error *err) {
+    const bool cancelled = status == DN_ERR_STOPPED || status == DN_ERR_TIME;
+    return dni_error_at(dn_error_set(err, status, "%s%s%s", cancelled ? "" : prefix,
+                                     cancelled ? "" : ": ", from->message),
+                        from->field, from->row, err);
 }
 
 static void set_roles(const dni_folds *folds, size_t f) {
@@ -29,18 +24,19 @@ static void set_roles(const dni_folds *folds, size_t f) {
 
 dn_status dni_folds_run(const dni_folds *folds, dn_error *err) {
     for (size_t f = 0; f < folds->n_folds; f++) {
-        dn_error own;
+        dn_error error;
         dni_share share;
-        dn_error_clear(&own);
+        dn_error_clear(&error);
         set_roles(folds, f);
         dni_share_init(&share, folds->run, folds->first + f, folds->n_folds + 1);
         dni_share_fold(&share, f + 1);
         dni_fit fit = {.request = folds->request, .run = &share.run, .labels = folds->labels};
-        const dn_status status = folds->make(folds->arg, f, &fit, &own);
+        const dn_status status = folds->make(folds->arg, f, &fit, &error);
         dni_fit_done(&fit);
         if (status != DN_OK) {
-            set_fold_error(folds, &own, status, f, err);
-            return status;
+            char prefix[64];
+            snprintf(prefix, sizeof prefix, "%s %zu", folds->name, f + 1);
+            return dni_error_prefixed(&error, status, prefix, err);
         }
     }
     return DN_OK;

@@ -1,5 +1,5 @@
-/* Fits that each leave out one fold, for cross-validation and calibration, which use the models of
- * the folds differently. */
+/* Fits that each leave out the rows of one fold. Cross-validation computes metrics from the rows
+ * that were left out, calibration uses their scores. */
 #ifndef DNI_FOLDS_H
 #define DNI_FOLDS_H
 
@@ -9,7 +9,7 @@ typedef struct dni_folds {
     const dn_train_request *request;
     dni_labels *labels; /* `role` and `value` are overwritten */
     const dn_run *run;
-    const char *name;      /* prefix of messages, such as "fold" */
+    const char *name;      /* begins the prefix of messages, such as "fold" */
     const double *stratum; /* [source rows] class for stratification; NaN: the row gets
                             * DN_ROW_SKIP */
     const uint16_t *fold;  /* [source rows] fold of each row, 0 ... n_folds - 1 */
@@ -26,5 +26,10 @@ typedef struct dni_folds {
 /* Makes the fits one after the other. Error messages begin with the fold, such as "fold 3: ",
  * unless the run was cancelled. */
 DN_MUST_USE dn_status dni_folds_run(const dni_folds *folds, dn_error *err);
+
+/* Copies an error to `err` with "prefix: " before its message; without the prefix if the run was
+ * cancelled. Returns status. */
+dn_status dni_error_prefixed(const dn_error *from, dn_status status, const char *prefix,
+                             dn_error *err);
 
 #endif

@@ -2,22 +2,18 @@
 #include "training/held_scores.h"
 #include "base/layout.h"
 #include "catalogue/calibration_params.h"
+#include "machine/decision_pairs.h"
 #include "model/calibration.h"
 
 #include <math.h>
 #include <string.h>
-
-static bool is_pairs(dn_decision decision, size_t n_classes) {
-    return n_classes > 2 &&
-           (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT);
-}
 
 static dni_held_scores held_of(dn_decision decision, size_t n_classes, size_t n_rows,
                                size_t n_source) {
     dni_held_scores held = {.decision = decision,
                             .n_classes = n_classes,
                             .n_scores = dn_decision_n_scores(decision, n_classes),
-                            .pairs = is_pairs(decision, n_classes),
+                            .pairs = dni_decision_is_pairwise(decision, n_classes),
                             .n_rows = n_rows,
                             .n_source = n_source};
     held.kept = held.pairs ? n_classes - 1 : held.n_scores;
@@ -45,16 +41,10 @@ dn_status dni_held_scores_init(dni_held_scores *held, dn_decision decision, size
                            &held->memory, err);
 }
 
-/* Index, among the stored scores of a row of class `own`, of the score of the pair with class
- * `other`. */
-static size_t kept_index(size_t own, size_t other) {
-    return other < own ? other : other - 1;
-}
-
-/* Index of the machine for the classes i and j among the one-versus-one machines of K classes. */
-static size_t pair_index(size_t K, size_t i, size_t j) {
-    const size_t low = i < j ? i : j, high = i < j ? j : i;
-    return low * (2 * K - low - 1) / 2 + (high - low - 1);
+/* Returns the index, among the stored scores of a row of class `truth`, of the score of the pair of
+ * this class and class `other`. */
+static size_t kept_index(size_t truth, size_t other) {
+    return other < truth ? other : other - 1;
 }
 
 void dni_held_scores_add(void *held, const double *scores, const size_t *truth,
@@ -70,7 +60,7 @@ void dni_held_scores_add(void *held, const double *scores, const size_t *truth,
         }
         for (size_t k = 0; k < h->n_classes; k++) {
             if (k != truth[i]) {
-                to[kept_index(truth[i], k)] = scores[pair_index(h->n_classes, truth[i], k)];
+                to[kept_index(truth[i], k)] = scores[dni_pair_index(h->n_classes, truth[i], k)];
             }
         }
     }
@@ -88,11 +78,11 @@ dni_scored dni_held_scores_select(dni_held_scores *h, size_t s) {
                          .weight = h->weight,
                          .positive = (uint32_t)positive};
     for (size_t i = 0; i < h->n_rows; i++) {
-        const size_t own = h->classes[i];
-        if (negative != SIZE_MAX && own != negative && own != positive) {
+        const size_t truth = h->classes[i];
+        if (negative != SIZE_MAX && truth != negative && truth != positive) {
             continue;
         }
-        const size_t k = h->pairs ? kept_index(own, own == positive ? negative : positive) : s;
+        const size_t k = h->pairs ? kept_index(truth, truth == positive ? negative : positive) : s;
         scored.rows.key[scored.n] = h->score[i * h->kept + k];
         scored.rows.row[scored.n++] = (uint32_t)i;
     }
@@ -100,7 +90,7 @@ dni_scored dni_held_scores_select(dni_held_scores *h, size_t s) {
 }
 
 static double log_loss(double p) {
-    return -log(fmax(DNI_LEAST_PROBABILITY, fmin(1 - DNI_LEAST_PROBABILITY, p)));
+    return -log(fmax(DNI_MIN_PROBABILITY, fmin(1 - DNI_MIN_PROBABILITY, p)));
 }
 
 dn_status dni_held_scores_loss(const dni_held_scores *h, const dn_calibration *calibration,
@@ -143,10 +133,11 @@ double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_s
     const dni_held_scores shape = held_of(decision, n_classes, n_rows, n_source);
     dni_held_scores held;
     dni_isotonic_work work;
-    double most = fmax(fold, (double)n_rows * sizeof(size_t)); /* bytes of the work list of
-                                                                * dni_split_folds */
+    /* the working memory of dni_split_folds, the fits of the folds, and the isotonic regression are
+     * not in use at the same time */
+    double peak = fmax(fold, (double)n_rows * sizeof(size_t));
     if (method == DN_CALIBRATION_ISOTONIC) {
-        most = fmax(most, dni_layout_bytes(dni_isotonic_layout, &n_rows, &work));
+        peak = fmax(peak, dni_layout_bytes(dni_isotonic_layout, &n_rows, &work));
     }
-    return dni_layout_bytes(held_layout, &shape, &held) + most;
+    return dni_layout_bytes(held_layout, &shape, &held) + peak;
 }

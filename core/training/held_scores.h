@@ -7,10 +7,10 @@
 typedef struct dni_held_scores {
     dn_decision decision;
     size_t n_classes, n_scores;
-    bool pairs;         /* true: one versus one; only scores of pairs that include the class of the
-                        * row are stored */
-    size_t kept;        /* number of stored scores per row: n_classes - 1 with pairs, otherwise
-                        * n_scores */
+    bool pairs;         /* true: one versus one. Of each row the scores of the pairs with its class
+                         * are stored */
+    size_t kept;        /* number of stored scores of a row: n_classes − 1 with pairs, otherwise
+                         * n_scores */
     size_t n_rows;      /* total number of rows to be added */
     size_t n;           /* number of rows added so far */
     size_t n_source;    /* number of rows of the source */
@@ -33,8 +33,8 @@ DN_MUST_USE dn_status dni_held_scores_init(dni_held_scores *held, dn_decision de
 void dni_held_scores_add(void *held, const double *scores, const size_t *truth,
                          const double *weight, size_t n);
 
-/* Returns the rows of the two sides that score s separates, with their values of score s. Valid
- * until the next call. */
+/* Returns the rows of the classes that score s separates, with their values of score s. The result
+ * is valid until the next call. */
 dni_scored dni_held_scores_select(dni_held_scores *held, size_t s);
 
 /* Computes the mean log loss of the probabilities without the calibration (sigmoid or softmax of

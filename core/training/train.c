@@ -181,7 +181,7 @@ static dn_status encode(struct training *t, dn_error *err) {
 }
 
 static dn_status fit(struct training *t, dn_error *err) {
-    const size_t n_classes = dni_labels_n_outcomes(&t->labels), n = t->split.n_train;
+    const size_t n_classes = dni_labels_n_classes(&t->labels), n = t->split.n_train;
     dn_status status = dni_fit_train(&t->fit, err);
     if (status != DN_OK) {
         return status;

@@ -4,6 +4,7 @@
 #include "encoder/encoder_fit.h"
 #include "encoder/encoder_tile.h"
 #include "evaluate/evaluate_table.h"
+#include "machine/decision_pairs.h"
 #include "task/labels.h"
 #include "task/split.h"
 #include "text/vocabulary.h"
@@ -32,12 +33,12 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
-            const size_t n_own =
+            const size_t width =
                 spec->index_filters == NULL
                     ? column->width
                     : dn_index_filter_count(&spec->index_filters[i], column->width);
-            shape.vector += (double)n_own;
-            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)n_own : 0;
+            shape.vector += (double)width;
+            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)width : 0;
         }
         shape.sparse =
             shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
@@ -56,8 +57,8 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
 /* Ratio of the capacity of the arrays of a sparse block to its expected number of entries. */
 #define SPARE_ENTRIES 1.25
 
-/* Number of rows in memory: if rows are sparse, and if rows are dense. */
-struct held {
+/* Numbers of rows in memory: if the rows are sparse, and if they are dense. */
+struct row_counts {
     double sparse, dense;
 };
 
@@ -95,7 +96,7 @@ static enum form form_of(const dn_train_request *request, const struct shape *sh
 /* Bytes of encoded rows with `entries` entries of text and sparse columns each. `capacity`: the
  * ratio of allocated to used entries. FORM_EITHER: the greater of the sparse and the dense size. */
 static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
-                         double capacity, struct held n) {
+                         double capacity, struct row_counts n) {
     const enum form form = form_of(request, shape, entries);
     const double sparse = n.sparse * (12 * capacity * row_entries(request, shape, entries) + 28),
                  dense = n.dense * (8 * shape->features + 16);
@@ -129,10 +130,10 @@ static double encoding_bytes(const dn_train_request *request, const struct shape
 static double slot_bytes(const dn_train_request *request, const struct shape *shape, double entries,
                          size_t n_rows) {
     const double row = 8 * shape->features + 16, rows = fmin((double)n_rows, DN_BLOCK_ROWS),
-                 least = fmin(rows, (double)dn_piece_rows(SIZE_MAX)),
-                 most = fmax(least, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
+                 min_rows = fmin(rows, (double)dn_piece_rows(SIZE_MAX)),
+                 max_rows = fmax(min_rows, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
     return rows_bytes(request, shape, entries, SPARE_ENTRIES,
-                      (struct held){rows, fmin(rows, most)}) +
+                      (struct row_counts){rows, fmin(rows, max_rows)}) +
            encoding_bytes(request, shape);
 }
 
@@ -147,23 +148,23 @@ static double selection_bytes(const dn_table_source *source, size_t n_rows) {
  * counts of two threads are merged, the words of one thread are in memory twice. */
 static double words_memory(const dn_train_request *request, const struct shape *shape,
                            size_t n_slots) {
-    const double different = request->different_words;
-    if (!(different > 0) || request->features.text.buckets > 0) {
+    const double n_words = request->different_words;
+    if (!(n_words > 0) || request->features.text.buckets > 0) {
         return 0;
     }
-    const double chosen = fmin(different, shape->features);
-    return fmax(0, dni_vocabulary_fit_memory(different, request->entries, chosen, n_slots) -
+    const double chosen = fmin(n_words, shape->features);
+    return fmax(0, dni_vocabulary_fit_memory(n_words, request->entries, chosen, n_slots) -
                        dni_encoder_levels_memory((size_t)chosen, n_slots));
 }
 
 /* Copies the request and sets the encoding that the algorithm requires. */
 static dn_train_request encoded_request(const dn_train_request *given, size_t n_rows) {
-    dn_train_request own = *given;
-    if (dn_params_encoding(given->params, given->source->columns, n_rows, &own.features, NULL) !=
-        DN_OK) {
-        own.features = given->features; /* dn_train then reports the error */
+    dn_train_request request = *given;
+    if (dn_params_encoding(given->params, given->source->columns, n_rows, &request.features,
+                           NULL) != DN_OK) {
+        request.features = given->features; /* dn_train then reports the error */
     }
-    return own;
+    return request;
 }
 
 /* Returns true if the model has several machines with two classes that are fitted one after the
@@ -265,16 +266,12 @@ static double slots_bytes(const struct plan *p, size_t n_rows) {
 }
 
 static double all_rows_bytes(const struct plan *p, size_t n_rows) {
-    const struct held all = {(double)n_rows, (double)n_rows};
+    const struct row_counts all = {(double)n_rows, (double)n_rows};
     return rows_bytes(p->request, &p->shape, p->entries, 1, all);
 }
 
 static bool can_stream(const struct plan *p) {
     return (p->request->params->algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
-}
-
-static bool is_pairs(dn_decision decision) {
-    return decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
 }
 
 /* Bytes of the learner, plus the rows of machines with two classes. */
@@ -286,7 +283,7 @@ static double learner_bytes(const struct plan *p, size_t n_rows) {
         bytes +=
             16 * (double)dn_decision_n_machines(decision, p->n_classes) * (p->shape.features + 64) +
             dni_machine_rows_memory(r->source->n_rows, p->n_slots);
-        if (is_pairs(decision) && !can_stream(p)) {
+        if (dni_decision_is_pairwise(decision, p->n_classes) && !can_stream(p)) {
             bytes += all_rows_bytes(p, n_rows); /* the rows of a pair are a copy */
         }
     }
@@ -330,24 +327,24 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
     /* the number of held-out rows of each class is rounded */
     const double kept = ceil((1 - r.holdout) * (double)n_rows) + (double)n_classes;
     const size_t n_train = kept < (double)n_rows ? (size_t)kept : n_rows;
-    double most = calibrated_bytes(&plan, n_train);
+    double peak = calibrated_bytes(&plan, n_train);
     if (r.holdout > 0) {
-        most = fmax(most,
+        peak = fmax(peak,
                     evaluation_bytes(&plan, r.source, n_rows - n_train + 2 * n_classes, n_train));
     }
     if (r.validation != NULL) {
         const size_t n = r.validation->n_rows;
-        most = fmax(most, dni_evaluate_table_memory(n, r.weighted) +
+        peak = fmax(peak, dni_evaluate_table_memory(n, r.weighted) +
                               evaluation_bytes(&plan, r.validation, n, n_train));
     }
     if (r.folds > 0) {
         const size_t n_held = n_rows / r.folds + 1, n_fitted = n_rows - n_rows / r.folds;
         const double fold = fmax(calibrated_bytes(&plan, n_fitted),
                                  evaluation_bytes(&plan, r.source, n_held, n_fitted));
-        most =
-            fmax(most, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
+        peak =
+            fmax(peak, kept_memory(&plan, n_train).machine + dni_split_folds_memory(n_rows, fold));
     }
-    return dni_labels_memory(&r, n_rows) + most + SMALL_BYTES;
+    return dni_labels_memory(&r, n_rows) + peak + SMALL_BYTES;
 }
 
 double dni_fit_reserve(const dn_train_request *request, size_t n_rows, const dn_encoder *encoder,
@@ -361,7 +358,7 @@ double dni_fit_reserve(const dn_train_request *request, size_t n_rows, const dn_
     if (is_several(request->params, n_classes)) {
         /* the rows of a pair are encoded from the source if there is no memory for a copy */
         const double pair =
-            is_pairs(dn_params_decision(request->params))
+            dni_decision_is_pairwise(dn_params_decision(request->params), n_classes)
                 ? slots_bytes(&plan, n_rows) + selection_bytes(request->source, n_rows)
                 : 0;
         bytes = fmax(bytes, learner_bytes(&plan, n_rows) + pair);

@@ -353,7 +353,7 @@ static void damaged_bytes(void **state) {
     dn_calibration *c = NULL, *back = NULL;
     OK(dni_calibration_new(DN_CALIBRATION_ISOTONIC, 4, 2, &c, NULL));
     for (size_t s = 0; s < 2; s++) {
-        OK(dni_calibrator_room(&c->scores[s], 3, NULL));
+        OK(dni_calibrator_resize(&c->scores[s], 3, NULL));
         for (size_t i = 0; i < 3; i++) {
             c->scores[s].score[i] = (double)i - (double)s;
             c->scores[s].probability[i] = 0.25 * (double)(i + 1);
