@@ -176,7 +176,7 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
  * most STORE_APPENDS_RUNNING of all datasets, in the order in which they first called store_append_run. Places are bounded:
  * STORE_APPENDS_OF_ONE appends of one dataset, STORE_APPENDS_OF_ALL of all. */
 enum { STORE_APPENDS_RUNNING = 2, STORE_APPENDS_OF_ONE = 32, STORE_APPENDS_OF_ALL = 128 };
-/* Takes a place, before the rows arrive. Returns its number, for the caller to leave; 0: no place
+/* Takes a place, when the first rows arrive. Returns its number, for the caller to leave; 0: no place
  * is free. */
 int64_t store_append_enter(struct store *store, const char *name);
 /* The rows are complete: takes a turn in the queue with the first call. true: the append runs now.

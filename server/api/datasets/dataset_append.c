@@ -5,8 +5,9 @@
  * The rows are read for the version that is the newest when the body begins. At its end the newest
  * one is looked up again: if others have appended meanwhile, the rows go behind theirs. The
  * rows are then added to that version's column summaries. One call does so for a dataset at a time;
- * the others wait without a thread, in a queue (store_append_enter) whose places are taken before
- * the rows arrive: rows that were sent are never refused because others append. */
+ * the others wait without a thread, in a queue (store_append_enter). A call takes a
+ * place there with its first rows, not before: a client that sends a head and no rows holds none. A
+ * call that has a place is never refused because others append. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
@@ -117,17 +118,29 @@ static bool append_begin(struct http_call *call) {
     if (!b) {
         return false;
     }
-    b->append = store_append_enter(b->store, http_path_param(call, "dataset"));
+    b->reading = options;
+    http_defer(call, append_open);
+    return true;
+}
+
+/* Takes the call's place in the queue. false: answered. */
+static bool take_place(struct http_call *call) {
+    struct dataset_body *b = http_state(call);
     if (b->append == 0) {
+        b->append = store_append_enter(b->store, http_path_param(call, "dataset"));
+    }
+    if (b->append == 0) {
+        dataset_body_let_go(b);
         http_fail(call, PROBLEM_UNAVAILABLE,
                   "too many appends are under way or waiting: at most %d of a dataset, and %d of "
                   "all; try again",
                   STORE_APPENDS_OF_ONE, STORE_APPENDS_OF_ALL);
-        return false;
     }
-    b->reading = options;
-    http_defer(call, append_open);
-    return true;
+    return b->append != 0;
+}
+
+static enum http_sink_state append_data(struct http_call *call, const char *bytes, size_t n) {
+    return take_place(call) ? dataset_body_data(call, bytes, n) : HTTP_SINK_REFUSED;
 }
 
 /* Others may have changed the dataset while the body came: goes over to what it is now. */
@@ -186,11 +199,13 @@ static bool append_try(struct http_call *call, bool last) {
 }
 
 static void append_end(struct http_call *call) {
-    http_watch(call, WAIT_SECONDS, append_try);
+    if (take_place(call)) { /* a body without a byte takes it here */
+        http_watch(call, WAIT_SECONDS, append_try);
+    }
 }
 
 const struct http_sink api_dataset_append = {.begin = append_begin,
-                                             .data = dataset_body_data,
+                                             .data = append_data,
                                              .end = append_end,
                                              .abort = dataset_body_abort,
                                              .holds = DATASET_BODY_HOLDS};

@@ -1,5 +1,6 @@
 /* The queue of appends: a bounded number of places; one append of a dataset runs, the others wait
- * in the order in which their rows were complete. */
+ * in the order in which their rows were complete. The free turns belong to the first of those that
+ * wait for nothing of their dataset, whether or not they have asked again. */
 #include "store/sqlite/claims.h"
 #include "store/sqlite/internal.h"
 
@@ -41,17 +42,29 @@ int64_t store_append_enter(struct store *store, const char *name) {
     return id;
 }
 
-/* Nothing of the same dataset runs or came before, and not too many run. Lock held. */
+/* Whether c is in the queue before `own` and appends to the same dataset. Lock held. */
+static bool is_before(const struct store_claim *c, const struct store_claim *own) {
+    return c->order != 0 && c->order < own->order && strcmp(c->name, own->name) == 0;
+}
+
+/* Puts the append at the end of the queue. Lock held. */
+static void queue(struct store_claims *claims, struct store_claim *own) {
+    own->order = ++claims->last_order;
+    for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
+        own->n_before += is_before(&claims->places[i], own);
+    }
+}
+
+/* Nothing of the same dataset is before it, and the appends that run or may run before it leave a
+ * turn. Lock held. */
 static bool is_next(const struct store_claims *claims, const struct store_claim *own) {
-    size_t n_running = 0;
-    bool first = true;
+    size_t n_turns = 0;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         const struct store_claim *c = &claims->places[i];
-        n_running += c->id != 0 && c->running;
-        first = first && !(c->id != 0 && c->order != 0 && c->order < own->order &&
-                           strcmp(c->name, own->name) == 0);
+        const bool may_run = c->order != 0 && c->order < own->order && c->n_before == 0;
+        n_turns += c->running || may_run;
     }
-    return first && n_running < STORE_APPENDS_RUNNING;
+    return own->n_before == 0 && n_turns < STORE_APPENDS_RUNNING;
 }
 
 bool store_append_run(struct store *store, int64_t append) {
@@ -59,7 +72,7 @@ bool store_append_run(struct store *store, int64_t append) {
     pthread_mutex_lock(&claims->mutex);
     struct store_claim *own = find(claims, append);
     if (own != NULL && own->order == 0) {
-        own->order = ++claims->last_order;
+        queue(claims, own);
     }
     if (own != NULL && !own->running) {
         own->running = is_next(claims, own);
@@ -74,6 +87,10 @@ void store_append_leave(struct store *store, int64_t append) {
     pthread_mutex_lock(&claims->mutex);
     struct store_claim *own = append != 0 ? find(claims, append) : NULL;
     if (own != NULL) {
+        for (size_t i = 0; own->order != 0 && i < STORE_APPENDS_OF_ALL; i++) {
+            struct store_claim *c = &claims->places[i];
+            c->n_before -= is_before(own, c);
+        }
         *own = (struct store_claim){0};
     }
     pthread_mutex_unlock(&claims->mutex);

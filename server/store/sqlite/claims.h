@@ -7,8 +7,9 @@
 
 /* One append. */
 struct store_claim {
-    int64_t id;    /* 0: the place is free */
-    int64_t order; /* in the queue; 0: its rows are still arriving */
+    int64_t id;      /* 0: the place is free */
+    int64_t order;   /* in the queue; 0: its rows are still arriving */
+    size_t n_before; /* appends to the same dataset that are before it in the queue */
     bool running;
     char name[IDS_NAME_SIZE]; /* of the dataset */
 };

@@ -399,13 +399,37 @@ static void test_the_queue(void **state) {
     store_append_leave(f->store, first);
     store_append_leave(f->store, first); /* no longer there */
     store_append_leave(f->store, 0);
-    assert_true(store_append_run(f->store, late));
-    assert_false(store_append_run(f->store, third));
-    store_append_leave(f->store, late); /* a client that leaves */
+    assert_false(store_append_run(f->store, late)); /* the third was there before */
     assert_true(store_append_run(f->store, third));
     assert_false(store_append_run(f->store, 12345));
     store_append_leave(f->store, third);
+    assert_true(store_append_run(f->store, late));
+    store_append_leave(f->store, late);
     store_append_leave(f->store, other);
+    /* between datasets too: the turn that becomes free is that of the one that waits longest */
+    const int64_t a1 = store_append_enter(f->store, "a"), a2 = store_append_enter(f->store, "a"),
+                  b1 = store_append_enter(f->store, "b"), b2 = store_append_enter(f->store, "b"),
+                  c1 = store_append_enter(f->store, "c"), d1 = store_append_enter(f->store, "d");
+    assert_true(store_append_run(f->store, a1));
+    assert_false(store_append_run(f->store, a2));
+    assert_true(store_append_run(f->store, b1));
+    assert_false(store_append_run(f->store, c1));
+    assert_false(store_append_run(f->store, b2));
+    assert_false(store_append_run(f->store, d1));
+    store_append_leave(f->store, b1);
+    assert_false(store_append_run(f->store, d1)); /* c1 */
+    assert_false(store_append_run(f->store, b2));
+    assert_false(store_append_run(f->store, a2)); /* a1 runs */
+    assert_true(store_append_run(f->store, c1));
+    store_append_leave(f->store, a1);
+    assert_false(store_append_run(f->store, b2)); /* a2 */
+    store_append_leave(f->store, a2);             /* a client that leaves */
+    assert_false(store_append_run(f->store, d1)); /* b2 */
+    assert_true(store_append_run(f->store, b2));
+    store_append_leave(f->store, c1);
+    assert_true(store_append_run(f->store, d1));
+    store_append_leave(f->store, b2);
+    store_append_leave(f->store, d1);
     /* the bounds */
     int64_t places[STORE_APPENDS_OF_ALL];
     for (int i = 0; i < STORE_APPENDS_OF_ALL; i++) {
