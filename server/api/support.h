@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "formats/format.h"
 
 #define API_JSON "application/json"
 /* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds
@@ -88,6 +89,15 @@ void api_put_members(struct json_writer *w, const char *object);
 /* The same for an item of a list: without the members "confusion", "per_class", "pairs" and
  * "machines" at any depth, which grow with the classes or their square. */
 void api_put_members_brief(struct json_writer *w, const char *object);
+
+/* Chooses the format that Accept prefers among those of a use; without Accept, `first`. NULL: replied
+ * with 406; `what` names the answer in the message. */
+const struct format *api_accept(struct http_call *call, enum format_use use,
+                                const struct format *first, const char *what);
+/* Finds the format of the request's Content-Type. *out NULL: the body decides. false: replied with
+ * 415; `what` names the body in the message ("a dataset is"). */
+bool api_content_format(struct http_call *call, enum format_use use, const char *what,
+                        const struct format **out);
 
 /* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
  */

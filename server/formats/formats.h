@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/problem.h"
+#include "formats/format.h"
 #include <discern/discern.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +24,13 @@
     20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000)  \
         */
 
-enum wire_format { WIRE_SNIFF, WIRE_CSV, WIRE_TSV, WIRE_JSON, WIRE_NDJSON, WIRE_SVMLIGHT };
 enum wire_header { WIRE_HEADER_AUTO, WIRE_HEADER_YES, WIRE_HEADER_NO };
 /* A row that cannot be read while others can: refuse the table, or leave the row out and tell it in
  * the notes. */
 enum wire_on_error { WIRE_REJECT, WIRE_SKIP };
 
 struct wire_table_options {
-    enum wire_format format;
+    const struct format *format; /* NULL: the body decides */
     enum wire_header header;
     char delimiter; /* 0: found out (',', ';', tab, '|') */
     char comment; /* separated text: lines that begin with it are skipped; '\0': none but those that
@@ -52,8 +52,6 @@ struct wire_table_options {
  * the parameter). value strings must outlive the reader. */
 bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
                        struct problem *problem);
-/* The format for a media type ("" → SNIFF). false: none of ours. */
-bool wire_table_format(const char *media_type, enum wire_format *out);
 
 /* A finished chunk: an encoded blob (dn_column_builder_encode) a column. The sink takes the blobs'
  * memory. */
@@ -175,20 +173,6 @@ ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name); /* -1
 bool wire_place_parse(const char *column, const char *name, uint64_t *number);
 
 /* ---- writing rows ---- */
-enum wire_row_format {
-    WIRE_ROWS_JSON,
-    WIRE_ROWS_CSV,
-    WIRE_ROWS_NDJSON,
-    WIRE_ROWS_SVMLIGHT,
-    WIRE_ROWS_TSV
-};
-/* Rows first … first + n - 1 of one decoded chunk (views of the same n_rows), as objects
- * ({"a":1,…}), lines of CSV or TSV, or NDJSON lines. JSON: items separated by commas, `begun` says
- * whether an item was written before. Numbers shortest, missing as null or empty. No sparse views:
- * wire_sparse_expand makes columns of them. No WIRE_ROWS_SVMLIGHT: wire_svmlight_write. */
-void wire_rows_write(enum wire_row_format format, const dn_column_view *views,
-                     const char *const *names, size_t n_columns, size_t first, size_t n, bool begun,
-                     struct buf *out);
 /* Rows of a table that has one sparse column, as JSON objects: the label's cell and the entries
  * that are not 0, each under its feature's name; begun as above. */
 struct wire_sparse_rows {
@@ -198,7 +182,6 @@ struct wire_sparse_rows {
 };
 void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
                             struct buf *out);
-void wire_csv_header(const char *const *names, size_t n_columns, char delimiter, struct buf *out);
 /* Entries of n rows of a sparse view from `first` on as columns of numbers: out[p·n + i] is what
  * row first + i has at places[p], which ascend; 0 where it has no entry. */
 void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
@@ -249,25 +232,15 @@ void wire_instances_keep_labelled(struct wire_instances *in);
 /* A view of n rows from row `first` on. */
 dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n);
 
-enum wire_instances_format {
-    WIRE_INSTANCES_SNIFF,
-    WIRE_INSTANCES_JSON,
-    WIRE_INSTANCES_NDJSON,
-    WIRE_INSTANCES_CSV,
-    WIRE_INSTANCES_SVMLIGHT,
-    WIRE_INSTANCES_TSV
-};
-/* The format for a media type ("" → SNIFF). false: none of ours. */
-bool wire_instances_format(const char *media_type, enum wire_instances_format *out);
-/* What a body is, by its first bytes. '{' or '[': NDJSON when its first line is a complete value
- * and more than blanks follows it, otherwise JSON. Else svmlight when the first line that is no
- * comment is one with a label, otherwise CSV. */
-enum wire_instances_format wire_instances_sniff(const char *body, size_t size);
+/* The format of a body without a media type. '{' or '[': NDJSON if the first line is a complete
+ * value and more than blanks follow it, otherwise JSON. Else svmlight if the first line that is not
+ * a comment has a label and entries, otherwise CSV. */
+const struct format *wire_instances_sniff(const char *body, size_t size);
 
 /* How a body is read. */
 struct wire_instances_options {
-    enum wire_instances_format format;
-    bool labelled; /* the target is wanted too */
+    const struct format *format; /* NULL: the body decides */
+    bool labelled;               /* the target is wanted too */
     const char
         *target; /* labelled: the name of its column; NULL: the model's, which must have one then */
     bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
@@ -343,16 +316,12 @@ enum wire_output {
     WIRE_AMBIGUOUS = 32,
     WIRE_LOG_DENSITY = 64
 };
-/* How an answer of many rows is written. */
-enum wire_answer { WIRE_ANSWER_JSON, WIRE_ANSWER_NDJSON, WIRE_ANSWER_CSV, WIRE_ANSWER_TSV };
-/* What stands between the cells of a line; '\0': the format has no cells. */
-char wire_answer_delimiter(enum wire_answer format);
 /* What an answer says of itself. */
 struct wire_answer_head {
     const char *name; /* the model's */
     int64_t version;
     unsigned outputs; /* wire_output bits; predictions */
-    enum wire_answer format;
+    const struct format *format;
     /* NULL: no row is refused. Otherwise rows may be refused one by one, CSV and TSV have a column
      * for it, and this is the base path of the links to the types of problems */
     const char *refusal_base;
@@ -361,7 +330,7 @@ struct wire_answer_head {
 struct wire_predictions {
     const dn_model *model;
     unsigned outputs; /* wire_output bits */
-    enum wire_answer format;
+    const struct format *format;
     char delimiter;           /* of cells; '\0': JSON, NDJSON */
     const char *refusal_base; /* of the head; not NULL: cells have a last column "error" */
     size_t n_columns;         /* of cells */
@@ -401,7 +370,7 @@ void wire_predictions_done(
 /* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an
  * array a line; CSV and TSV: "z1", "z2" … */
 struct wire_coordinates {
-    enum wire_answer format;
+    const struct format *format;
     char delimiter;           /* of cells; '\0': JSON, NDJSON */
     const char *refusal_base; /* of the head */
     size_t n;                 /* components */
@@ -420,9 +389,9 @@ void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
 void wire_coordinates_end(struct wire_coordinates *c);
 /* Between the items of an answer, and in the place of one of n_columns cells. For the writers of
  * answers. */
-void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out);
-void wire_item_end(enum wire_answer format, struct buf *out);
-void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,
+void wire_item_begin(const struct format *format, bool *begun, struct buf *out);
+void wire_item_end(const struct format *format, struct buf *out);
+void wire_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
                        int64_t line, const struct problem *problem, struct buf *out);
 /* The name of feature j, in the buffer, NUL behind it. NULL: no memory. */
 const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name);

@@ -6,10 +6,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
     }
-    static const enum wire_format formats[] = {WIRE_CSV, WIRE_CSV, WIRE_SNIFF, WIRE_TSV};
+    static const struct format *const chosen[] = {&format_csv, &format_csv, NULL, &format_tsv};
     static const char comments[] = {0, 0, '#', ';'};
     static const char delimiters[] = {0, 0, 0, ',', ';', '\t', '|', 0};
-    const struct wire_table_options options = {.format = formats[data[0] & 3],
+    const struct wire_table_options options = {.format = chosen[data[0] & 3],
                                                .header = (enum wire_header)((data[0] >> 2 & 3) % 3),
                                                .delimiter = delimiters[data[0] >> 4 & 7] !=
                                                                     comments[data[1] >> 1 & 3]

@@ -106,13 +106,16 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     const size_t n =
         dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
     CHECK(label < 3 && (n == 0 || probabilities[label] >= 0));
-    for (int format = 0; n == 1 && format < 4; format++) {
+    for (size_t f = 0; n == 1 && formats[f] != NULL; f++) {
+        if (formats[f]->answers == NULL) {
+            continue;
+        }
         struct buf out = {0};
         struct wire_predictions answer;
         const struct wire_answer_head about = {.name = "m",
                                                .version = 1,
                                                .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
-                                               .format = (enum wire_answer)format};
+                                               .format = formats[f]};
         wire_predictions_begin(&answer, &about, model, &said, &out);
         wire_predictions_rows(&answer, 1, &said);
         wire_predictions_end(&answer);
@@ -187,7 +190,7 @@ static void lines(const char *body, size_t size) {
           (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
     struct wire_instances in = {0};
     struct problem problem = {0};
-    const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON};
+    const struct wire_instances_options options = {.format = &format_ndjson};
     if (wire_instances_read(body, size, &options, model, &in, &problem)) {
         CHECK(in.n >= n && (in.n == n || refused > 0)); /* a table may have longer lines */
     }
@@ -265,18 +268,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) {
         return 0;
     }
-    static const enum wire_instances_format formats[] = {
-        WIRE_INSTANCES_JSON,   WIRE_INSTANCES_CSV,      WIRE_INSTANCES_SNIFF,   0,
-        WIRE_INSTANCES_NDJSON, WIRE_INSTANCES_SVMLIGHT, WIRE_INSTANCES_SVMLIGHT};
+    static const struct format *const chosen[] = {
+        &format_json, &format_csv, NULL, 0, &format_ndjson, &format_svmlight, &format_svmlight};
     const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
-    const enum wire_instances_format format = which < 7 ? formats[which] : 0;
-    const struct wire_instances_options options = {
-        .format = format == WIRE_INSTANCES_CSV && data[0] & 32 ? WIRE_INSTANCES_TSV : format,
-        .labelled = data[0] & 1,
-        .zero_based = which == 6};
-    model = options.format == WIRE_INSTANCES_SVMLIGHT && data[0] & 16 ? sparse
-            : data[0] & 16                                            ? wide
-                                                                      : plain;
+    const struct format *format = which < 7 ? chosen[which] : 0;
+    const struct wire_instances_options options = {.format = format == &format_csv && data[0] & 32
+                                                                 ? &format_tsv
+                                                                 : format,
+                                                   .labelled = data[0] & 1,
+                                                   .zero_based = which == 6};
+    model = options.format == &format_svmlight && data[0] & 16 ? sparse
+            : data[0] & 16                                     ? wide
+                                                               : plain;
     char *body = fuzz_copy(data + 1, size - 1);
     if (which == 3) {
         char *text = calloc(1, size);
@@ -296,7 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct problem problem = {0};
     if (wire_instances_read(body, size - 1, &options, model, &in, &problem)) {
         check_values(&in, options.labelled);
-        if (options.format == WIRE_INSTANCES_JSON && model == plain) {
+        if (options.format == &format_json && model == plain) {
             against_jansson(&in, body, size - 1);
         }
     } else {

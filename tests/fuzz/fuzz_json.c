@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const bool inferred =
         memchr(body, '{', size - 1) == NULL ||
         memchr(body, '[', (size_t)((const char *)memchr(body, '{', size - 1) - body)) != NULL;
-    fuzz_check_table(&(struct wire_table_options){.format = WIRE_JSON}, body, size - 1,
+    fuzz_check_table(&(struct wire_table_options){.format = &format_json}, body, size - 1,
                      (uint64_t)data[0] << 8, inferred);
     return 0;
 }

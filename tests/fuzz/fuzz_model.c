@@ -103,7 +103,8 @@ static void check_predicts(const dn_model *model) {
                                           .version = 1,
                                           .outputs = WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE |
                                                      WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS |
-                                                     WIRE_LOG_DENSITY};
+                                                     WIRE_LOG_DENSITY,
+                                          .format = &format_json};
     wire_predictions_begin(&answer, &head, model, &rows, &out);
     if (dn_model_predict(model,
                          (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry},

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           (lines.size == 0 || memcmp(lines.data, read.data, lines.size) == 0));
     buf_done(&lines);
     buf_done(&read);
-    const struct wire_table_options options = {.format = data[0] & 1 ? WIRE_SNIFF : WIRE_NDJSON,
+    const struct wire_table_options options = {.format = data[0] & 1 ? NULL : &format_ndjson,
                                                .on_error = data[0] & 2 ? WIRE_SKIP : WIRE_REJECT,
                                                .label = data[0] & 4 ? "label" : NULL,
                                                .types = data[0] & 8 ? "a:numeric" : NULL};

@@ -235,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
     }
-    const struct wire_table_options options = {.format = WIRE_SVMLIGHT,
+    const struct wire_table_options options = {.format = &format_svmlight,
                                                .zero_based = data[0] & 1,
                                                .on_error = data[0] & 2 ? WIRE_SKIP : WIRE_REJECT,
                                                .label = data[0] & 4 ? "class" : NULL};

@@ -128,12 +128,12 @@ static inline void fuzz_table_done(struct fuzz_table *t) {
 static inline void fuzz_row(const dn_column_view *view, const char *const *names, size_t n,
                             size_t i, bool object, struct buf *out) {
     if (object) {
-        wire_rows_write(WIRE_ROWS_JSON, view, names, n, i, 1, false, out);
+        format_json.rows->rows(view, names, n, i, 1, false, out);
         return;
     }
     for (size_t j = 0; j < n; j++) { /* {"":value} without its braces and name */
         struct buf one = {0};
-        wire_rows_write(WIRE_ROWS_JSON, &view[j], &(const char *){""}, 1, i, 1, false, &one);
+        format_json.rows->rows(&view[j], &(const char *){""}, 1, i, 1, false, &one);
         CHECK(one.size > 5 && memcmp(one.data, "{\"\":", 4) == 0);
         buf_putc(out, j == 0 ? '[' : ',');
         buf_append(out, one.data + 4, one.size - 5);
@@ -184,7 +184,7 @@ static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
     struct buf body = {0};
     fuzz_body(t, objects, &body);
     struct fuzz_table again =
-        fuzz_read(&(struct wire_table_options){.format = WIRE_JSON}, body.data, body.size, 0);
+        fuzz_read(&(struct wire_table_options){.format = &format_json}, body.data, body.size, 0);
     CHECK(again.well);
     CHECK(strcmp(again.content, t->content) == 0);
     fuzz_table_done(&again);

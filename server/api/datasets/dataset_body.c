@@ -311,12 +311,7 @@ bool dataset_body_options(struct http_call *call, const char *const *known,
                           struct wire_table_options *options, const char **canonical) {
     struct problem problem = {0};
     const char *text = "";
-    if (!wire_table_format(http_content_type(call), &options->format)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "a dataset is text/csv, text/tab-separated-values, application/json, "
-                  "application/x-ndjson or text/x-svmlight (or no "
-                  "Content-Type: then it is found out), got \"%s\"",
-                  http_content_type(call));
+    if (!api_content_format(call, FORMAT_TABLE, "a dataset is", &options->format)) {
         return false;
     }
     options->form = sent_as_form(call);

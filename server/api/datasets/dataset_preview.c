@@ -116,7 +116,7 @@ static void write_rows(const struct wire_schema *schema, const struct decoded *d
                                               .first_index = schema->columns[1].first_index};
         wire_sparse_rows_write(&rows, n, begun, out);
     } else {
-        wire_rows_write(WIRE_ROWS_JSON, d->view, names, schema->n, 0, n, begun, out);
+        format_json.rows->rows(d->view, names, schema->n, 0, n, begun, out);
     }
 }
 

@@ -18,7 +18,7 @@ enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
 struct rows_stream {
     struct store *store;
     int64_t dataset_id; /* pinned */
-    enum wire_row_format format;
+    const struct format *format;
     int64_t offset, end, at; /* rows [offset, end) are wanted; `at` is the next one */
     int64_t n_rows;          /* of the dataset */
     struct rows_columns columns;
@@ -141,26 +141,26 @@ static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *
     const size_t first = (size_t)(s->at - chunk->first_row);
     const int64_t in_chunk = chunk->first_row + chunk->n_rows - s->at, wanted = s->end - s->at;
     const size_t n = rows_of_slice(s, first, (size_t)(in_chunk < wanted ? in_chunk : wanted));
-    if (s->format == WIRE_ROWS_SVMLIGHT) {
+    if (s->format->rows->entries) {
         write_svmlight(s, first, n, out);
     } else {
         cut_views(s, first, n);
-        wire_rows_write(s->format, s->views, s->names, s->columns.n, 0, n, s->at > s->offset, out);
+        s->format->rows->rows(s->views, s->names, s->columns.n, 0, n, s->at > s->offset, out);
     }
     s->at += (int64_t)n;
     return true;
 }
 
 static void write_head(const struct rows_stream *s, struct buf *out) {
-    if (s->format == WIRE_ROWS_CSV || s->format == WIRE_ROWS_TSV) {
-        wire_csv_header(s->names, s->columns.n, s->format == WIRE_ROWS_TSV ? '\t' : ',', out);
-    } else if (s->format == WIRE_ROWS_JSON) {
+    if (s->format->rows->header != NULL) {
+        s->format->rows->header(s->names, s->columns.n, out);
+    } else if (s->format->rows->document) {
         buf_puts(out, s->head);
     }
 }
 
 static void write_tail(const struct rows_stream *s, struct buf *out) {
-    if (s->format != WIRE_ROWS_JSON) {
+    if (!s->format->rows->document) {
         return;
     }
     if (s->end < s->n_rows) {
@@ -214,7 +214,7 @@ static bool stream_room(struct rows_stream *s, struct problem *problem) {
 }
 
 static struct rows_stream *stream_new(struct http_call *call, const struct store_dataset *d,
-                                      enum wire_row_format format, int64_t offset, int64_t limit,
+                                      const struct format *format, int64_t offset, int64_t limit,
                                       struct problem *problem) {
     struct rows_stream *s = calloc(1, sizeof *s);
     if (!s) {
@@ -232,7 +232,7 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
                             http_query(call, "label"), &s->columns, problem) &&
         stream_room(s, problem) &&
         store_dataset_chunks(s->store, d->id, &s->chunks, &s->n_chunks, problem) &&
-        (format != WIRE_ROWS_SVMLIGHT ||
+        (!format->rows->entries ||
          rows_columns_check_svmlight(&s->columns, s->store, s->chunks, s->n_chunks, s->offset,
                                      s->end, problem))) {
         return s;
@@ -246,8 +246,8 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
 static const char *rows_etag(struct http_call *call, const struct rows_stream *s,
                              const struct store_dataset *d) {
     struct buf text = {0};
-    buf_printf(&text, "%s %s %" PRId64 " %s %d %" PRId64 " %" PRId64, DISCERN_VERSION, d->name,
-               d->version, d->content, (int)s->format, s->offset, s->end);
+    buf_printf(&text, "%s %s %" PRId64 " %s %s %" PRId64 " %" PRId64, DISCERN_VERSION, d->name,
+               d->version, d->content, format_media_type(s->format), s->offset, s->end);
     for (size_t i = 0; i < s->columns.n_read; i++) {
         buf_printf(&text, " %zu", s->columns.read[i]);
     }
@@ -304,14 +304,6 @@ static void put_page_headers(struct http_call *call, const struct rows_stream *s
 
 void api_dataset_rows(struct http_call *call) {
     static const char *const known[] = {"version", "offset", "limit", "columns", "label", NULL};
-    static const char *const offered[] = {API_JSON,
-                                          "text/csv",
-                                          "application/x-ndjson",
-                                          "text/x-svmlight",
-                                          "text/tab-separated-values",
-                                          NULL};
-    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON,
-                                                   WIRE_ROWS_SVMLIGHT, WIRE_ROWS_TSV};
     struct problem problem = {0};
     struct store_dataset d;
     int64_t offset = 0, limit = 100;
@@ -320,17 +312,14 @@ void api_dataset_rows(struct http_call *call) {
         !api_query_int(call, "limit", 1, API_NUMBER_MAX, &limit)) {
         return;
     }
-    int format = http_accepts(call, offered);
-    if (format < 0) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
-                  "rows come as application/json, text/csv, text/tab-separated-values, "
-                  "application/x-ndjson or text/x-svmlight");
+    const struct format *format = api_accept(call, FORMAT_ROWS, &format_json, "rows come");
+    if (format == NULL) {
         return;
     }
     if (!api_dataset_find(call, &d)) {
         return;
     }
-    struct rows_stream *s = stream_new(call, &d, formats[format], offset, limit, &problem);
+    struct rows_stream *s = stream_new(call, &d, format, offset, limit, &problem);
     if (!s) {
         store_dataset_done(&d);
         http_reply_problem(call, &problem);
@@ -349,7 +338,7 @@ void api_dataset_rows(struct http_call *call) {
     http_set_state(call, s);
     http_on_done(call, stream_free);
     if (s->head) {
-        http_stream(call, 200, offered[format], 0, stream_next);
+        http_stream(call, 200, format_media_type(format), 0, stream_next);
     } else {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory to read rows");
     }

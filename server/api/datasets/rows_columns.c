@@ -239,10 +239,10 @@ static bool name_features(struct rows_columns *c, struct problem *problem) {
     return true;
 }
 
-bool rows_columns_choose(const char *columns_json, enum wire_row_format format, const char *list,
+bool rows_columns_choose(const char *columns_json, const struct format *format, const char *list,
                          const char *label, struct rows_columns *out, struct problem *problem) {
     struct rows_columns c = {.sparse = SIZE_MAX};
-    const bool svmlight = format == WIRE_ROWS_SVMLIGHT;
+    const bool svmlight = format->rows->entries;
     if (!wire_schema_parse(columns_json, &c.schema, problem)) {
         return false;
     }

@@ -32,7 +32,7 @@ struct rows_columns {
 };
 
 /* list: ?columns=, NULL: all. label: ?label=, NULL: not given. false: problem; nothing to free. */
-bool rows_columns_choose(const char *columns_json, enum wire_row_format format, const char *list,
+bool rows_columns_choose(const char *columns_json, const struct format *format, const char *list,
                          const char *label, struct rows_columns *out, struct problem *problem);
 void rows_columns_done(struct rows_columns *c);
 

@@ -1,40 +1,16 @@
 /* Scoring and writing, slice by slice. */
 #include "api/predictions/answer.h"
+#include "api/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { SLICE = 256 }; /* coordinates: rows at a time */
 
-static const char *const types[] = {[WIRE_ANSWER_JSON] = "application/json",
-                                    [WIRE_ANSWER_NDJSON] = "application/x-ndjson",
-                                    [WIRE_ANSWER_CSV] = "text/csv",
-                                    [WIRE_ANSWER_TSV] = "text/tab-separated-values"};
-enum { N_TYPES = sizeof types / sizeof types[0] };
-
-const char *api_answer_type(enum wire_answer format) {
-    return types[format];
-}
-
-bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire_answer *out) {
-    enum wire_answer order[N_TYPES] = {usual};
-    const char *offered[N_TYPES + 1] = {types[usual]};
-    for (int format = 0, n = 1; format < N_TYPES; format++) {
-        if (format == (int)usual) {
-            continue;
-        }
-        order[n] = (enum wire_answer)format;
-        offered[n++] = types[format];
-    }
-    const int chosen = http_accepts(call, offered);
-    if (chosen < 0) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
-                  "the answer comes as application/json, application/x-ndjson, text/csv or "
-                  "text/tab-separated-values");
-        return false;
-    }
-    *out = order[chosen];
-    return true;
+bool api_answer_accept(struct http_call *call, const struct format *usual,
+                       const struct format **out) {
+    *out = api_accept(call, FORMAT_ANSWERS, usual, "the answer comes");
+    return *out != NULL;
 }
 
 static bool coordinates_begin(struct api_answer *a, struct problem *problem) {

@@ -14,13 +14,13 @@
 enum api_answer_kind { API_PREDICTIONS, API_COORDINATES };
 
 /* The format that Accept prefers; without one, `usual`. false: answered with 406. */
-bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire_answer *out);
-const char *api_answer_type(enum wire_answer format); /* its media type */
+bool api_answer_accept(struct http_call *call, const struct format *usual,
+                       const struct format **out);
 
 struct api_answer {
     enum api_answer_kind kind;
     const struct serving_model *m;
-    enum wire_answer format;
+    const struct format *format;
     size_t n;    /* rows at a time */
     size_t each; /* numbers that are said of a row */
     struct outputs_room room;
@@ -32,7 +32,7 @@ struct api_answer {
 struct api_answer_options {
     enum api_answer_kind kind;
     unsigned outputs; /* of predictions: as asked */
-    enum wire_answer format;
+    const struct format *format;
     size_t n_rows;            /* that will come at a time; 0: nobody knows */
     const char *refusal_base; /* see wire_answer_head */
 };

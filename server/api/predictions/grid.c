@@ -32,7 +32,7 @@ struct grid {
         *log_density; /* planes, one after the other; NULL: not wanted, or the model has none */
     uint32_t *label;  /* class index, UINT32_MAX: ambiguous */
     size_t held;      /* bytes of all that */
-    enum wire_answer format; /* JSON: planes. CSV, TSV: a line for each point */
+    const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
     struct wire_predictions lines;
     struct buf *body;
 };
@@ -71,7 +71,7 @@ static bool make_room(struct grid *g) {
     const dn_prediction *rows = &g->room.rows;
     g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
     g->n_probabilities = rows->probabilities ? dn_model_classes(model)->n : 0;
-    const bool whole = g->format == WIRE_ANSWER_JSON;
+    const bool whole = g->format->answers->document;
     const size_t planes =
         g->n_scores + g->n_probabilities + (rows->distance ? 1 : 0) + (rows->log_density ? 1 : 0);
     if (g->n > OUTPUTS_MAX_NUMBERS / (planes + 1)) {
@@ -153,7 +153,7 @@ static void begin_lines(struct grid *g) {
                                           .version = g->m->version,
                                           .outputs = g->outputs,
                                           .format = g->format};
-    const char delimiter = g->format == WIRE_ANSWER_TSV ? '\t' : ',';
+    const char delimiter = g->format->answers->delimiter;
     for (size_t a = 0; a < g->request.n_axes; a++) {
         const char *name =
             dn_encoder_input(dn_model_encoder(g->m->model), g->request.axes[a].input)->name;
@@ -198,7 +198,7 @@ static bool refuse_point(struct grid *g, size_t point) {
 }
 
 static bool keep_or_write(struct grid *g, size_t first, size_t n) {
-    if (g->format != WIRE_ANSWER_JSON) {
+    if (!g->format->answers->document) {
         return write_lines(g, first, n);
     }
     keep(g, first, n);
@@ -391,27 +391,18 @@ static bool write_answer(struct grid *g, struct buf *out) {
 
 /* false: answered with 406. */
 static bool read_accept(struct grid *g) {
-    static const enum wire_answer formats[] = {WIRE_ANSWER_JSON, WIRE_ANSWER_CSV, WIRE_ANSWER_TSV};
-    const char *const offered[] = {api_answer_type(formats[0]), api_answer_type(formats[1]),
-                                   api_answer_type(formats[2]), NULL};
-    const int chosen = http_accepts(g->call, offered);
-    if (chosen < 0) {
-        http_fail(g->call, PROBLEM_NOT_ACCEPTABLE, "the grid comes as %s, %s or %s", offered[0],
-                  offered[1], offered[2]);
-        return false;
-    }
-    g->format = formats[chosen];
-    return true;
+    g->format = api_accept(g->call, FORMAT_GRID, &format_json, "the grid comes");
+    return g->format != NULL;
 }
 
 static bool make_answer(struct grid *g) {
     if (!make_room(g)) {
         return false;
     }
-    if (g->format != WIRE_ANSWER_JSON) {
+    if (!g->format->answers->document) {
         begin_lines(g);
     }
-    return score(g) && (g->format != WIRE_ANSWER_JSON || write_answer(g, g->body));
+    return score(g) && (!g->format->answers->document || write_answer(g, g->body));
 }
 
 static void answer(struct http_call *call, const struct serving_model *m) {
@@ -426,12 +417,12 @@ static void answer(struct http_call *call, const struct serving_model *m) {
     g.n = g.nx * g.ny;
     const bool good = make_answer(&g);
     grid_done(&g);
-    if (good && g.format == WIRE_ANSWER_JSON) {
+    if (good && g.format->answers->document) {
         api_reply_json(call, 200, &body);
         return;
     }
     if (good) {
-        http_reply(call, 200, api_answer_type(g.format), &body);
+        http_reply(call, 200, format_media_type(g.format), &body);
         return;
     }
     buf_done(&body);

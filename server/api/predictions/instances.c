@@ -4,19 +4,14 @@
 
 bool api_instances_options(struct http_call *call, bool labelled,
                            struct wire_instances_options *out) {
-    size_t size;
-    const char *body = http_body_bytes(call, &size), *type = http_content_type(call);
     *out = (struct wire_instances_options){.labelled = labelled};
-    if (!wire_instances_format(type, &out->format)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "%s are application/json, application/x-ndjson, text/csv, "
-                  "text/tab-separated-values or text/x-svmlight (or no "
-                  "Content-Type: then it is found out), "
-                  "got \"%s\"",
-                  labelled ? "labelled rows" : "instances", type);
+    if (!api_content_format(call, FORMAT_INSTANCES,
+                            labelled ? "labelled rows are" : "instances are", &out->format)) {
         return false;
     }
-    if (out->format == WIRE_INSTANCES_SNIFF) {
+    if (out->format == NULL) {
+        size_t size;
+        const char *body = http_body_bytes(call, &size);
         out->format = wire_instances_sniff(body, size);
     }
     return api_query_bool(call, "zero_based", &out->zero_based);

@@ -33,7 +33,7 @@ struct lines {
     const char *base_path;         /* of links */
     const struct serving_model *m; /* NULL: not yet, or no longer */
     enum api_answer_kind kind;
-    enum wire_answer format;
+    const struct format *format;
     unsigned outputs;
     struct wire_lines *reader; /* NULL: nothing was read yet */
     struct api_answer answer;
@@ -254,7 +254,7 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
                            "there are no instances: at least one is needed");
     }
     api_answer_end(&l->answer);
-    if (l->format == WIRE_ANSWER_JSON) {
+    if (l->format->answers->document) {
         buf_putc(&l->out, '\n');
     }
     if (l->spool.fd >= 0 && l->out.size > 0 && !to_file(l, problem)) {
@@ -268,9 +268,9 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
     reply_count(call, "Discern-Rows", l->n_rows);
     reply_count(call, "Discern-Refused", l->n_refused);
     if (l->spool.fd < 0) {
-        http_reply(call, 200, api_answer_type(l->format), &l->out);
+        http_reply(call, 200, format_media_type(l->format), &l->out);
     } else {
-        http_stream_sized(call, 200, api_answer_type(l->format), (uint64_t)l->spool.size,
+        http_stream_sized(call, 200, format_media_type(l->format), (uint64_t)l->spool.size,
                           next_piece);
     }
     return true;
@@ -279,9 +279,9 @@ static bool finish(struct lines *l, struct http_call *call, struct problem *prob
 /* ---- the sink ---- */
 
 static bool lines_want(const struct http_call *call) {
-    enum wire_instances_format format;
-    return wire_instances_format(http_content_type(call), &format) &&
-           format == WIRE_INSTANCES_NDJSON;
+    const struct format *format;
+    return format_find(http_content_type(call), FORMAT_INSTANCES, &format) && format != NULL &&
+           format->instances->lines;
 }
 
 static int64_t body_limit(void *app) {
@@ -292,14 +292,14 @@ static int64_t body_limit(void *app) {
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     static const char *const known[] = {"output", "zero_based", NULL};
     const struct api_app *app = api_app_of(call);
-    enum wire_answer format;
+    const struct format *format;
     unsigned outputs = 0;
     bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
     http_cache_control(call, "no-store");
     if (!api_query_known(call, kind == API_PREDICTIONS ? known : known + 1) ||
         !api_query_bool(call, "zero_based", &zero_based) ||
         (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs)) ||
-        !api_answer_accept(call, WIRE_ANSWER_NDJSON, &format)) {
+        !api_answer_accept(call, &format_ndjson, &format)) {
         return NULL;
     }
     struct lines *l = calloc(1, sizeof *l);

@@ -19,14 +19,14 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     if (!api_instances_options(call, false, &options)) {
         return true;
     }
-    if (options.format == WIRE_INSTANCES_NDJSON) {
+    if (options.format->instances->lines) {
         if (pool) {
             api_lines_answer(call, m, API_PREDICTIONS);
         }
         return pool;
     }
     if (!api_outputs_read(call, &how.outputs) ||
-        !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+        !api_answer_accept(call, &format_json, &how.format)) {
         return true;
     }
     return api_score_body(call, m, &options, &how, pool);
@@ -45,7 +45,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
         return true;
     }
     if (!api_outputs_read(call, &how.outputs) ||
-        !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+        !api_answer_accept(call, &format_json, &how.format)) {
         return true;
     }
     for (size_t i = 0; i < n; i++) {

@@ -104,16 +104,16 @@ static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
 
 /* Answers, unless a pool thread is to do it all. */
 static bool end(struct scoring *s, bool good, struct problem *problem) {
-    const enum wire_answer format = s->how->format;
+    const struct format *format = s->how->format;
     if (s->later) {
         problem_done(problem);
         (void)http_hold(s->call, 0);
     } else if (good) {
         api_answer_end(&s->answer);
-        if (format == WIRE_ANSWER_JSON) {
+        if (format->answers->document) {
             buf_putc(&s->body, '\n'); /* a terminal's prompt stands on its own line */
         }
-        http_reply(s->call, 200, api_answer_type(format), &s->body);
+        http_reply(s->call, 200, format_media_type(format), &s->body);
     } else {
         http_reply_problem(s->call, problem);
     }

@@ -10,7 +10,7 @@
 static void transform(struct http_call *call, const struct serving_model *m,
                       const struct wire_instances_options *options) {
     struct api_answer_options how = {.kind = API_COORDINATES};
-    if (api_answer_accept(call, WIRE_ANSWER_JSON, &how.format)) {
+    if (api_answer_accept(call, &format_json, &how.format)) {
         (void)api_score_body(call, m, options, &how, true);
     }
 }
@@ -25,7 +25,7 @@ void api_model_transform(struct http_call *call) {
         return;
     }
     if (api_instances_options(call, false, &options)) {
-        if (options.format == WIRE_INSTANCES_NDJSON) {
+        if (options.format->instances->lines) {
             api_lines_answer(call, m, API_COORDINATES);
         } else {
             transform(call, m, &options);

@@ -4,6 +4,7 @@
  * target last). The delimiter is found out. */
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_sniff.h"
+#include "formats/csv/format_csv.h"
 #include "formats/instances/instances.h"
 
 #include <math.h>
@@ -172,8 +173,9 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     }
 }
 
-bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter,
-                        struct wire_instances *out) {
+/* delimiter '\0': it is recognised. */
+static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
+                           struct wire_instances *out) {
     struct reading r = {.in = in};
     struct csv csv;
     const struct csv_sample sample = {.bytes = body,
@@ -200,3 +202,29 @@ bool instances_read_csv(struct instances *in, const char *body, size_t size, cha
     buf_done(&r.why);
     return well;
 }
+
+static bool read_csv(struct instances *in, const char *body, size_t size,
+                     struct wire_instances *out) {
+    return read_separated(in, body, size, '\0', out);
+}
+
+static bool read_tsv(struct instances *in, const char *body, size_t size,
+                     struct wire_instances *out) {
+    return read_separated(in, body, size, '\t', out);
+}
+
+/* A body in no other format is separated text. */
+static bool sniff_any(const char *body, size_t size) {
+    (void)body;
+    (void)size;
+    return true;
+}
+
+static bool sniff_none(const char *body, size_t size) {
+    (void)body;
+    (void)size;
+    return false; /* csv recognises the delimiter */
+}
+
+const struct instances_reader csv_instances = {.sniff = sniff_any, .read = read_csv};
+const struct instances_reader tsv_instances = {.sniff = sniff_none, .read = read_tsv};

@@ -1,5 +1,7 @@
 /* Rows of separated text into a table: comments, the header, ragged rows, cells that do not fit. */
+#include "base/json_write.h"
 #include "formats/csv/csv_sniff.h"
+#include "formats/csv/format_csv.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 #include "formats/text/cell_hint.h"
@@ -9,6 +11,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct table_csv {
+    char delimiter;
+    bool header;        /* the first row is a header */
+    bool named;         /* the columns are known */
+    size_t first_cells; /* cells of the first row that does not begin with #, as far as the sample
+                            goes; 0: none */
+    int64_t comments;   /* comment lines that were recognised by # and their number of cells (struct
+                            csv counts the others) */
+    int64_t comment_line; /* the first of them */
+    int64_t stray_line; /* where the next row has text after a closing quote, or another fault that
+                             a lenient reader passes over; 0: nowhere */
+    int64_t stray_column;
+    char stray_text[160]; /* that fault */
+    size_t *checked;      /* [n_checked] columns of a given type that not every cell can have */
+    size_t n_checked;
+    struct csv csv;
+};
+
+static struct table_csv *csv_of(const struct wire_table *t) {
+    return t->state;
+}
 
 /* The names that the header has. false: no memory. */
 static bool names_of_header(const struct csv_row *row, struct names *out) {
@@ -23,16 +47,20 @@ static bool names_of_header(const struct csv_row *row, struct names *out) {
     return true;
 }
 
+static void cell_place(const void *arg, size_t position, int64_t *line, int64_t *column) {
+    csv_cell_place(arg, position - 1, line, column);
+}
+
 static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
+    const struct table_where where = {.place = cell_place, .arg = row};
     struct names header = {0};
     bool go_on = names_of_header(row, &header);
     if (!go_on) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        table_stop(t);
+        table_no_memory(t);
     }
     for (size_t i = 0; i < row->n_cells && go_on; i++) {
         go_on = table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1,
-                                 &header, row);
+                                 &header, &where);
     }
     names_done(&header);
     if (!go_on) {
@@ -46,11 +74,12 @@ static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
 }
 
 static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
+    const struct table_where where = {.place = cell_place, .arg = row};
     for (size_t i = 0, n = row->n_cells; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i + 1);
         const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, NULL, row)) {
+        if (!table_add_column(t, as, strlen(as), i + 1, NULL, &where)) {
             return false;
         }
     }
@@ -62,17 +91,16 @@ static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
 static bool find_checked(struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     size_t n = 0;
-    t->checked = malloc((b->n_columns + 1) * sizeof *t->checked);
-    if (t->checked == NULL) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        return table_stop(t);
+    csv_of(t)->checked = malloc((b->n_columns + 1) * sizeof *csv_of(t)->checked);
+    if (csv_of(t)->checked == NULL) {
+        return table_no_memory(t);
     }
     for (size_t i = 0; i < b->n_columns; i++) {
         const dn_column_type given = builder_given_type(b, i);
-        t->checked[n] = i;
+        csv_of(t)->checked[n] = i;
         n += given == DN_NUMERIC || given == DN_BOOLEAN;
     }
-    t->n_checked = n;
+    csv_of(t)->n_checked = n;
     return true;
 }
 
@@ -101,8 +129,8 @@ static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
 /* Tells the cells that a given type cannot hold. false: reading stops. */
 static bool check_cells(struct wire_table *t, const struct csv_row *row) {
     const struct table_builder *b = &t->builder;
-    for (size_t k = 0; k < t->n_checked; k++) {
-        const size_t i = t->checked[k];
+    for (size_t k = 0; k < csv_of(t)->n_checked; k++) {
+        const size_t i = csv_of(t)->checked[k];
         const struct csv_cell *cell = &row->cells[i];
         const dn_column_type given = builder_given_type(b, i);
         const char *text = csv_cell_text(row, cell);
@@ -119,42 +147,46 @@ static bool check_cells(struct wire_table *t, const struct csv_row *row) {
 /* The fault of text after a closing quote and its like, told before the row came. false: reading
  * stops. */
 static bool tell_stray(struct wire_table *t) {
-    const int64_t line = t->stray_line;
-    t->stray_line = 0;
-    return line == 0 || table_row_fault(t, line, t->stray_column, "%s", t->stray_text);
+    const int64_t line = csv_of(t)->stray_line;
+    csv_of(t)->stray_line = 0;
+    return line == 0 ||
+           table_row_fault(t, line, csv_of(t)->stray_column, "%s", csv_of(t)->stray_text);
 }
 
 static void take_comment(struct wire_table *t, const struct csv_row *row) {
-    t->stray_line = 0;
-    if (t->comments++ == 0) {
-        t->comment_line = row->line;
+    csv_of(t)->stray_line = 0;
+    if (csv_of(t)->comments++ == 0) {
+        csv_of(t)->comment_line = row->line;
     }
 }
 
 /* The first row: the header, or what tells how many columns there are. */
 static bool on_first_row(struct wire_table *t, const struct csv_row *row) {
-    t->named = true;
-    if (t->stray_line > 0 && (t->header || (t->csv.faulty && row->n_cells == WIRE_MAX_COLUMNS))) {
-        return table_fatal(t, t->stray_line, t->stray_column, "%s", t->stray_text);
+    csv_of(t)->named = true;
+    if (csv_of(t)->stray_line > 0 &&
+        (csv_of(t)->header || (csv_of(t)->csv.faulty && row->n_cells == WIRE_MAX_COLUMNS))) {
+        return table_fatal(t, csv_of(t)->stray_line, csv_of(t)->stray_column, "%s",
+                           csv_of(t)->stray_text);
     }
     if (t->append.on) {
-        return table_append_first_row(t, row) && find_checked(t);
+        return table_append_first_row(t, row, csv_of(t)->header) && find_checked(t);
     }
-    return (t->header ? columns_of_header(t, row) : columns_numbered(t, row)) && find_checked(t);
+    return (csv_of(t)->header ? columns_of_header(t, row) : columns_numbered(t, row)) &&
+           find_checked(t);
 }
 
 static bool on_row(void *arg, const struct csv_row *row) {
     struct wire_table *t = arg;
     struct csv_row room;
-    if (SCAN_UNLIKELY(
-            csv_is_comment(row,
-                           t->named ? table_append_width(&t->append, &t->builder) : t->first_cells,
-                           t->options.comment))) {
+    if (SCAN_UNLIKELY(csv_is_comment(row,
+                                     csv_of(t)->named ? table_append_width(&t->append, &t->builder)
+                                                      : csv_of(t)->first_cells,
+                                     t->options.comment))) {
         take_comment(t, row);
         return true;
     }
-    if (SCAN_UNLIKELY(!t->named)) {
-        const bool header = t->header;
+    if (SCAN_UNLIKELY(!csv_of(t)->named)) {
+        const bool header = csv_of(t)->header;
         if (!on_first_row(t, row) || header) {
             return !t->refused;
         }
@@ -163,8 +195,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
         return false;
     }
     table_row_begin(t, row->line);
-    if (SCAN_UNLIKELY(t->stray_line > 0) &&
-        (!tell_stray(t) || t->csv.faulty)) { /* what it has is perhaps no text */
+    if (SCAN_UNLIKELY(csv_of(t)->stray_line > 0) &&
+        (!tell_stray(t) || csv_of(t)->csv.faulty)) { /* what it has is perhaps no text */
         return !t->refused;
     }
     if (SCAN_UNLIKELY(row->n_cells != table_append_width(&t->append, &t->builder))) {
@@ -173,7 +205,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
     if (SCAN_UNLIKELY(t->append.column != NULL)) {
         row = table_append_row(t, row, &room);
     }
-    if (t->n_checked > 0 && !check_cells(t, row)) {
+    if (csv_of(t)->n_checked > 0 && !check_cells(t, row)) {
         return false;
     }
     if (!table_row_is_well(t)) {
@@ -189,55 +221,159 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     struct wire_table *t = arg;
     if (fatal) {
         table_fatal(t, line, column, "%s", text);
-    } else if (t->stray_line == 0) { /* the row comes yet, and may be a comment */
-        t->stray_line = line;
-        t->stray_column = column;
-        snprintf(t->stray_text, sizeof t->stray_text, "%s", text);
+    } else if (csv_of(t)->stray_line == 0) { /* the row comes yet, and may be a comment */
+        csv_of(t)->stray_line = line;
+        csv_of(t)->stray_column = column;
+        snprintf(csv_of(t)->stray_text, sizeof csv_of(t)->stray_text, "%s", text);
     }
 }
 
-void table_csv_begin(struct wire_table *t) {
-    csv_init(&t->csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+/* ---- begin and end ---- */
+static bool find_header(struct wire_table *t, const struct csv_sample *sample,
+                        struct table_csv *out) {
+    struct csv_header found = {0};
+    if (t->append.on ? !table_append_header(t, sample, out->delimiter, out->first_cells, &found)
+                     : !csv_sniff_header(sample, out->delimiter, out->first_cells,
+                                         &t->builder.missing, &found)) {
+        return table_no_memory(t);
+    }
+    out->header = found.header;
+    if (found.again > 0) {
+        table_warn(t,
+                   "the first row was taken for the header, and line %" PRId64
+                   " is the same again, as a row of data: leave it out, or say "
+                   "header=false if both are data",
+                   found.again);
+    }
+    if (found.doubtful && found.header) {
+        table_warn(t, "the first row was taken for the header, though it has numbers: if it is "
+                      "data, say header=false");
+    } else if (found.doubtful) {
+        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: "
+                      "if it is the header, say header=true");
+    }
+    return true;
+}
+
+/* Delimiter and header of separated text, from the sample. */
+static enum table_begin decide(struct wire_table *t, const struct table_sample *first,
+                               bool may_look, struct table_csv *out) {
+    const struct csv_sample sample = {.bytes = first->bytes,
+                                      .n = first->n,
+                                      .whole = first->whole,
+                                      .comment = t->options.comment};
+    const bool tsv = t->options.format == &format_tsv;
+    struct csv_shape shape;
+    out->delimiter = csv_sniff_delimiter(&sample, &shape);
+    if (shape.rows < 2 && may_look) {
+        return TABLE_BEGIN_MORE;
+    }
+    if (t->options.delimiter != '\0' || tsv) {
+        out->delimiter = t->options.delimiter != '\0' ? t->options.delimiter : '\t';
+        csv_sniff_shape(&sample, out->delimiter, &shape);
+    } else if (t->append.on) {
+        out->delimiter = table_append_delimiter(t, &sample, out->delimiter, &shape);
+    }
+    if (shape.no_memory) {
+        table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    out->first_cells = shape.cells;
+    out->header = t->options.header == WIRE_HEADER_YES;
+    return t->options.header != WIRE_HEADER_AUTO || find_header(t, &sample, out)
+               ? TABLE_BEGUN
+               : TABLE_BEGIN_REFUSED;
+}
+
+static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
+                              bool may_look) {
+    struct table_csv decided = {0};
+    const enum table_begin begun = decide(t, sample, may_look, &decided);
+    if (begun != TABLE_BEGUN) {
+        return begun;
+    }
+    struct table_csv *state = malloc(sizeof *state);
+    if (state == NULL) {
+        table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    *state = decided;
+    csv_init(&state->csv, state->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
-    t->csv.comment = t->options.comment;
-    t->csv.lenient = t->options.on_error == WIRE_SKIP;
+    state->csv.comment = t->options.comment;
+    state->csv.lenient = t->options.on_error == WIRE_SKIP;
+    t->state = state;
+    return TABLE_BEGUN;
 }
 
-void table_csv_done(struct wire_table *t) {
-    csv_done(&t->csv);
-    free(t->checked);
+static void done(struct wire_table *t) {
+    struct table_csv *state = t->state;
+    if (state != NULL) {
+        csv_done(&state->csv);
+        free(state->checked);
+        free(state);
+    }
 }
 
-int64_t table_csv_comments(const struct wire_table *t) {
-    return t->comments + t->csv.comments;
-}
-
-/* Why the reader stopped is in t->problem already, but for one reason. */
+/* The problem is set already unless memory is exhausted. */
 static bool stopped(struct wire_table *t) {
-    if (t->csv.no_memory) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        return table_stop(t);
+    if (csv_of(t)->csv.no_memory) {
+        return table_no_memory(t);
     }
     t->refused = true;
     return false;
 }
 
-bool table_csv_feed(struct wire_table *t, const char *bytes, size_t n) {
-    return (csv_feed(&t->csv, bytes, n) && !t->refused) || stopped(t);
+static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+    return (csv_feed(&csv_of(t)->csv, bytes, n) && !t->refused) || stopped(t);
 }
 
-bool table_csv_end(struct wire_table *t) {
-    if (!csv_end(&t->csv) || t->refused) {
+static bool end(struct wire_table *t) {
+    if (!csv_end(&csv_of(t)->csv) || t->refused) {
         return stopped(t);
     }
-    if (t->comments > 0) {
+    if (csv_of(t)->comments > 0) {
         table_warn(
             t,
             "%" PRId64
             " line%s with # and %s not %zu cells: taken for comments (the first is line %" PRId64
             ")",
-            t->comments, t->comments == 1 ? " begins" : "s begin",
-            t->comments == 1 ? "has" : "have", t->builder.n_columns, t->comment_line);
+            csv_of(t)->comments, csv_of(t)->comments == 1 ? " begins" : "s begin",
+            csv_of(t)->comments == 1 ? "has" : "have", t->builder.n_columns,
+            csv_of(t)->comment_line);
     }
     return true;
 }
+
+static bool has_names(const struct wire_table *t) {
+    return csv_of(t)->named;
+}
+
+static void write_notes(const struct wire_table *t, struct json_writer *w) {
+    const struct table_csv *state = t->state;
+    json_put_key(w, "delimiter");
+    json_put_stringn(w, &state->delimiter, 1);
+    json_kv_bool(w, "header", state->header);
+    json_kv_int(w, "comments", state->comments + state->csv.comments);
+}
+
+/* A body in no other format is separated text. */
+static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
+    (void)t;
+    (void)sample;
+    return TABLE_SNIFF_YES;
+}
+
+const struct table_reader csv_table_reader = {
+    .name = "csv",
+    .title = "CSV",
+    .options =
+        TABLE_OPTION_HEADER | TABLE_OPTION_DELIMITER | TABLE_OPTION_COMMENT | TABLE_OPTION_LABEL,
+    .sniff = sniff,
+    .begin = begin,
+    .feed = feed,
+    .end = end,
+    .has_names = has_names,
+    .write_notes = write_notes,
+    .done = done,
+};

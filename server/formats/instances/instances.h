@@ -115,14 +115,4 @@ void instances_no_memory(struct instances *in);
  * last block away. */
 bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out);
 
-bool instances_read_json(struct instances *in, const char *body, size_t size,
-                         struct wire_instances *out);
-bool instances_read_ndjson(struct instances *in, const char *body, size_t size,
-                           struct wire_instances *out);
-/* delimiter '\0': it is found out. */
-bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter,
-                        struct wire_instances *out);
-bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based,
-                             struct wire_instances *out);
-
 #endif

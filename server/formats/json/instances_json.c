@@ -1,6 +1,7 @@
 /* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows":
  * [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
 #include "formats/json/instances_json.h"
+#include "formats/json/format_json.h"
 
 #include "base/json.h"
 
@@ -223,8 +224,8 @@ static void document(struct json_reading *r) {
     }
 }
 
-bool instances_read_json(struct instances *in, const char *body, size_t size,
-                         struct wire_instances *out) {
+static bool read_json(struct instances *in, const char *body, size_t size,
+                      struct wire_instances *out) {
     struct json_reading r = {.in = in, .prefix = "/instances"};
     wire_json_init(&r.json);
     r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
@@ -239,3 +240,9 @@ bool instances_read_json(struct instances *in, const char *body, size_t size,
     json_reading_done(&r);
     return well;
 }
+
+static bool sniff(const char *body, size_t size) {
+    return size > 0 && (body[0] == '{' || body[0] == '[') && !instances_json_is_lines(body, size);
+}
+
+const struct instances_reader json_instances = {.sniff = sniff, .read = read_json};

@@ -36,4 +36,8 @@ void json_row(struct json_reading *r);
 /* … is an array of values in the order of r->column. */
 void json_listed_row(struct json_reading *r);
 
+/* Whether a body that begins with { or [ is NDJSON: its first line is a complete value, and more than
+ * blanks follow it. */
+bool instances_json_is_lines(const char *body, size_t size);
+
 #endif

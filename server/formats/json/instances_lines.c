@@ -1,5 +1,6 @@
 /* Instances as NDJSON: an array or an object a line. A block of rows at a time, each line judged by
  * itself; or a whole body as one table. */
+#include "formats/json/format_json.h"
 #include "formats/json/instances_json.h"
 
 #include <stdlib.h>
@@ -220,8 +221,8 @@ size_t wire_lines_memory(const struct wire_lines *l) {
 }
 
 /* ---- a whole body ---- */
-bool instances_read_ndjson(struct instances *in, const char *body, size_t size,
-                           struct wire_instances *out) {
+static bool read_ndjson(struct instances *in, const char *body, size_t size,
+                        struct wire_instances *out) {
     struct json_reading r = {.in = in};
     wire_json_init(&r.json);
     for (size_t at = 0; at < size && !in->stopped;) {
@@ -237,3 +238,45 @@ bool instances_read_ndjson(struct instances *in, const char *body, size_t size,
     json_reading_done(&r);
     return well;
 }
+
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Does every bracket of the line find its end in it, as those of a whole value do? The line begins
+ * with one. */
+static bool is_whole(const char *line, size_t n) {
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < n; i++) {
+        const char c = line[i];
+        if (quoted) {
+            quoted = c != '"';
+            i += c == '\\';
+            continue;
+        }
+        quoted = c == '"';
+        depth += c == '[' || c == '{';
+        if ((c == ']' || c == '}') && depth-- == 0) {
+            return false;
+        }
+    }
+    return depth == 0 && !quoted;
+}
+
+/* The body begins with '{' or '['. */
+bool instances_json_is_lines(const char *body, size_t size) {
+    const char *end = memchr(body, '\n', size);
+    while (size > 0 && is_space(body[size - 1])) {
+        size--;
+    }
+    return end != NULL && (size_t)(end - body) < size && is_whole(body, (size_t)(end - body));
+}
+
+static bool sniff(const char *body, size_t size) {
+    return size > 0 && (body[0] == '{' || body[0] == '[') && instances_json_is_lines(body, size);
+}
+
+const struct instances_reader ndjson_instances = {.lines = true,
+                                                  .sniff = sniff,
+                                                  .read = read_ndjson};

@@ -9,13 +9,16 @@
 #include "base/json_write.h"
 #include "formats/csv/csv_text.h"
 #include "formats/formats.h"
+#include "formats/json/format_json.h"
+#include "formats/json/json_sniff.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool fault_here(struct wire_table *t, const char *what) {
     int64_t line = 0, column = 0;
-    wire_json_place(&t->json, &line, &column);
+    wire_json_place(&json_of(t)->json, &line, &column);
     return table_fault(t, line, column, "%s", what);
 }
 
@@ -26,47 +29,48 @@ static bool fatal_here(struct wire_table *t, const char *what) {
 }
 
 void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state) {
-    t->at.state = state;
+    json_of(t)->state = state;
     if (table_json_begins(kind)) {
-        t->at.skip_depth = 1;
-        t->at.after_skip = state;
-        t->at.state = AT_SKIP;
+        json_of(t)->skip_depth = 1;
+        json_of(t)->after_skip = state;
+        json_of(t)->state = AT_SKIP;
     }
 }
 
 /* ---- columns ---- */
 static bool column_add(struct wire_table *t, const char *name, size_t n) {
     int64_t line = 0, column = 0;
-    wire_json_place(&t->json, &line, &column);
+    wire_json_place(&json_of(t)->json, &line, &column);
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
         return table_append_name(t, text_trim(name, n), line, column) &&
-               (!t->at.has_type || table_append_type(t, t->at.type));
+               (!json_of(t)->has_type || table_append_type(t, json_of(t)->type));
     }
     if (i == WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
-    if (!table_add_column(t, name, n, i + 1, NULL, NULL)) {
+    const struct table_where where = {table_json_place, &json_of(t)->json};
+    if (!table_add_column(t, name, n, i + 1, NULL, &where)) {
         return false;
     }
-    if (t->at.has_type && !t->builder.column[i].forced) {
+    if (json_of(t)->has_type && !t->builder.column[i].forced) {
         const char *as = t->builder.column[i].name;
-        builder_force(&t->builder, i, t->at.type);
+        builder_force(&t->builder, i, json_of(t)->type);
         json_escape(&t->declared, as, strlen(as));
-        buf_printf(&t->declared, ":%s,", dn_column_type_name(t->at.type));
+        buf_printf(&t->declared, ":%s,", dn_column_type_name(json_of(t)->type));
     }
     return true;
 }
 
 static bool on_column(struct wire_table *t, const struct wire_json_token *token) {
     if (token->kind == WIRE_JSON_END_ARRAY) {
-        t->at.state = AT_MEMBER;
+        json_of(t)->state = AT_MEMBER;
         t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
         return !t->refused;
     }
-    t->at.has_type = t->at.has_name = false;
+    json_of(t)->has_type = json_of(t)->has_name = false;
     if (token->kind == WIRE_JSON_BEGIN_OBJECT) {
-        t->at.state = AT_COLUMN_KEY;
+        json_of(t)->state = AT_COLUMN_KEY;
         return true;
     }
     return token->kind == WIRE_JSON_STRING
@@ -76,50 +80,52 @@ static bool on_column(struct wire_table *t, const struct wire_json_token *token)
 
 static bool on_column_key(struct wire_table *t, const struct wire_json_token *token) {
     if (token->kind == WIRE_JSON_END_OBJECT) {
-        t->at.state = AT_COLUMNS;
-        if (t->at.name.failed) {
+        json_of(t)->state = AT_COLUMNS;
+        if (json_of(t)->name.failed) {
             problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
             return table_stop(t);
         }
-        return t->at.has_name
-                   ? column_add(t, t->at.name.size > 0 ? t->at.name.data : "", t->at.name.size)
+        return json_of(t)->has_name
+                   ? column_add(t, json_of(t)->name.size > 0 ? json_of(t)->name.data : "",
+                                json_of(t)->name.size)
                    : fatal_here(t, "a column object must have a name");
     }
     const struct text key = {token->text, token->length};
-    t->at.state = text_is(key, "name")   ? AT_COLUMN_NAME
-                  : text_is(key, "type") ? AT_COLUMN_TYPE
-                                         : AT_SKIP;
-    t->at.skip_depth = 0;
-    t->at.after_skip = AT_COLUMN_KEY;
+    json_of(t)->state = text_is(key, "name")   ? AT_COLUMN_NAME
+                        : text_is(key, "type") ? AT_COLUMN_TYPE
+                                               : AT_SKIP;
+    json_of(t)->skip_depth = 0;
+    json_of(t)->after_skip = AT_COLUMN_KEY;
     return true;
 }
 
 static bool on_column_value(struct wire_table *t, const struct wire_json_token *token) {
-    const bool is_name = t->at.state == AT_COLUMN_NAME;
+    const bool is_name = json_of(t)->state == AT_COLUMN_NAME;
     char word[16] = "";
-    t->at.state = AT_COLUMN_KEY;
+    json_of(t)->state = AT_COLUMN_KEY;
     if (token->kind != WIRE_JSON_STRING) {
         return fatal_here(t, is_name
                                  ? "a column's name must be a string"
                                  : "a column's type must be numeric, boolean, categorical or text");
     }
     if (is_name) {
-        buf_clear(&t->at.name);
-        buf_append(&t->at.name, token->text, token->length);
-        t->at.has_name = true;
+        buf_clear(&json_of(t)->name);
+        buf_append(&json_of(t)->name, token->text, token->length);
+        json_of(t)->has_name = true;
         return true;
     }
     if (token->length < sizeof word) {
         memcpy(word, token->text, token->length);
     }
-    t->at.has_type = dn_column_type_parse(word, &t->at.type) && t->at.type != DN_SPARSE;
-    return t->at.has_type ||
+    json_of(t)->has_type =
+        dn_column_type_parse(word, &json_of(t)->type) && json_of(t)->type != DN_SPARSE;
+    return json_of(t)->has_type ||
            fatal_here(t, "a column's type must be numeric, boolean, categorical or text");
 }
 
 /* ---- {"columns", "rows"} ---- */
 static bool on_member(struct wire_table *t, const struct wire_json_token *token) {
-    struct table_json *at = &t->at;
+    struct table_json *at = json_of(t);
     if (token->kind == WIRE_JSON_END_OBJECT) {
         at->state = AT_END;
         return at->rows_seen || fatal_here(t, "the object must have \"columns\" and \"rows\"");
@@ -151,7 +157,7 @@ static bool on_row(struct wire_table *t, const struct wire_json_token *token,
                    enum wire_json_kind wanted) {
     const bool array = wanted == WIRE_JSON_BEGIN_ARRAY;
     if (token->kind == WIRE_JSON_END_ARRAY) {
-        t->at.state = array ? AT_MEMBER : AT_END;
+        json_of(t)->state = array ? AT_MEMBER : AT_END;
         return true;
     }
     if (!table_row_wanted(t)) {
@@ -159,17 +165,18 @@ static bool on_row(struct wire_table *t, const struct wire_json_token *token,
     }
     table_json_row_begin(t);
     if (token->kind == wanted) {
-        t->at.state = array ? AT_CELL : AT_KEY;
+        json_of(t)->state = array ? AT_CELL : AT_KEY;
         return true;
     }
     table_json_skip(t, token->kind, array ? AT_ROWS : AT_ITEMS);
-    return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s",
-                           t->at.row, array ? "array" : "object");
+    return table_row_fault(t, json_of(t)->row_line, json_of(t)->row_column,
+                           "row %" PRId64 " must be an %s", json_of(t)->row,
+                           array ? "array" : "object");
 }
 
 /* At the beginning of a line. */
 static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
-    struct table_json *at = &t->at;
+    struct table_json *at = json_of(t);
     const bool array = kind == WIRE_JSON_BEGIN_ARRAY;
     if (!table_row_wanted(t)) {
         return false;
@@ -179,6 +186,7 @@ static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
         at->row_kind_known = true;
         at->arrays = array;
         if (array) {
+            t->used |= TABLE_OPTION_LABEL;
             table_append_by_position(t);
         }
     }
@@ -198,28 +206,28 @@ static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
 /* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's
  * end. */
 static bool on_row_closed(struct wire_table *t, bool array) {
-    t->at.state = t->format == WIRE_NDJSON ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
-    return t->format == WIRE_NDJSON || table_json_row_end(t, array);
+    json_of(t)->state = json_of(t)->lines ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
+    return json_of(t)->lines || table_json_row_end(t, array);
 }
 
 static bool on_line_end(struct wire_table *t) {
-    t->at.state = AT_LINE;
-    return table_json_row_end(t, t->at.arrays);
+    json_of(t)->state = AT_LINE;
+    return table_json_row_end(t, json_of(t)->arrays);
 }
 
 static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
     if (table_json_begins(kind)) {
-        t->at.skip_depth++;
+        json_of(t)->skip_depth++;
     } else if (kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT) {
-        t->at.skip_depth--;
+        json_of(t)->skip_depth--;
     }
-    if (t->at.skip_depth == 0 && kind != WIRE_JSON_KEY) {
-        t->at.state = t->at.after_skip;
+    if (json_of(t)->skip_depth == 0 && kind != WIRE_JSON_KEY) {
+        json_of(t)->state = json_of(t)->after_skip;
     }
 }
 
 static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
-    t->at.state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
+    json_of(t)->state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
     return table_json_begins(kind) ||
            fatal_here(
                t,
@@ -227,7 +235,7 @@ static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
 }
 
 static bool on_token(struct wire_table *t, const struct wire_json_token *token) {
-    switch ((enum json_state)t->at.state) {
+    switch ((enum json_state)json_of(t)->state) {
     case AT_TOP:
         return on_top(t, token->kind);
     case AT_ITEMS:
@@ -237,7 +245,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_LINE_END:
         return on_line_end(t);
     case AT_KEY:
-        t->at.state = AT_VALUE;
+        json_of(t)->state = AT_VALUE;
         return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false)
                                                    : table_json_key(t, token);
     case AT_VALUE:
@@ -245,7 +253,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_MEMBER:
         return on_member(t, token);
     case AT_COLUMNS_BEGIN:
-        t->at.state = AT_COLUMNS;
+        json_of(t)->state = AT_COLUMNS;
         table_append_list(t);
         return token->kind == WIRE_JSON_BEGIN_ARRAY ||
                fatal_here(t, "\"columns\" must be an array");
@@ -257,7 +265,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_COLUMN_TYPE:
         return on_column_value(t, token);
     case AT_ROWS_BEGIN:
-        t->at.state = AT_ROWS;
+        json_of(t)->state = AT_ROWS;
         return token->kind == WIRE_JSON_BEGIN_ARRAY || fatal_here(t, "\"rows\" must be an array");
     case AT_ROWS:
         return on_row(t, token, WIRE_JSON_BEGIN_ARRAY);
@@ -277,45 +285,46 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
 /* Refuses the whole body by the reader's fault. */
 static bool refuse(struct wire_table *t) {
     const char *foreign =
-        t->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
+        json_of(t)->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
     t->refused = true;
     t->n_faults++;
     if (foreign != NULL) {
         problem_done(&t->problem);
         return problem_add_line(&t->problem, PROBLEM_BAD_JSON, 1, 1, "%s", foreign);
     }
-    return wire_json_problem(&t->json, &t->problem);
+    return wire_json_problem(&json_of(t)->json, &t->problem);
 }
 
 /* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it
  * all. */
 static bool bad_line(struct wire_table *t) {
     int64_t line = 0, column = 0;
-    const char *fault = t->json.fault;
-    if (t->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
+    const char *fault = json_of(t)->json.fault;
+    if (json_of(t)->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
         return refuse(t);
     }
-    wire_json_place(&t->json, &line, &column);
-    if (t->at.state == AT_LINE) {
+    wire_json_place(&json_of(t)->json, &line, &column);
+    if (json_of(t)->state == AT_LINE) {
         table_json_row_begin(t);
     }
-    if (!wire_json_next_line(&t->json)) {
+    if (!wire_json_next_line(&json_of(t)->json)) {
         return refuse(t);
     }
-    t->at.state = AT_LINE;
-    return table_row_fault(t, line, column, "row %" PRId64 " is no JSON: %s", t->at.row, fault);
+    json_of(t)->state = AT_LINE;
+    return table_row_fault(t, line, column, "row %" PRId64 " is no JSON: %s", json_of(t)->row,
+                           fault);
 }
 
 static bool drain(struct wire_table *t) {
     struct wire_json_token token;
     for (;;) {
-        switch (wire_json_next(&t->json, &token)) {
+        switch (wire_json_next(&json_of(t)->json, &token)) {
         case WIRE_JSON_MORE:
             return table_json_piece_end(t);
         case WIRE_JSON_END:
             return true;
         case WIRE_JSON_FAULT:
-            if (t->format != WIRE_NDJSON) {
+            if (!json_of(t)->lines) {
                 return refuse(t);
             }
             if (!bad_line(t)) {
@@ -332,18 +341,108 @@ static bool drain(struct wire_table *t) {
     }
 }
 
-void table_json_begin(struct wire_table *t) {
-    wire_json_init(&t->json);
-    t->json.lines = t->format == WIRE_NDJSON;
-    t->at.state = t->format == WIRE_NDJSON ? AT_LINE : AT_TOP;
+/* ---- begin and end ---- */
+static enum table_begin begin(struct wire_table *t, bool lines) {
+    struct table_json *at = calloc(1, sizeof *at);
+    if (at == NULL) {
+        table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    wire_json_init(&at->json);
+    at->json.lines = at->lines = lines;
+    at->state = lines ? AT_LINE : AT_TOP;
+    t->state = at;
+    return TABLE_BEGUN;
 }
 
-bool table_json_feed(struct wire_table *t, const char *bytes, size_t n) {
-    wire_json_feed(&t->json, bytes, n);
+static enum table_begin json_begin(struct wire_table *t, const struct table_sample *sample,
+                                   bool may_look) {
+    (void)sample;
+    (void)may_look;
+    return begin(t, false);
+}
+
+static enum table_begin ndjson_begin(struct wire_table *t, const struct table_sample *sample,
+                                     bool may_look) {
+    (void)sample;
+    (void)may_look;
+    return begin(t, true);
+}
+
+/* The first call has the sample, and so a byte order mark in one piece. */
+static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+    struct table_json *at = t->state;
+    const size_t mark = !at->fed && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    at->fed = true;
+    wire_json_feed(&at->json, bytes + mark, n - mark);
     return drain(t);
 }
 
-bool table_json_end(struct wire_table *t) {
-    wire_json_close(&t->json);
+static bool end(struct wire_table *t) {
+    wire_json_close(&json_of(t)->json);
     return drain(t) && table_json_rows_end(t);
 }
+
+static bool has_names(const struct wire_table *t) {
+    return json_of(t)->columns_seen;
+}
+
+static void done(struct wire_table *t) {
+    struct table_json *at = t->state;
+    if (at != NULL) {
+        table_json_rows_done(at);
+        wire_json_done(&at->json);
+        free(at);
+    }
+}
+
+static enum table_sniff sniff(const struct table_sample *sample, bool lines) {
+    if (!json_sniff_looks(sample->bytes, sample->n)) {
+        return TABLE_SNIFF_NO;
+    }
+    switch (json_sniff_lines(sample->bytes, sample->n, sample->whole)) {
+    case JSON_SNIFF_NO_MEMORY:
+        return TABLE_SNIFF_NO_MEMORY;
+    case JSON_SNIFF_UNSURE:
+        return TABLE_SNIFF_MORE;
+    case JSON_SNIFF_LINES:
+        return lines ? TABLE_SNIFF_YES : TABLE_SNIFF_NO;
+    case JSON_SNIFF_ONE:
+        return lines ? TABLE_SNIFF_NO : TABLE_SNIFF_YES;
+    }
+    return TABLE_SNIFF_NO;
+}
+
+static enum table_sniff json_sniff(const struct wire_table *t, const struct table_sample *sample) {
+    (void)t;
+    return sniff(sample, false);
+}
+
+static enum table_sniff ndjson_sniff(const struct wire_table *t,
+                                     const struct table_sample *sample) {
+    (void)t;
+    return sniff(sample, true);
+}
+
+const struct table_reader json_table_reader = {
+    .name = "json",
+    .title = "JSON",
+    .keyed = true,
+    .sniff = json_sniff,
+    .begin = json_begin,
+    .feed = feed,
+    .end = end,
+    .has_names = has_names,
+    .done = done,
+};
+const struct table_reader ndjson_table_reader = {
+    .name = "ndjson",
+    .title = "NDJSON",
+    .keyed = true,
+    .sniff = ndjson_sniff,
+    .begin = ndjson_begin,
+    .feed = feed,
+    .end = end,
+    .has_names = has_names,
+    .done = done,
+};

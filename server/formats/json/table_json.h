@@ -3,6 +3,7 @@
 #ifndef WIRE_TABLE_JSON_H
 #define WIRE_TABLE_JSON_H
 
+#include "formats/json/json.h"
 #include "formats/table/table.h"
 
 enum json_state {
@@ -24,6 +25,65 @@ enum json_state {
     AT_SKIP, /* before or within a value that is not read */
     AT_END
 };
+
+/* A cell of a JSON row that is being read: it goes into the builder when the row is whole and well.
+ */
+struct json_cell {
+    size_t column; /* a key that is new: the columns that are there, and its place among the row's
+                      new ones */
+    enum wire_json_kind kind; /* STRING, NUMBER, TRUE, FALSE or NULL */
+    bool finite;              /* NUMBER: `number` is it */
+    double number;
+    const char
+        *text; /* [length] in the piece that is being read; NULL: in `bytes`, from `start` on */
+    size_t start, length;
+};
+
+/* The state of the reader: of the document (table_json.c) and of its rows (table_json_rows.c). */
+struct table_json {
+    struct wire_json json;
+    bool lines;          /* NDJSON */
+    bool fed;            /* the first bytes were fed */
+    unsigned state;      /* enum json_state */
+    unsigned after_skip; /* the state that follows a skipped value */
+    unsigned skip_depth; /* open containers of the value being skipped */
+    bool columns_seen;   /* "columns" was read */
+    bool rows_seen;      /* "rows" was read */
+    bool has_type;       /* the column object at hand has a type */
+    dn_column_type type; /* that type */
+    struct buf name;     /* the column object's name */
+    bool has_name;
+    /* the row at hand */
+    int64_t row; /* rows begun, this one included */
+    int64_t row_line, row_column;
+    size_t column;   /* of the value at hand; SIZE_MAX: it is not wanted (a fault was told) */
+    size_t expected; /* object rows: the column after the last one, where the next key most likely
+                        belongs */
+    size_t n_values; /* array rows: values so far */
+    struct json_cell *cells; /* [n_cells] of the row so far */
+    size_t n_cells, cells_capacity;
+    size_t size;            /* of their texts */
+    struct buf bytes;       /* those of them that do not stay where they were read */
+    struct names new_names; /* keys of the row that are no columns yet; their texts are in `keys` */
+    char **keys;            /* [n_keys] malloc'ed */
+    size_t n_keys, keys_capacity;
+    bool arrays; /* NDJSON: rows are arrays, not objects; known with the first one (row_kind_known)
+                  */
+    bool row_kind_known;
+    bool declared; /* columns that only the option `types` names were added, as the first chunk is
+                      about to be closed */
+};
+
+/* The place of the present token, for table_where. */
+static inline void table_json_place(const void *arg, size_t position, int64_t *line,
+                                    int64_t *column) {
+    (void)position;
+    wire_json_place(arg, line, column);
+}
+
+static inline struct table_json *json_of(const struct wire_table *t) {
+    return t->state;
+}
 
 static inline bool table_json_begins(enum wire_json_kind kind) {
     return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
@@ -48,5 +108,8 @@ bool table_json_piece_end(struct wire_table *t);
 bool table_json_row_end(struct wire_table *t, bool array);
 /* The body is read: columns that only the option `types` names. */
 bool table_json_rows_end(struct wire_table *t);
+
+/* Frees what the rows hold. */
+void table_json_rows_done(struct table_json *at);
 
 #endif

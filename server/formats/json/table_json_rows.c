@@ -16,11 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct wire_table *t) {
-    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return table_stop(t);
-}
-
 static void row_clear(struct table_json *at) {
     at->n_cells = 0;
     at->n_values = 0;
@@ -32,22 +27,21 @@ static void row_clear(struct table_json *at) {
     at->n_keys = 0;
 }
 
-void table_json_done(struct wire_table *t) {
-    row_clear(&t->at);
-    names_done(&t->at.new_names);
-    free(t->at.keys);
-    free(t->at.cells);
-    buf_done(&t->at.bytes);
-    buf_done(&t->at.name);
-    wire_json_done(&t->json);
+void table_json_rows_done(struct table_json *at) {
+    row_clear(at);
+    names_done(&at->new_names);
+    free(at->keys);
+    free(at->cells);
+    buf_done(&at->bytes);
+    buf_done(&at->name);
 }
 
 void table_json_row_begin(struct wire_table *t) {
-    row_clear(&t->at);
-    t->at.row++;
-    t->at.expected = 0;
-    wire_json_place(&t->json, &t->at.row_line, &t->at.row_column);
-    table_row_begin(t, t->at.row_line);
+    row_clear(json_of(t));
+    json_of(t)->row++;
+    json_of(t)->expected = 0;
+    wire_json_place(&json_of(t)->json, &json_of(t)->row_line, &json_of(t)->row_column);
+    table_row_begin(t, json_of(t)->row_line);
 }
 
 /* The name of a column, for messages; of one that is new, too. */
@@ -56,8 +50,8 @@ static const char *name_of(const struct wire_table *t, size_t i, char made[TEXT_
     if (i < b->n_columns) {
         return b->column[i].name;
     }
-    if (i - b->n_columns < t->at.new_names.n) {
-        const struct text name = t->at.new_names.text[i - b->n_columns];
+    if (i - b->n_columns < json_of(t)->new_names.n) {
+        const struct text name = json_of(t)->new_names.text[i - b->n_columns];
         snprintf(made, TEXT_SHOWN, "%.*s", (int)(name.n < 40 ? name.n : 40), name.bytes);
     } else {
         snprintf(made, TEXT_SHOWN, "c%zu", i + 1);
@@ -73,7 +67,7 @@ static const char *text_of(const struct table_json *at, const struct json_cell *
 }
 
 static bool fits(const struct wire_table *t, dn_column_type given, const struct json_cell *cell) {
-    const char *text = text_of(&t->at, cell);
+    const char *text = text_of(json_of(t), cell);
     switch (cell->kind) {
     case WIRE_JSON_NULL:
         return true;
@@ -96,23 +90,23 @@ static bool check(struct wire_table *t, dn_column_type given, const struct json_
     if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
         return true;
     }
-    const char *text = text_of(&t->at, cell), *hint = cell_hint(text, cell->length);
+    const char *text = text_of(json_of(t), cell), *hint = cell_hint(text, cell->length);
     return table_row_fault(t, line, column,
                            "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s",
-                           t->at.row, name_of(t, cell->column, made),
+                           json_of(t)->row, name_of(t, cell->column, made),
                            given == DN_BOOLEAN ? "a boolean" : "a number",
                            text_show(text, cell->length, shown), hint != NULL ? ": " : "",
                            hint != NULL ? hint : "");
 }
 
 static bool cells_grow(struct wire_table *t) {
-    const size_t capacity = t->at.cells_capacity > 0 ? 2 * t->at.cells_capacity : 64;
-    struct json_cell *grown = realloc(t->at.cells, capacity * sizeof *grown);
+    const size_t capacity = json_of(t)->cells_capacity > 0 ? 2 * json_of(t)->cells_capacity : 64;
+    struct json_cell *grown = realloc(json_of(t)->cells, capacity * sizeof *grown);
     if (grown == NULL) {
-        return no_memory(t);
+        return table_no_memory(t);
     }
-    t->at.cells = grown;
-    t->at.cells_capacity = capacity;
+    json_of(t)->cells = grown;
+    json_of(t)->cells_capacity = capacity;
     return true;
 }
 
@@ -124,18 +118,18 @@ static void keep_text(struct table_json *at, struct json_cell *cell, const char 
 }
 
 bool table_json_piece_end(struct wire_table *t) {
-    struct table_json *at = &t->at;
+    struct table_json *at = json_of(t);
     for (size_t k = 0; k < at->n_cells; k++) {
         if (at->cells[k].text != NULL) {
             keep_text(at, &at->cells[k], at->cells[k].text);
         }
     }
-    return !at->bytes.failed || no_memory(t);
+    return !at->bytes.failed || table_no_memory(t);
 }
 
 /* Gathers a scalar for column i. */
 static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *token) {
-    struct table_json *at = &t->at;
+    struct table_json *at = json_of(t);
     if (at->n_cells == at->cells_capacity && !cells_grow(t)) {
         return false;
     }
@@ -149,12 +143,12 @@ static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *t
                                token->kind == WIRE_JSON_NUMBER && token->finite ? token->number : 0,
                            .text = token->text,
                            .length = bare ? 0 : token->length};
-    if (!wire_json_is_of_piece(&t->json, token)) {
+    if (!wire_json_is_of_piece(&json_of(t)->json, token)) {
         keep_text(at, cell, token->text);
     }
     at->size += cell->length;
     if (at->bytes.failed) {
-        return no_memory(t);
+        return table_no_memory(t);
     }
     return at->size <= WIRE_MAX_ROW ||
            table_fatal(t, at->row_line, at->row_column, "row %" PRId64 " is longer than %d bytes",
@@ -168,7 +162,7 @@ static bool take(struct wire_table *t, size_t i, dn_column_type given,
     char made[TEXT_SHOWN];
     if (token->kind == WIRE_JSON_STRING || token->kind == WIRE_JSON_NUMBER) {
         if (token->length > WIRE_MAX_CELL) {
-            wire_json_place(&t->json, &line, &column);
+            wire_json_place(&json_of(t)->json, &line, &column);
             return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes",
                                    name_of(t, i, made), WIRE_MAX_CELL);
         }
@@ -177,8 +171,8 @@ static bool take(struct wire_table *t, size_t i, dn_column_type given,
         return false;
     }
     if (given == DN_NUMERIC || given == DN_BOOLEAN) {
-        wire_json_place(&t->json, &line, &column);
-        return check(t, given, &t->at.cells[t->at.n_cells - 1], line, column);
+        wire_json_place(&json_of(t)->json, &line, &column);
+        return check(t, given, &json_of(t)->cells[json_of(t)->n_cells - 1], line, column);
     }
     return true;
 }
@@ -188,13 +182,13 @@ static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
                    enum json_state state) {
     int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
-    wire_json_place(&t->json, &line, &column);
+    wire_json_place(&json_of(t)->json, &line, &column);
     table_json_skip(t, kind, state);
     return table_row_fault(
         t, line, column,
         "row %" PRId64
         ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
-        t->at.row, i != SIZE_MAX ? name_of(t, i, made) : "",
+        json_of(t)->row, i != SIZE_MAX ? name_of(t, i, made) : "",
         kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
 }
 
@@ -204,7 +198,7 @@ static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
 static bool may_add(const struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     return b->n_chunks == 0 &&
-           (b->rows + 1) * (b->n_columns + t->at.new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
+           (b->rows + 1) * (b->n_columns + json_of(t)->new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
 }
 
 /* A copy of the name among the row's new ones. */
@@ -228,10 +222,11 @@ static bool key_keep(struct table_json *at, struct text name) {
 }
 
 static bool new_key(struct wire_table *t, struct text name) {
-    struct table_json *at = &t->at;
+    const struct table_where where = {table_json_place, &json_of(t)->json};
+    struct table_json *at = json_of(t);
     int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    wire_json_place(&t->json, &line, &column);
+    wire_json_place(&json_of(t)->json, &line, &column);
     at->column = SIZE_MAX;
     if (t->append.on) {
         return table_append_unknown(t, name, line, column);
@@ -250,11 +245,11 @@ static bool new_key(struct wire_table *t, struct text name) {
     if (t->builder.n_columns + at->new_names.n >= WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
-    if (!table_key_check(t, name) || !table_row_is_well(t)) {
+    if (!table_key_check(t, name, &where) || !table_row_is_well(t)) {
         return !t->refused;
     }
     if (!key_keep(at, name)) {
-        return no_memory(t);
+        return table_no_memory(t);
     }
     at->column = t->builder.n_columns + at->new_names.n - 1;
     return true;
@@ -263,42 +258,42 @@ static bool new_key(struct wire_table *t, struct text name) {
 static bool key_twice(struct wire_table *t, struct text name) {
     int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    wire_json_place(&t->json, &line, &column);
-    t->at.column = SIZE_MAX;
-    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", t->at.row,
+    wire_json_place(&json_of(t)->json, &line, &column);
+    json_of(t)->column = SIZE_MAX;
+    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", json_of(t)->row,
                            text_show(name.bytes, name.n, shown));
 }
 
 bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
     const struct names *names = &t->builder.names;
-    const size_t guess = t->at.expected;
+    const size_t guess = json_of(t)->expected;
     const struct text name = text_trim(token->text, token->length);
     if (guess < names->n && names->text[guess].n == name.n &&
         memcmp(names->text[guess].bytes, name.bytes, name.n) == 0) {
-        t->at.column = guess;
+        json_of(t)->column = guess;
     } else {
         const ptrdiff_t found = names_find(names, name.bytes, name.n);
         if (found < 0) {
-            t->at.expected = names->n + 1;
-            return names_find(&t->at.new_names, name.bytes, name.n) >= 0 ? key_twice(t, name)
-                                                                         : new_key(t, name);
+            json_of(t)->expected = names->n + 1;
+            return names_find(&json_of(t)->new_names, name.bytes, name.n) >= 0 ? key_twice(t, name)
+                                                                               : new_key(t, name);
         }
-        t->at.column = (size_t)found;
+        json_of(t)->column = (size_t)found;
     }
-    t->at.expected = t->at.column + 1;
-    struct column *c = &t->builder.column[t->at.column];
-    if (c->seen == t->at.row) {
+    json_of(t)->expected = json_of(t)->column + 1;
+    struct column *c = &t->builder.column[json_of(t)->column];
+    if (c->seen == json_of(t)->row) {
         return key_twice(t, name);
     }
-    c->seen = t->at.row;
-    table_append_note(&t->append, t->at.column);
+    c->seen = json_of(t)->row;
+    table_append_note(&t->append, json_of(t)->column);
     return true;
 }
 
 bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
                             enum json_state state) {
-    const size_t i = t->at.column;
-    t->at.state = state;
+    const size_t i = json_of(t)->column;
+    json_of(t)->state = state;
     if (table_json_begins(token->kind)) {
         return nested(t, i, token->kind, state);
     }
@@ -308,7 +303,7 @@ bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *
     if (i < t->builder.n_columns) {
         return take(t, i, builder_given_type(&t->builder, i), token);
     }
-    const struct text name = t->at.new_names.text[i - t->builder.n_columns];
+    const struct text name = json_of(t)->new_names.text[i - t->builder.n_columns];
     return take(t, i, builder_given_type_of(&t->builder, name.bytes, name.n), token);
 }
 
@@ -320,7 +315,7 @@ static size_t width(const struct wire_table *t) {
 
 bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
                              enum json_state state) {
-    const size_t n = width(t), i = t->at.n_values++;
+    const size_t n = width(t), i = json_of(t)->n_values++;
     const bool wanted = i < n && i < WIRE_MAX_COLUMNS;
     const size_t column = n == SIZE_MAX ? i : table_append_column(&t->append, i);
     if (table_json_begins(token->kind)) {
@@ -333,23 +328,24 @@ bool table_json_listed_value(struct wire_table *t, const struct wire_json_token 
 
 /* The first array of NDJSON is whole: the columns are numbered. */
 static bool columns_numbered(struct wire_table *t) {
-    const size_t n = t->at.n_values;
+    const struct table_where where = {table_json_place, &json_of(t)->json};
+    const size_t n = json_of(t)->n_values;
     if (n > WIRE_MAX_COLUMNS) {
-        return table_fatal(t, t->at.row_line, t->at.row_column,
+        return table_fatal(t, json_of(t)->row_line, json_of(t)->row_column,
                            "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
     for (size_t i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i + 1);
         const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, NULL, NULL)) {
+        if (!table_add_column(t, as, strlen(as), i + 1, NULL, &where)) {
             return false;
         }
     }
-    for (size_t k = 0; k < t->at.n_cells; k++) {
-        const struct json_cell *cell = &t->at.cells[k];
-        if (!check(t, builder_given_type(&t->builder, cell->column), cell, t->at.row_line,
-                   t->at.row_column)) {
+    for (size_t k = 0; k < json_of(t)->n_cells; k++) {
+        const struct json_cell *cell = &json_of(t)->cells[k];
+        if (!check(t, builder_given_type(&t->builder, cell->column), cell, json_of(t)->row_line,
+                   json_of(t)->row_column)) {
             return false;
         }
     }
@@ -357,14 +353,14 @@ static bool columns_numbered(struct wire_table *t) {
 }
 
 static bool array_is_whole(struct wire_table *t) {
-    const size_t n = t->at.n_values;
+    const size_t n = json_of(t)->n_values;
     if (width(t) == SIZE_MAX && n > 0 && table_row_is_well(t)) {
         return columns_numbered(t);
     }
     const size_t expected = width(t) == SIZE_MAX ? 0 : width(t);
     return n == expected || !table_row_is_well(t) ||
-           table_row_fault(t, t->at.row_line, t->at.row_column,
-                           "row %" PRId64 " has %zu cell%s, expected %zu", t->at.row, n,
+           table_row_fault(t, json_of(t)->row_line, json_of(t)->row_column,
+                           "row %" PRId64 " has %zu cell%s, expected %zu", json_of(t)->row, n,
                            n == 1 ? "" : "s", expected);
 }
 
@@ -387,13 +383,14 @@ static bool put(struct table_builder *b, const struct table_json *at,
 }
 
 static bool add_new_columns(struct wire_table *t) {
-    for (size_t i = 0; i < t->at.new_names.n; i++) {
-        const struct text name = t->at.new_names.text[i];
+    const struct table_where where = {table_json_place, &json_of(t)->json};
+    for (size_t i = 0; i < json_of(t)->new_names.n; i++) {
+        const struct text name = json_of(t)->new_names.text[i];
         const size_t column = t->builder.n_columns;
-        if (!table_add_column(t, name.bytes, name.n, column + 1, &t->at.new_names, NULL)) {
+        if (!table_add_column(t, name.bytes, name.n, column + 1, &json_of(t)->new_names, &where)) {
             return false;
         }
-        t->builder.column[column].seen = t->at.row;
+        t->builder.column[column].seen = json_of(t)->row;
     }
     return true;
 }
@@ -401,11 +398,13 @@ static bool add_new_columns(struct wire_table *t) {
 /* Columns that the option `types` names and no row had yet: the last moment for them is before the
  * first chunk is closed. */
 static bool declare(struct wire_table *t) {
+    const struct table_where where = {table_json_place, &json_of(t)->json};
     const struct type_override *type = NULL;
-    t->at.declared = true;
+    json_of(t)->declared = true;
     for (size_t i = 0; (type = builder_unused_type(&t->builder, &i)) != NULL &&
                        t->builder.n_columns < WIRE_MAX_COLUMNS;) {
-        if (!table_add_column(t, type->name, type->length, t->builder.n_columns + 1, NULL, NULL)) {
+        if (!table_add_column(t, type->name, type->length, t->builder.n_columns + 1, NULL,
+                              &where)) {
             return false;
         }
     }
@@ -414,16 +413,16 @@ static bool declare(struct wire_table *t) {
 
 bool table_json_row_end(struct wire_table *t, bool array) {
     struct table_builder *b = &t->builder;
-    if (array && !t->at.columns_seen) {
+    if (array && !json_of(t)->columns_seen) {
         table_append_by_position(t);
     }
     if (array && !array_is_whole(t)) {
         return false;
     }
-    if (b->n_columns + t->at.new_names.n == 0 && table_row_is_well(t) && !b->broken) {
-        return table_row_fault(t, t->at.row_line, t->at.row_column,
+    if (b->n_columns + json_of(t)->new_names.n == 0 && table_row_is_well(t) && !b->broken) {
+        return table_row_fault(t, json_of(t)->row_line, json_of(t)->row_column,
                                "row %" PRId64 " has no cells, and no column is known yet",
-                               t->at.row);
+                               json_of(t)->row);
     }
     if (!table_row_is_well(t) || b->broken) {
         return true;
@@ -431,12 +430,13 @@ bool table_json_row_end(struct wire_table *t, bool array) {
     if (!add_new_columns(t)) {
         return false;
     }
-    for (size_t k = 0; k < t->at.n_cells; k++) {
-        if (!put(b, &t->at, &t->at.cells[k])) {
+    for (size_t k = 0; k < json_of(t)->n_cells; k++) {
+        if (!put(b, json_of(t), &json_of(t)->cells[k])) {
             return table_stop(t);
         }
     }
-    if (!array && !t->append.on && !t->at.declared && builder_closes_first(b) && !declare(t)) {
+    if (!array && !t->append.on && !json_of(t)->declared && builder_closes_first(b) &&
+        !declare(t)) {
         return false;
     }
     return (builder_fill_row(b) == BUILDER_WELL && builder_row_end(b) == BUILDER_WELL) ||
@@ -446,7 +446,7 @@ bool table_json_row_end(struct wire_table *t, bool array) {
 bool table_json_rows_end(struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     char shown[TEXT_SHOWN];
-    for (size_t i = 0; t->at.declared && i < b->n_types; i++) {
+    for (size_t i = 0; json_of(t)->declared && i < b->n_types; i++) {
         const ptrdiff_t column = names_find(&b->names, b->types[i].name, b->types[i].length);
         if (column >= 0 && b->column[column].seen == 0 &&
             !table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table",

@@ -2,6 +2,7 @@
  * when it is wanted, otherwise it is passed over and may be left out. */
 #include "formats/instances/instances.h"
 #include "formats/svmlight/svmlight.h"
+#include "formats/svmlight/table_svmlight.h"
 #include "formats/text/text_lines.h"
 
 /* The reading of one body. */
@@ -102,10 +103,11 @@ static bool find_sparse(struct reading *r) {
     return true;
 }
 
-bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based,
-                             struct wire_instances *out) {
+static bool read_svmlight(struct instances *in, const char *body, size_t size,
+                          struct wire_instances *out) {
     struct reading r = {.in = in,
-                        .options = {.zero_based = zero_based, .without_label = !in->labelled}};
+                        .options = {.zero_based = in->options->zero_based,
+                                    .without_label = !in->labelled}};
     bool well = find_sparse(&r);
     if (well) {
         read_lines(&r, body, size);
@@ -115,3 +117,9 @@ bool instances_read_svmlight(struct instances *in, const char *body, size_t size
     buf_done(&r.why);
     return well;
 }
+
+static bool sniff(const char *body, size_t size) {
+    return svmlight_looks_like(body, size, true);
+}
+
+const struct instances_reader svmlight_instances = {.sniff = sniff, .read = read_svmlight};

@@ -1,20 +1,28 @@
 /* Rows of svmlight into a table. A line with a fault is a faulty row: nothing of it goes into the
  * builder. */
 #include "formats/svmlight/table_svmlight.h"
+#include "base/json_write.h"
 #include "formats/formats.h"
+#include "formats/svmlight/svmlight.h"
 #include "formats/table/table.h"
+#include "formats/text/text_lines.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct wire_table *t) {
-    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return table_stop(t);
-}
+struct table_svmlight {
+    struct text_lines lines;
+    struct svmlight_row row;
+    struct svmlight_options options;
+    int64_t comments;     /* lines that hold nothing else */
+    int64_t qid_line;     /* the first with a "qid:N"; 0: none */
+    int64_t inexact_line; /* the first with a value that is rounded; 0: none */
+};
 
 /* ---- rows ---- */
 static bool row_put(struct wire_table *t, int64_t line, int64_t column) {
-    const struct svmlight_row *row = &t->svmlight.row;
+    const struct svmlight_row *row = &((const struct table_svmlight *)t->state)->row;
     char shown[TEXT_SHOWN];
     enum builder_status status =
         builder_text(&t->builder, TABLE_LABEL, row->label.bytes, row->label.n);
@@ -37,7 +45,7 @@ static bool row_put(struct wire_table *t, int64_t line, int64_t column) {
 
 static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     struct wire_table *t = arg;
-    struct table_svmlight *s = &t->svmlight;
+    struct table_svmlight *s = t->state;
     struct svmlight_fault fault;
     if (t->options.comment != '\0' && n > 0 && bytes[0] == t->options.comment) {
         s->comments++;
@@ -49,11 +57,10 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
         s->comments += memchr(bytes, '#', n) != NULL;
         return true;
     case SVMLIGHT_NO_MEMORY:
-        return no_memory(t);
+        return table_no_memory(t);
     case SVMLIGHT_FAULT:
         return table_row_fault(t, line, (int64_t)fault.at + 1, "%s%s", fault.text,
-                               t->append.on && t->options.format == WIRE_SNIFF &&
-                                       t->builder.n_rows == 0
+                               t->append.on && t->options.format == NULL && t->builder.n_rows == 0
                                    ? "; the dataset is sparse and takes rows of svmlight only"
                                    : "");
     case SVMLIGHT_ROW:
@@ -89,7 +96,7 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
                      const char *text) {
     struct wire_table *t = arg;
     if (is_comment(t, bytes, n)) {
-        t->svmlight.comments++;
+        ((struct table_svmlight *)t->state)->comments++;
         return true;
     }
     table_row_begin(t, line);
@@ -100,7 +107,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, const char *text) 
     table_fatal(arg, line, column, "%s", text);
 }
 
-/* ---- the face ---- */
+/* ---- begin and end ---- */
 /* Would the label have the name of the sparse column or of one of its features? */
 static bool is_feature_name(const char *name) {
     const size_t prefix = sizeof TABLE_SPARSE_NAME - 1;
@@ -125,58 +132,111 @@ static bool add_columns(struct wire_table *t) {
            table_stop(t);
 }
 
-bool table_svmlight_is_stored(const struct wire_table *t) {
-    return t->append.on && t->builder.n_columns == 2 &&
-           t->builder.column[TABLE_SPARSE].state == COLUMN_SPARSE;
+/* The indices of the rows begin with 0. false: the rows do not fit the dataset. */
+static bool find_base(struct wire_table *t, bool *zero_based) {
+    *zero_based = t->options.zero_based;
+    if (!t->append.on) {
+        return true;
+    }
+    if (!table_is_sparse(t)) {
+        return table_fatal(t, 0, 0,
+                           "rows of svmlight cannot be appended to a dataset that is not "
+                           "sparse: send its columns as CSV or JSON");
+    }
+    *zero_based = t->builder.column[TABLE_SPARSE].summary.sparse.first == 0;
+    if (t->options.zero_based && !*zero_based) {
+        return table_fatal(
+            t, 0, 0, "zero_based=true does not fit the dataset, which counts its features from 1");
+    }
+    return true;
 }
 
-bool table_svmlight_begin(struct wire_table *t) {
-    if (t->append.on) {
-        const bool stored = table_svmlight_is_stored(t),
-                   zero_based = stored && t->builder.column[TABLE_SPARSE].summary.sparse.first == 0;
-        if (!stored) {
-            return table_fatal(t, 0, 0,
-                               "rows of svmlight cannot be appended to a dataset that is not "
-                               "sparse: send its columns as CSV or JSON");
-        }
-        if (t->options.zero_based && !zero_based) {
-            return table_fatal(
-                t, 0, 0,
-                "zero_based=true does not fit the dataset, which counts its features from 1");
-        }
-        t->svmlight.options.zero_based = zero_based;
-        table_append_by_position(t);
-    } else {
-        t->svmlight.options.zero_based = t->options.zero_based;
-        if (!add_columns(t)) {
-            return false;
-        }
+static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
+                              bool may_look) {
+    bool zero_based = false;
+    (void)sample;
+    (void)may_look;
+    if (!find_base(t, &zero_based)) {
+        return TABLE_BEGIN_REFUSED;
     }
-    text_lines_init(&t->svmlight.lines, WIRE_MAX_ROW,
+    if (t->append.on) {
+        table_append_by_position(t);
+    } else if (!add_columns(t)) {
+        return TABLE_BEGIN_REFUSED;
+    }
+    struct table_svmlight *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    s->options.zero_based = zero_based;
+    text_lines_init(&s->lines, WIRE_MAX_ROW,
                     &(struct text_lines_handler){.line = on_line,
                                                  .wrong = t->options.on_error == WIRE_SKIP
                                                               ? on_wrong
                                                               : NULL,
                                                  .fault = on_fault,
                                                  .arg = t});
-    return true;
+    t->state = s;
+    return TABLE_BEGUN;
 }
 
-/* Why the reader stopped is in t->problem already, but for one reason. */
+/* The problem is set already unless memory is exhausted. */
 static bool stopped(struct wire_table *t) {
+    const struct table_svmlight *s = t->state;
     t->refused = true;
-    return t->svmlight.lines.no_memory ? no_memory(t) : false;
+    return s->lines.no_memory ? table_no_memory(t) : false;
 }
 
-bool table_svmlight_feed(struct wire_table *t, const char *bytes, size_t n) {
-    return (text_lines_feed(&t->svmlight.lines, bytes, n) && !t->refused) || stopped(t);
+static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+    struct table_svmlight *s = t->state;
+    return (text_lines_feed(&s->lines, bytes, n) && !t->refused) || stopped(t);
 }
 
-bool table_svmlight_end(struct wire_table *t) {
-    return (text_lines_end(&t->svmlight.lines) && !t->refused) || stopped(t);
+static bool end(struct wire_table *t) {
+    struct table_svmlight *s = t->state;
+    return (text_lines_end(&s->lines) && !t->refused) || stopped(t);
 }
 
-void table_svmlight_done(struct wire_table *t) {
-    text_lines_done(&t->svmlight.lines);
-    svmlight_row_done(&t->svmlight.row);
+static bool has_names(const struct wire_table *t) {
+    (void)t;
+    return false; /* the names are not in the body */
 }
+
+static void write_notes(const struct wire_table *t, struct json_writer *w) {
+    const struct table_svmlight *s = t->state;
+    json_kv_bool(w, "zero_based", s->options.zero_based);
+    json_kv_int(w, "comments", s->comments);
+}
+
+static void done(struct wire_table *t) {
+    struct table_svmlight *s = t->state;
+    if (s != NULL) {
+        text_lines_done(&s->lines);
+        svmlight_row_done(&s->row);
+        free(s);
+    }
+}
+
+/* Options of separated text mean that the body is not svmlight. */
+static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
+    const bool separated = t->options.delimiter != '\0' || t->options.header != WIRE_HEADER_AUTO;
+    return table_is_sparse(t) ||
+                   (!separated && svmlight_looks_like(sample->bytes, sample->n, sample->whole))
+               ? TABLE_SNIFF_YES
+               : TABLE_SNIFF_NO;
+}
+
+const struct table_reader svmlight_table_reader = {
+    .name = "svmlight",
+    .title = "svmlight",
+    .options = TABLE_OPTION_COMMENT | TABLE_OPTION_LABEL | TABLE_OPTION_ZERO_BASED,
+    .sparse = true,
+    .sniff = sniff,
+    .begin = begin,
+    .feed = feed,
+    .end = end,
+    .has_names = has_names,
+    .write_notes = write_notes,
+    .done = done,
+};

@@ -1,11 +1,9 @@
-/* A table reader: finding out the format from the first bytes, the face, the notes. */
+/* A table reader: finds the format from the first bytes, passes the body to its reader, writes the
+ * notes. */
 #include "formats/table/table.h"
 #include "base/heap.h"
 #include "base/json_write.h"
-#include "formats/csv/csv_sniff.h"
 #include "formats/formats.h"
-#include "formats/json/json_sniff.h"
-#include "formats/svmlight/svmlight.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,36 +20,6 @@ enum { FORM_COLUMNS = 100 };
 #define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
 
 /* ---- the first bytes ---- */
-static bool no_memory(struct wire_table *t) {
-    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return table_stop(t);
-}
-
-static bool find_header(struct wire_table *t, const struct csv_sample *sample) {
-    struct csv_header found = {0};
-    if (t->append.on ? !table_append_header(t, sample, &found)
-                     : !csv_sniff_header(sample, t->delimiter, t->first_cells, &t->builder.missing,
-                                         &found)) {
-        return no_memory(t);
-    }
-    t->header = found.header;
-    if (found.again > 0) {
-        table_warn(t,
-                   "the first row was taken for the header, and line %" PRId64
-                   " is the same again, as a row of data: leave it out, or say "
-                   "header=false if both are data",
-                   found.again);
-    }
-    if (found.doubtful && found.header) {
-        table_warn(t, "the first row was taken for the header, though it has numbers: if it is "
-                      "data, say header=false");
-    } else if (found.doubtful) {
-        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: "
-                      "if it is the header, say header=true");
-    }
-    return true;
-}
-
 /* The look must be longer, if it may. */
 static bool look_further(struct wire_table *t, bool whole) {
     if (whole || t->look >= LOOK_MAX) {
@@ -61,104 +29,66 @@ static bool look_further(struct wire_table *t, bool whole) {
     return true;
 }
 
-/* The format, as far as options and first bytes tell it. false: the look must be longer, or the
- * table is refused. */
-static bool decide_format(struct wire_table *t, const char *bytes, size_t n, bool whole) {
-    static const enum wire_format of[] = {[WIRE_CSV] = WIRE_CSV,
-                                          [WIRE_TSV] = WIRE_CSV,
-                                          [WIRE_JSON] = WIRE_JSON,
-                                          [WIRE_NDJSON] = WIRE_NDJSON,
-                                          [WIRE_SVMLIGHT] = WIRE_SVMLIGHT};
-    if (t->options.format != WIRE_SNIFF) {
-        t->format = of[t->options.format];
+/* Finds the reader of the body. false: the sample must be longer, or the table is refused. */
+static bool find_reader(struct wire_table *t, const struct table_sample *sample) {
+    if (t->options.format != NULL) {
+        t->reader = t->options.format->table;
         return true;
     }
-    t->format = WIRE_CSV;
-    if (!json_sniff_looks(bytes, n)) {
-        const bool separated =
-            t->options.delimiter != '\0' ||
-            t->options.header != WIRE_HEADER_AUTO; /* what is said of separated text only */
-        if (table_svmlight_is_stored(t) || (!separated && svmlight_looks_like(bytes, n, whole))) {
-            t->format = WIRE_SVMLIGHT;
+    for (size_t i = 0; formats[i] != NULL; i++) {
+        const struct table_reader *reader = formats[i]->table;
+        const enum table_sniff found = reader != NULL ? reader->sniff(t, sample) : TABLE_SNIFF_NO;
+        if (found == TABLE_SNIFF_NO_MEMORY) {
+            return table_no_memory(t);
         }
-        return true;
+        if (found == TABLE_SNIFF_MORE && look_further(t, sample->whole)) {
+            return false;
+        }
+        if (found != TABLE_SNIFF_NO) {
+            t->reader = reader;
+            return true;
+        }
     }
-    const enum json_sniff found = json_sniff_lines(bytes, n, whole);
-    if (found == JSON_SNIFF_NO_MEMORY) {
-        return no_memory(t);
-    }
-    t->format = found == JSON_SNIFF_LINES ? WIRE_NDJSON : WIRE_JSON;
-    return found != JSON_SNIFF_UNSURE || !look_further(t, whole);
+    return table_fatal(t, 1, 1, "the format of the body is not known");
 }
 
-/* Delimiter and header of separated text. false: the look must be longer, or the table is refused.
- */
-static bool decide_csv(struct wire_table *t, const char *bytes, size_t n, bool whole) {
-    const struct csv_sample sample = {.bytes = bytes,
-                                      .n = n,
-                                      .whole = whole,
-                                      .comment = t->options.comment};
-    struct csv_shape shape;
-    t->delimiter = csv_sniff_delimiter(&sample, &shape);
-    if (shape.rows < 2 && look_further(t, whole)) {
-        return false;
-    }
-    if (t->options.delimiter != '\0' || t->options.format == WIRE_TSV) {
-        t->delimiter = t->options.delimiter != '\0' ? t->options.delimiter : '\t';
-        csv_sniff_shape(&sample, t->delimiter, &shape);
-    }
-    if (t->append.on && t->options.delimiter == '\0' && t->options.format != WIRE_TSV) {
-        t->delimiter = table_append_delimiter(t, &sample, &shape);
-    }
-    if (shape.no_memory) {
-        return no_memory(t);
-    }
-    t->first_cells = shape.cells;
-    t->header = t->options.header == WIRE_HEADER_YES;
-    return t->options.header != WIRE_HEADER_AUTO || find_header(t, &sample);
+bool table_is_sparse(const struct wire_table *t) {
+    return t->append.on && t->builder.n_columns == 2 && t->builder.column[1].state == COLUMN_SPARSE;
 }
 
-/* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the
- * look must be longer, or the table is refused. */
+/* Decides how to read the body from the first t->look bytes (whole: there are no more). false: the
+ * sample must be longer, or the table is refused. */
 static bool decide(struct wire_table *t, bool whole) {
-    const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
-    const size_t n = t->ahead.size;
-    memcpy(t->head, bytes, n < sizeof t->head ? n : sizeof t->head);
-    if (!decide_format(t, bytes, n, whole) ||
-        (t->format == WIRE_CSV && !decide_csv(t, bytes, n, whole))) {
+    const struct table_sample sample = {.bytes = t->ahead.data != NULL ? t->ahead.data : "",
+                                        .n = t->ahead.size,
+                                        .whole = whole};
+    memcpy(t->head, sample.bytes, sample.n < sizeof t->head ? sample.n : sizeof t->head);
+    if (!find_reader(t, &sample)) {
         return false;
+    }
+    switch (t->reader->begin(t, &sample, !whole && t->look < LOOK_MAX)) {
+    case TABLE_BEGIN_MORE:
+        (void)look_further(t, whole);
+        return false;
+    case TABLE_BEGIN_REFUSED:
+        return false;
+    case TABLE_BEGUN:
+        break;
     }
     t->decided = true;
-    if (t->format == WIRE_SVMLIGHT) {
-        return table_svmlight_begin(t);
-    }
-    if (t->options.zero_based) {
+    if (t->options.zero_based && (t->reader->options & TABLE_OPTION_ZERO_BASED) == 0) {
         table_warn(t, "option \"zero_based\" was not used: the body is not svmlight");
     }
-    if (table_svmlight_is_stored(t)) {
+    if (table_is_sparse(t) && !t->reader->sparse) {
         return table_fatal(t, 0, 0, "rows of a sparse dataset are appended as text/x-svmlight");
     }
-    if (t->format == WIRE_CSV) {
-        table_csv_begin(t);
-    } else {
-        table_json_begin(t);
-    }
     return true;
-}
-
-static bool consume(struct wire_table *t, const char *bytes, size_t n) {
-    return t->format == WIRE_CSV        ? table_csv_feed(t, bytes, n)
-           : t->format == WIRE_SVMLIGHT ? table_svmlight_feed(t, bytes, n)
-                                        : table_json_feed(t, bytes, n);
 }
 
 /* Reads what was looked at. */
 static bool consume_ahead(struct wire_table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
-    const bool json = t->format == WIRE_JSON ||
-                      t->format == WIRE_NDJSON; /* the others pass over the mark themselves */
-    const size_t mark = json && t->ahead.size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    const bool well = consume(t, bytes + mark, t->ahead.size - mark);
+    const bool well = t->reader->feed(t, bytes, t->ahead.size);
     buf_done(&t->ahead);
     return well;
 }
@@ -171,7 +101,7 @@ static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t
         buf_append(&t->ahead, bytes + *used, take);
         *used += take;
         if (t->ahead.failed) {
-            return no_memory(t);
+            return table_no_memory(t);
         }
         if (t->ahead.size == t->look && decide(t, false) && !consume_ahead(t)) {
             return false;
@@ -224,9 +154,9 @@ void wire_table_free(struct wire_table *t) {
         return;
     }
     builder_done(&t->builder);
-    table_csv_done(t);
-    table_json_done(t);
-    table_svmlight_done(t);
+    if (t->reader != NULL) {
+        t->reader->done(t);
+    }
     table_faults_done(t);
     table_append_done(t);
     buf_done(&t->ahead);
@@ -249,7 +179,7 @@ bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct p
         size_t used = 0;
         t->bytes += (int64_t)n;
         if ((t->decided || look_ahead(t, bytes, n, &used)) && t->decided && used < n) {
-            consume(t, bytes + used, n - used);
+            t->reader->feed(t, bytes + used, n - used);
         }
     }
     return !t->refused || t->full || table_problem_again(problem, &t->problem);
@@ -268,30 +198,29 @@ static bool end_format(struct wire_table *t) {
     if (t->cut || t->full) {
         return true;
     }
-    const bool well = t->format == WIRE_CSV        ? table_csv_end(t)
-                      : t->format == WIRE_SVMLIGHT ? table_svmlight_end(t)
-                                                   : table_json_end(t);
+    const bool well = t->reader->end(t);
     return well || t->full;
 }
 
-/* What of the options is not for this format. */
+/* Warns of options that were given and that the format does not use. */
 static void warn_of_unused(struct wire_table *t) {
     const struct wire_table_options *o = &t->options;
-    const bool csv = t->format == WIRE_CSV, lines = csv || t->format == WIRE_SVMLIGHT;
+    const unsigned used = t->reader->options | t->used;
     const struct {
         const char *name;
-        bool unused;
-    } options[] = {{"header", o->header != WIRE_HEADER_AUTO && !csv},
-                   {"delimiter", o->delimiter != '\0' && !csv},
-                   {"comment", o->comment != '\0' && !lines &&
-                                   !t->append.on}, /* of an append it may be the upload's */
-                   {"label", o->label != NULL && !lines && !t->at.arrays}};
+        bool given;
+        enum table_option bit;
+    } options[] = {
+        {"header", o->header != WIRE_HEADER_AUTO, TABLE_OPTION_HEADER},
+        {"delimiter", o->delimiter != '\0', TABLE_OPTION_DELIMITER},
+        /* an append may have the comment of the upload */
+        {"comment", o->comment != '\0' && !t->append.on, TABLE_OPTION_COMMENT},
+        {"label", o->label != NULL, TABLE_OPTION_LABEL},
+    };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (options[i].unused) {
+        if (options[i].given && (used & options[i].bit) == 0) {
             table_warn(t, "option \"%s\" was not used: the body is %s", options[i].name,
-                       t->format == WIRE_SVMLIGHT ? "svmlight"
-                       : t->format == WIRE_NDJSON ? "NDJSON"
-                                                  : "JSON");
+                       t->reader->title);
         }
     }
 }
@@ -304,9 +233,7 @@ static bool read_end(struct wire_table *t) {
     if (!end_format(t)) {
         return false;
     }
-    const bool in_part = t->cut || t->full,
-               keys = t->format == WIRE_JSON ||
-                      t->format == WIRE_NDJSON; /* columns may come with any row */
+    const bool in_part = t->cut || t->full, keys = t->reader->keyed;
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
     table_judge_skipped(t);
@@ -316,16 +243,16 @@ static bool read_end(struct wire_table *t) {
                        (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
         table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s",
                     text_show(unused->name, unused->length, shown),
-                    t->format == WIRE_SVMLIGHT
+                    t->reader->sparse
                         ? " whose type could be chosen: the features of svmlight are numbers"
                         : "");
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    in_part         ? "none ends in the part of the body that was read"
-                    : t->bytes == 0 ? "the body is empty"
-                    : t->named || t->at.columns_seen ? "there is only a header"
-                                                     : "there is nothing in it",
+                    in_part                   ? "none ends in the part of the body that was read"
+                    : t->bytes == 0           ? "the body is empty"
+                    : t->reader->has_names(t) ? "there is only a header"
+                                              : "there is nothing in it",
                     t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
     } else if (t->options.form && t->builder.n_rows == 1 && t->builder.n_columns >= FORM_COLUMNS) {
         table_warn(t, "the table has one row of %zu columns: " FORM_HINT, t->builder.n_columns);
@@ -334,23 +261,12 @@ static bool read_end(struct wire_table *t) {
 }
 
 static void write_notes(struct wire_table *t) {
-    static const char *const formats[] = {[WIRE_CSV] = "csv",
-                                          [WIRE_JSON] = "json",
-                                          [WIRE_NDJSON] = "ndjson",
-                                          [WIRE_SVMLIGHT] = "svmlight"};
     struct json_writer w;
     json_writer_init(&w, &t->notes);
     json_begin_object(&w);
-    json_kv_string(&w, "format", formats[t->format]);
-    if (t->format == WIRE_SVMLIGHT) {
-        json_kv_bool(&w, "zero_based", t->svmlight.options.zero_based);
-        json_kv_int(&w, "comments", t->svmlight.comments);
-    }
-    if (t->format == WIRE_CSV) {
-        json_put_key(&w, "delimiter");
-        json_put_stringn(&w, &t->delimiter, 1);
-        json_kv_bool(&w, "header", t->header);
-        json_kv_int(&w, "comments", table_csv_comments(t));
+    json_kv_string(&w, "format", t->reader->name);
+    if (t->reader->write_notes != NULL) {
+        t->reader->write_notes(t, &w);
     }
     json_put_key(&w, "missing");
     json_begin_array(&w);

@@ -9,56 +9,58 @@
 #define WIRE_TABLE_H
 
 #include "formats/csv/csv.h"
-#include "formats/json/json.h"
-#include "formats/svmlight/table_svmlight.h"
+#include "formats/format.h"
 #include "formats/table/table_append.h"
 #include "formats/table/table_builder.h"
 
 #define TABLE_MAX_FAULTS 1000 /* reading stops there */
 
-/* A cell of a JSON row that is being read: it goes into the builder when the row is whole and well.
- */
-struct json_cell {
-    size_t column; /* a key that is new: the columns that are there, and its place among the row's
-                      new ones */
-    enum wire_json_kind kind; /* STRING, NUMBER, TRUE, FALSE or NULL */
-    bool finite;              /* NUMBER: `number` is it */
-    double number;
-    const char
-        *text; /* [length] in the piece that is being read; NULL: in `bytes`, from `start` on */
-    size_t start, length;
+/* The first bytes of a body, for deciding how to read it. */
+struct table_sample {
+    const char *bytes;
+    size_t n;
+    bool whole; /* they are all of the body */
 };
 
-/* Where the JSON reader's consumer stands: see table_json.c; its rows: see table_json_rows.c. */
-struct table_json {
-    unsigned state;      /* enum json_state of table_json.h */
-    unsigned after_skip; /* the state that follows a skipped value */
-    unsigned skip_depth; /* open containers of the value being skipped */
-    bool columns_seen;   /* "columns" was read */
-    bool rows_seen;      /* "rows" was read */
-    bool has_type;       /* the column object at hand has a type */
-    dn_column_type type; /* that type */
-    struct buf name;     /* the column object's name */
-    bool has_name;
-    /* the row at hand */
-    int64_t row; /* rows begun, this one included */
-    int64_t row_line, row_column;
-    size_t column;   /* of the value at hand; SIZE_MAX: it is not wanted (a fault was told) */
-    size_t expected; /* object rows: the column after the last one, where the next key most likely
-                        belongs */
-    size_t n_values; /* array rows: values so far */
-    struct json_cell *cells; /* [n_cells] of the row so far */
-    size_t n_cells, cells_capacity;
-    size_t size;            /* of their texts */
-    struct buf bytes;       /* those of them that do not stay where they were read */
-    struct names new_names; /* keys of the row that are no columns yet; their texts are in `keys` */
-    char **keys;            /* [n_keys] malloc'ed */
-    size_t n_keys, keys_capacity;
-    bool arrays; /* NDJSON: rows are arrays, not objects; known with the first one (row_kind_known)
-                  */
-    bool row_kind_known;
-    bool declared; /* columns that only the option `types` names were added, as the first chunk is
-                      about to be closed */
+enum table_sniff {
+    TABLE_SNIFF_NO,
+    TABLE_SNIFF_YES,
+    TABLE_SNIFF_MORE, /* a longer sample would decide; YES if there is none */
+    TABLE_SNIFF_NO_MEMORY
+};
+
+enum table_begin {
+    TABLE_BEGUN,
+    TABLE_BEGIN_MORE,   /* a longer sample is needed; nothing was set up */
+    TABLE_BEGIN_REFUSED /* the fault is reported */
+};
+
+/* Options that only some formats use. */
+enum table_option {
+    TABLE_OPTION_HEADER = 1,
+    TABLE_OPTION_DELIMITER = 2,
+    TABLE_OPTION_COMMENT = 4,
+    TABLE_OPTION_LABEL = 8,
+    TABLE_OPTION_ZERO_BASED = 16
+};
+
+/* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates and
+ * `done` frees. */
+struct table_reader {
+    const char *name;  /* in the notes */
+    const char *title; /* in messages */
+    unsigned options;  /* TABLE_OPTION_… that the format uses */
+    bool sparse;       /* its tables are a label and one sparse column */
+    bool keyed;        /* rows name their columns, so that any row may add one */
+    enum table_sniff (*sniff)(const struct wire_table *t, const struct table_sample *sample);
+    /* may_look: a longer sample may be asked for. */
+    enum table_begin (*begin)(struct wire_table *t, const struct table_sample *sample,
+                              bool may_look);
+    bool (*feed)(struct wire_table *t, const char *bytes, size_t n); /* false: reading stops */
+    bool (*end)(struct wire_table *t);                               /* false: refused */
+    bool (*has_names)(const struct wire_table *t);                   /* the columns are known */
+    void (*write_notes)(const struct wire_table *t, struct json_writer *w); /* NULL: none */
+    void (*done)(struct wire_table *t);
 };
 
 /* Rows that were left out because of a fault (on_error=skip). */
@@ -70,30 +72,14 @@ struct table_skipped {
 struct wire_table {
     struct wire_table_options options;
     struct table_builder builder;
-    int64_t bytes;           /* fed */
-    struct buf ahead;        /* the first bytes, until format, delimiter and header are known */
-    size_t look;             /* how many of them to look at */
-    bool decided;            /* they are known */
-    enum wire_format format; /* WIRE_CSV, WIRE_JSON or WIRE_NDJSON once decided */
-    char head[4];            /* the first bytes, to tell what a body is that is none of these */
-    char delimiter;          /* CSV */
-    bool header;             /* CSV: the first row is one */
-    bool named;              /* CSV: the columns are there */
-    size_t first_cells; /* CSV: cells of the first row that does not begin with #, as far as was
-                           looked; 0: none was seen */
-    int64_t comments;   /* CSV: lines told as comments by their # and their number of cells (struct
-                           csv counts the others) */
-    int64_t comment_line; /* CSV: the first of them */
-    int64_t stray_line; /* CSV: where the row to come has text after a closing quote, or what else a
-                           lenient reader goes on after; 0: nowhere */
-    int64_t stray_column;
-    char stray_text[160]; /* that fault */
-    size_t *checked; /* CSV: columns of a given type that not every cell can have; [n_checked] */
-    size_t n_checked;
-    struct csv csv;
-    struct wire_json json;
-    struct table_json at; /* JSON, NDJSON */
-    struct table_svmlight svmlight;
+    int64_t bytes;    /* fed */
+    struct buf ahead; /* the first bytes, until format, delimiter and header are known */
+    size_t look;      /* how many of them to look at */
+    bool decided;     /* the reader has begun */
+    const struct table_reader *reader; /* once decided */
+    void *state;                       /* the reader's; NULL: none */
+    unsigned used;                     /* TABLE_OPTION_… beyond reader->options */
+    char head[4];                      /* the first bytes, to name foreign formats (a zip file) */
     size_t n_faults;
     bool row_faulty;              /* a fault of the row at hand was told */
     struct table_skipped skipped; /* on_error=skip */
@@ -143,16 +129,26 @@ bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char 
 bool table_stop(struct wire_table *t);
 void table_warn(struct wire_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Adds a column after checking its name: trimmed, c<position> when empty (or c<position>_2, … when
- * another column has that name); too long, repeated, control characters: faults. position counts
- * from 1. header: the names that stand in it, taken and to come, NULL: not known. row: the header
- * it stands in, for the place of a fault; NULL: the JSON reader's. false: reading stops. */
+/* Where in the body the name of a column is. */
+struct table_where {
+    /* position: of the column, from 1. Sets the line and the column of the text. */
+    void (*place)(const void *arg, size_t position, int64_t *line, int64_t *column);
+    const void *arg;
+};
+/* Adds a column after checking its name: trimmed; c<position>, or c<position>_2, … if that is taken,
+ * when it is empty. A name that is too long, is used twice or has control characters is a fault.
+ *
+ *   position  from 1
+ *   header    the names of all columns of the body; NULL: unknown
+ *   where     NULL: the name is not in the body
+ *
+ * false: reading stops. */
 bool table_add_column(struct wire_table *t, const char *name, size_t n, size_t position,
-                      const struct names *header, const struct csv_row *row);
+                      const struct names *header, const struct table_where *where);
 
-/* A key of an object row that is to become a column: a fault of the row when it is no name. false:
- * reading stops. */
-bool table_key_check(struct wire_table *t, struct text name);
+/* Checks a key of an object row that is to become a column: one that is no name is a fault of the
+ * row. false: reading stops. */
+bool table_key_check(struct wire_table *t, struct text name, const struct table_where *where);
 
 /* The same problem again, for a caller that asks twice. Returns false. */
 bool table_problem_again(struct problem *to, const struct problem *from);
@@ -163,14 +159,9 @@ void table_write_skipped(const struct wire_table *t, struct json_writer *w);
 void table_judge_skipped(struct wire_table *t);
 void table_faults_done(struct wire_table *t);
 
-bool table_csv_feed(struct wire_table *t, const char *bytes, size_t n);
-bool table_csv_end(struct wire_table *t);
-void table_csv_begin(struct wire_table *t);
-void table_csv_done(struct wire_table *t);
-int64_t table_csv_comments(const struct wire_table *t); /* lines skipped as comments */
-void table_json_begin(struct wire_table *t);            /* NDJSON too: t->format says which */
-void table_json_done(struct wire_table *t);
-bool table_json_feed(struct wire_table *t, const char *bytes, size_t n);
-bool table_json_end(struct wire_table *t);
+/* Rows are appended to a table of a label and a sparse column. */
+bool table_is_sparse(const struct wire_table *t);
+/* Reports that memory is exhausted. Returns false. */
+bool table_no_memory(struct wire_table *t);
 
 #endif

@@ -45,14 +45,14 @@ static inline size_t table_append_column(const struct table_append *a, size_t i)
  * of columns, or when it has words in all columns of numbers and booleans and the second row has
  * none there (then it names columns that the table does not have, which is told). false: no memory.
  */
-bool table_append_header(struct wire_table *t, const struct csv_sample *sample,
-                         struct csv_header *out);
+bool table_append_header(struct wire_table *t, const struct csv_sample *sample, char delimiter,
+                         size_t first_cells, struct csv_header *out);
 /* The delimiter that the stored table was written with when the first row has as many cells by it
  * as the table has columns, otherwise the one found out. shape: by that delimiter. */
-char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample,
+char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample, char found,
                             struct csv_shape *shape);
 /* The first row of separated text: the header, or cells by position. false: reading stops. */
-bool table_append_first_row(struct wire_table *t, const struct csv_row *row);
+bool table_append_first_row(struct wire_table *t, const struct csv_row *row, bool header);
 /* A row of separated text in the order of the table; missing where the body has no such column.
  * room: for it. The row itself when it is so already. */
 const struct csv_row *table_append_row(struct wire_table *t, const struct csv_row *row,

@@ -50,7 +50,8 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
     if (found < 0) {
         return table_fault(t, line, column, "the dataset has no column %s%s",
                            text_show(name.bytes, name.n, shown),
-                           t->format == WIRE_CSV && t->options.header == WIRE_HEADER_AUTO
+                           (t->reader->options & TABLE_OPTION_HEADER) != 0 &&
+                                   t->options.header == WIRE_HEADER_AUTO
                                ? "; if the first row is data, say header=false"
                                : "");
     }
@@ -135,8 +136,8 @@ static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
     return !t->refused;
 }
 
-bool table_append_first_row(struct wire_table *t, const struct csv_row *row) {
-    if (t->header) {
+bool table_append_first_row(struct wire_table *t, const struct csv_row *row, bool header) {
+    if (header) {
         return names_of_header(t, row);
     }
     table_append_by_position(t);
@@ -165,6 +166,7 @@ const struct csv_row *table_append_row(struct wire_table *t, const struct csv_ro
 struct first_rows {
     const struct wire_table *t;
     const struct csv_sample *sample;
+    size_t first_cells;         /* of the first row that does not begin with #, as far as looked */
     size_t rows;                /* seen */
     size_t cells, known;        /* of the first row, and how many of them are names of columns */
     size_t words[2], values[2]; /* of each row */
@@ -173,7 +175,7 @@ struct first_rows {
 static bool on_sample_row(void *arg, const struct csv_row *row) {
     struct first_rows *f = arg;
     const struct table_builder *b = &f->t->builder;
-    if (csv_is_comment(row, f->t->first_cells, f->sample->comment)) {
+    if (csv_is_comment(row, f->first_cells, f->sample->comment)) {
         return true;
     }
     f->cells = f->rows == 0 ? row->n_cells : f->cells;
@@ -191,12 +193,12 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     return ++f->rows < 2;
 }
 
-bool table_append_header(struct wire_table *t, const struct csv_sample *sample,
-                         struct csv_header *out) {
-    struct first_rows f = {.t = t, .sample = sample};
+bool table_append_header(struct wire_table *t, const struct csv_sample *sample, char delimiter,
+                         size_t first_cells, struct csv_header *out) {
+    struct first_rows f = {.t = t, .sample = sample, .first_cells = first_cells};
     struct csv csv;
     size_t typed = 0;
-    csv_init(&csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_sample_row, .arg = &f});
     csv.comment = sample->comment;
     if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
@@ -214,12 +216,12 @@ bool table_append_header(struct wire_table *t, const struct csv_sample *sample,
     return well;
 }
 
-char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample,
+char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample, char found,
                             struct csv_shape *shape) {
     struct problem ignored = {0};
     json_t *notes = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
     const char *stored = json_string_value(json_object_get(notes, "delimiter"));
-    char delimiter = t->delimiter;
+    char delimiter = found;
     if (stored != NULL && stored[0] != '\0' && stored[0] != sample->comment) {
         struct csv_shape by_stored;
         csv_sniff_shape(sample, stored[0], &by_stored);

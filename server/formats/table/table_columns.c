@@ -13,13 +13,13 @@ static bool has_control(struct text t) {
     return false;
 }
 
-bool table_key_check(struct wire_table *t, struct text name) {
+bool table_key_check(struct wire_table *t, struct text name, const struct table_where *where) {
     char shown[TEXT_SHOWN];
     int64_t line = 0, column = 0;
     if (name.n <= WIRE_MAX_NAME && !has_control(name)) {
         return true;
     }
-    wire_json_place(&t->json, &line, &column);
+    where->place(where->arg, 0, &line, &column);
     const char *as = text_show(name.bytes, name.n, shown);
     return name.n > WIRE_MAX_NAME
                ? table_row_fault(t, line, column,
@@ -30,17 +30,15 @@ bool table_key_check(struct wire_table *t, struct text name) {
 
 /* false: reading stops. */
 static bool check_name(struct wire_table *t, struct text name, size_t position,
-                       const struct csv_row *row) {
+                       const struct table_where *where) {
     const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
     char shown[TEXT_SHOWN];
     if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
         return true;
     }
     int64_t line = 0, column = 0;
-    if (row != NULL) {
-        csv_cell_place(row, position - 1, &line, &column);
-    } else {
-        wire_json_place(&t->json, &line, &column);
+    if (where != NULL) {
+        where->place(where->arg, position, &line, &column);
     }
     const char *as = text_show(name.bytes, name.n, shown);
     if (name.n > WIRE_MAX_NAME) {
@@ -56,7 +54,7 @@ static bool check_name(struct wire_table *t, struct text name, size_t position,
 }
 
 bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position,
-                      const struct names *header, const struct csv_row *row) {
+                      const struct names *header, const struct table_where *where) {
     char made[64];
     struct text name = text_trim(bytes, n);
     if (name.n == 0) {
@@ -68,7 +66,7 @@ bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t 
         }
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
     }
-    const bool go_on = check_name(t, name, position, row);
+    const bool go_on = check_name(t, name, position, where);
     if (t->n_faults > 0) { /* the table is refused: a name that keeps the numbering */
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
     }

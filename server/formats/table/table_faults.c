@@ -79,6 +79,11 @@ bool table_stop(struct wire_table *t) {
     return false;
 }
 
+bool table_no_memory(struct wire_table *t) {
+    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return table_stop(t);
+}
+
 void table_warn(struct wire_table *t, const char *format, ...) {
     struct buf text = {0};
     va_list args;

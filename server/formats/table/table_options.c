@@ -1,5 +1,5 @@
 /* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error,
- * zero_based; and media types. */
+ * zero_based, rows. */
 #include "formats/table/table_options.h"
 #include "base/utf8.h"
 #include "formats/text/cell.h"
@@ -243,25 +243,4 @@ bool wire_table_option(struct wire_table_options *options, const char *name, con
                        "unknown query parameter %s: there are header, delimiter, missing, types, "
                        "label, comment, on_error, zero_based",
                        text_show(name, strlen(name), shown));
-}
-
-bool wire_table_format(const char *media_type, enum wire_format *out) {
-    static const struct {
-        const char *media_type;
-        enum wire_format format;
-    } known[] = {{"", WIRE_SNIFF},
-                 {"text/csv", WIRE_CSV},
-                 {"text/tab-separated-values", WIRE_TSV},
-                 {"application/json", WIRE_JSON},
-                 {"application/x-ndjson", WIRE_NDJSON},
-                 {"application/ndjson", WIRE_NDJSON},
-                 {"application/jsonl", WIRE_NDJSON},
-                 {"text/x-svmlight", WIRE_SVMLIGHT}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(media_type, known[i].media_type) == 0) {
-            *out = known[i].format;
-            return true;
-        }
-    }
-    return false;
 }

@@ -8,19 +8,15 @@
 #include <string.h>
 
 /* ---- items ---- */
-char wire_answer_delimiter(enum wire_answer format) {
-    return format == WIRE_ANSWER_CSV ? ',' : format == WIRE_ANSWER_TSV ? '\t' : '\0';
-}
-
-void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out) {
-    if (*begun && format == WIRE_ANSWER_JSON) {
+void wire_item_begin(const struct format *format, bool *begun, struct buf *out) {
+    if (*begun && format->answers->document) {
         buf_putc(out, ',');
     }
     *begun = true;
 }
 
-void wire_item_end(enum wire_answer format, struct buf *out) {
-    if (format != WIRE_ANSWER_JSON) {
+void wire_item_end(const struct format *format, struct buf *out) {
+    if (!format->answers->document) {
         buf_putc(out, '\n');
     }
 }
@@ -59,9 +55,9 @@ static void put_refusal(const char *base_path, int64_t line, const struct proble
     json_end_object(&w);
 }
 
-void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *base_path,
+void wire_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
                        int64_t line, const struct problem *problem, struct buf *out) {
-    const char delimiter = wire_answer_delimiter(format);
+    const char delimiter = format->answers->delimiter;
     if (delimiter == '\0') {
         put_refusal(base_path, line, problem, out);
         return;
@@ -90,11 +86,11 @@ void wire_item_refusal(enum wire_answer format, size_t n_columns, const char *ba
 void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
                             size_t n_components, struct buf *out) {
     *c = (struct wire_coordinates){.format = head->format,
-                                   .delimiter = wire_answer_delimiter(head->format),
+                                   .delimiter = head->format->answers->delimiter,
                                    .refusal_base = head->refusal_base,
                                    .n = n_components,
                                    .out = out};
-    if (c->format == WIRE_ANSWER_JSON) {
+    if (c->format->answers->document) {
         buf_puts(out, "{\"model\":");
         json_escape(out, head->name, strlen(head->name));
         buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version,
@@ -154,7 +150,7 @@ void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
 }
 
 void wire_coordinates_end(struct wire_coordinates *c) {
-    if (c->format == WIRE_ANSWER_JSON) {
+    if (c->format->answers->document) {
         buf_puts(c->out, "]}");
     }
 }

@@ -231,11 +231,11 @@ void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer
     *p = (struct wire_predictions){.model = model,
                                    .outputs = head->outputs,
                                    .format = head->format,
-                                   .delimiter = wire_answer_delimiter(head->format),
+                                   .delimiter = head->format->answers->delimiter,
                                    .refusal_base = head->refusal_base,
                                    .out = out};
     make_classes(p);
-    if (p->format == WIRE_ANSWER_JSON) {
+    if (p->format->answers->document) {
         put_head(p, head);
     } else if (p->delimiter != '\0') {
         predictions_csv_header(p, will);
@@ -269,7 +269,7 @@ void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
 }
 
 void wire_predictions_end(struct wire_predictions *p) {
-    if (p->format == WIRE_ANSWER_JSON) {
+    if (p->format->answers->document) {
         buf_puts(p->out, "]}");
     }
 }

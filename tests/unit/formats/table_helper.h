@@ -145,7 +145,7 @@ static inline void table_done(struct table *t) {
 }
 
 /* All rows as text in a format, by the types of the summary (as_text: every column as strings). */
-static inline void table_rows(const struct table *t, enum wire_row_format format, bool as_text,
+static inline void table_rows(const struct table *t, const struct format *format, bool as_text,
                               struct buf *out) {
     struct wire_schema schema = {0};
     struct problem problem = {0};
@@ -159,8 +159,8 @@ static inline void table_rows(const struct table *t, enum wire_row_format format
         names[j] = schema.columns[j].name;
         assert_int_equal(dn_column_chunk_new(&chunk[j], NULL), DN_OK);
     }
-    if (format == WIRE_ROWS_CSV || format == WIRE_ROWS_TSV) {
-        wire_csv_header(names, schema.n, format == WIRE_ROWS_TSV ? '\t' : ',', out);
+    if (format->rows->header != NULL) {
+        format->rows->header(names, schema.n, out);
     }
     bool begun = false;
     for (size_t c = 0; c < t->n_chunks; c++) {
@@ -175,7 +175,7 @@ static inline void table_rows(const struct table *t, enum wire_row_format format
             }
             assert_int_equal(view[j].n_rows, t->rows[c]);
         }
-        wire_rows_write(format, view, names, schema.n, 0, (size_t)t->rows[c], begun, out);
+        format->rows->rows(view, names, schema.n, 0, (size_t)t->rows[c], begun, out);
         begun = true;
     }
     for (size_t j = 0; j < schema.n; j++) {

@@ -146,7 +146,7 @@ static void test_instances(void **state) {
 }
 
 /* Lines in blocks, and the answer for them. */
-static bool answer_lines(enum wire_answer format) {
+static bool answer_lines(const struct format *format) {
     static const char body[] =
         "[1,2,\"red\",true]\n{\"old\":1,\"none\":2,\"other\":3}\n{\"colour\":\"bl\\u00fce\"}\n";
     struct problem problem = {0}, why = {0};
@@ -187,9 +187,11 @@ static bool answer_lines(enum wire_answer format) {
 
 static void test_lines(void **state) {
     (void)state;
-    for (int format = 0; format < 4; format++) {
-        bool well = false;
-        ALLOC_FAIL_EACH(well = answer_lines((enum wire_answer)format));
+    for (size_t i = 0; formats[i] != NULL; i++) {
+        bool well = formats[i]->answers == NULL;
+        if (!well) {
+            ALLOC_FAIL_EACH(well = answer_lines(formats[i]));
+        }
         assert_true(well);
     }
 }

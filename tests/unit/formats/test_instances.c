@@ -54,7 +54,7 @@ static void put_rows(const dn_model *model, const struct wire_instances *in, str
     }
 }
 
-static void check_read(const dn_model *model, bool labelled, enum wire_instances_format format,
+static void check_read(const dn_model *model, bool labelled, const struct format *format,
                        const char *body, const char *expected) {
     struct wire_instances in = {0};
     struct problem problem = {0};
@@ -78,7 +78,7 @@ static void check_read(const dn_model *model, bool labelled, enum wire_instances
 }
 
 static void check(const dn_model *model, const char *body, const char *expected) {
-    check_read(model, false, WIRE_INSTANCES_SNIFF, body, expected);
+    check_read(model, false, NULL, body, expected);
 }
 
 static void check_refused(const dn_model *model, bool labelled, const char *body,
@@ -142,7 +142,7 @@ static void test_json_tables(void **state) {
           "\"kind\",{\"name\":\"colour\"},\"width\"],\n"
           "\"rows\":[[true,1,\"a\",\"red\",2],[0,null,\"z\",null,4]]}",
           "[1 2 red 1]\n[- 4 - 0]\n");
-    check_read(numeric, true, WIRE_INSTANCES_JSON,
+    check_read(numeric, true, &format_json,
                "{\"columns\":[\"class\",\"x\",\"y\"],\"rows\":[[7.5,1,2]]}", "[1 2]=7.5\n");
     refused(numeric, "{\"columns\":[\"x\",\"z\",\"x\"],\"rows\":[[1,2]]}",
             "{\"pointer\":\"/columns/1\",\"detail\":\"the model has no column "
@@ -189,32 +189,29 @@ static void test_csv(void **state) {
     check(mixed, "1.5,2,red,FALSE\n", "[1.5 2 red 0]\n");
     check(numeric, "# from the lab\n#\nx,y\n# two\n1,2\n# \"a\"\n", "[1 2]\n"); /* comments */
     check(numeric, "# 1,2,3\r1,2\r3,4", "[1 2]\n[3 4]\n");
-    check_read(numeric, false, WIRE_INSTANCES_TSV, "y\tx\n# made\n1\t2\n", "[2 1]\n");
-    check_read(mixed, false, WIRE_INSTANCES_TSV, "1.5\t2\tred,rose,pink\tFALSE\n",
-               "[1.5 2 unseen 0]\n");
-    check_read(numeric, false, WIRE_INSTANCES_CSV, "1,2\n", "[1 2]\n");
+    check_read(numeric, false, &format_tsv, "y\tx\n# made\n1\t2\n", "[2 1]\n");
+    check_read(mixed, false, &format_tsv, "1.5\t2\tred,rose,pink\tFALSE\n", "[1.5 2 unseen 0]\n");
+    check_read(numeric, false, &format_csv, "1,2\n", "[1 2]\n");
 }
 
 static void test_labels(void **state) {
     (void)state;
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
+    check_read(mixed, true, NULL,
                "[[1,2,\"red\",true,\"b\"],[1,2,\"red\",true,null],[1,2,\"red\",true,\"c\"]]",
                "[1 2 red 1]=\"b\"\n[1 2 red 1]=-\n[1 2 red 1]=\"c\"\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
+    check_read(mixed, true, NULL,
                "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{"
                "\"length\":1}]",
                "[1 2 red 1]=\"a\"\n[1 - - -]=-\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
-               "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n",
+    check_read(mixed, true, NULL, "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n",
                "[1 2 red 1]=\"a\"\n[1 2 red 1]=-\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "1,2,red,1,b\n", "[1 2 red 1]=\"b\"\n");
-    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "[[1,2,0],[1,2,7.5],[1,2,1.0]]",
+    check_read(mixed, true, NULL, "1,2,red,1,b\n", "[1 2 red 1]=\"b\"\n");
+    check_read(numeric, true, NULL, "[[1,2,0],[1,2,7.5],[1,2,1.0]]",
                "[1 2]=0\n[1 2]=7.5\n[1 2]=1\n");
-    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "1,2,7.50\n", "[1 2]=7.5\n");
-    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "[[37,true],[38,0],[39,\"false\"]]",
+    check_read(numeric, true, NULL, "1,2,7.50\n", "[1 2]=7.5\n");
+    check_read(boolean, true, NULL, "[[37,true],[38,0],[39,\"false\"]]",
                "[37]=true\n[38]=false\n[39]=false\n");
-    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "fever,sick\n37,TRUE\n38,0\n",
-               "[37]=true\n[38]=false\n");
+    check_read(boolean, true, NULL, "fever,sick\n37,TRUE\n38,0\n", "[37]=true\n[38]=false\n");
 }
 
 static void test_json_faults(void **state) {
@@ -299,10 +296,9 @@ static void test_bad_json(void **state) {
     memset(deep, '[', sizeof deep);
     struct wire_instances in = {0};
     struct problem problem = {0};
-    assert_false(
-        wire_instances_read(deep, sizeof deep,
-                            &(struct wire_instances_options){.format = WIRE_INSTANCES_JSON},
-                            numeric, &in, &problem));
+    assert_false(wire_instances_read(deep, sizeof deep,
+                                     &(struct wire_instances_options){.format = &format_json},
+                                     numeric, &in, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_JSON);
     problem_done(&problem);
 }
@@ -398,14 +394,12 @@ static void test_many_instances(void **state) {
     buf_puts(&body, "]}");
     struct wire_instances a = {0}, b = {0};
     struct problem problem = {0};
-    assert_true(
-        wire_instances_read(body.data, body.size,
-                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
-                            numeric, &a, &problem));
-    assert_true(
-        wire_instances_read(csv.data, csv.size,
-                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
-                            numeric, &b, &problem));
+    assert_true(wire_instances_read(body.data, body.size,
+                                    &(struct wire_instances_options){.format = NULL}, numeric, &a,
+                                    &problem));
+    assert_true(wire_instances_read(csv.data, csv.size,
+                                    &(struct wire_instances_options){.format = NULL}, numeric, &b,
+                                    &problem));
     assert_int_equal(a.n, N);
     assert_int_equal(b.n, N);
     assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
@@ -450,7 +444,7 @@ static void test_blocks(void **state) {
         struct wire_instances none = {0};
         struct problem problem = {0};
         size_t n = 0;
-        const struct wire_instances_options options = {.format = WIRE_INSTANCES_CSV,
+        const struct wire_instances_options options = {.format = &format_csv,
                                                        .block = on_block,
                                                        .arg = &n};
         for (size_t i = 0; i < cases[c].rows; i++) {
@@ -478,10 +472,9 @@ static void test_faults_are_bounded(void **state) {
     buf_putc(&body, ']');
     struct wire_instances in = {0};
     struct problem problem = {0};
-    assert_false(
-        wire_instances_read(body.data, body.size,
-                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
-                            numeric, &in, &problem));
+    assert_false(wire_instances_read(body.data, body.size,
+                                     &(struct wire_instances_options){.format = NULL}, numeric, &in,
+                                     &problem));
     assert_int_equal(problem.n_errors, PROBLEM_MAX_ERRORS);
     assert_int_equal(problem.n_dropped, 900);
     problem_done(&problem);
@@ -503,23 +496,23 @@ static void test_unseen_categories_refused(void **state) {
 }
 
 static void test_media_types(void **state) {
-    enum wire_instances_format format;
+    const struct format *format;
     (void)state;
-    assert_true(wire_instances_format("", &format));
-    assert_int_equal(format, WIRE_INSTANCES_SNIFF);
-    assert_true(wire_instances_format("application/json", &format));
-    assert_int_equal(format, WIRE_INSTANCES_JSON);
-    assert_true(wire_instances_format("text/csv", &format));
-    assert_int_equal(format, WIRE_INSTANCES_CSV);
-    assert_true(wire_instances_format("text/tab-separated-values", &format));
-    assert_int_equal(format, WIRE_INSTANCES_TSV);
+    assert_true(format_find("", FORMAT_INSTANCES, &format));
+    assert_ptr_equal(format, NULL);
+    assert_true(format_find("application/json", FORMAT_INSTANCES, &format));
+    assert_ptr_equal(format, &format_json);
+    assert_true(format_find("text/csv", FORMAT_INSTANCES, &format));
+    assert_ptr_equal(format, &format_csv);
+    assert_true(format_find("text/tab-separated-values", FORMAT_INSTANCES, &format));
+    assert_ptr_equal(format, &format_tsv);
     static const char *const lines[] = {"application/x-ndjson", "application/ndjson",
                                         "application/jsonl"};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(wire_instances_format(lines[i], &format));
-        assert_int_equal(format, WIRE_INSTANCES_NDJSON);
+        assert_true(format_find(lines[i], FORMAT_INSTANCES, &format));
+        assert_ptr_equal(format, &format_ndjson);
     }
-    assert_false(wire_instances_format("image/png", &format));
+    assert_false(format_find("image/png", FORMAT_INSTANCES, &format));
 }
 
 int main(void) {

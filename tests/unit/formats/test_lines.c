@@ -216,8 +216,7 @@ static void test_memory_is_bounded(void **state) {
 /* A whole body as one table: every fault with its line. */
 static void test_whole_body(void **state) {
     (void)state;
-    const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON,
-                                                   .labelled = true};
+    const struct wire_instances_options options = {.format = &format_ndjson, .labelled = true};
     const char *good = "[1,2,0]\n\n{\"class\":7.5,\"x\":3}\n{\"x\":4,\"y\":2}\n",
                *bad = "[1,2,0]\n[1,2,9]\nx\n";
     struct wire_instances in = {0};
@@ -241,19 +240,19 @@ static void test_sniffing(void **state) {
     (void)state;
     const struct {
         const char *body;
-        enum wire_instances_format format;
-    } expected[] = {{"{\"instances\":[[1,2]]}", WIRE_INSTANCES_JSON},
-                    {"{\"instances\":[[1,2]]}\n", WIRE_INSTANCES_JSON},
-                    {"{\n\"instances\":[[1,2]]}\n", WIRE_INSTANCES_JSON},
-                    {"[[1,2],\n[3,4]]\n", WIRE_INSTANCES_JSON},
-                    {"\xEF\xBB\xBF [1,2]\n[3,4]\n", WIRE_INSTANCES_NDJSON},
-                    {"{\"x\":1}\n{\"x\":2}", WIRE_INSTANCES_NDJSON},
-                    {"{\"x\":1}\r\n\r\n{\"x\":2}", WIRE_INSTANCES_NDJSON},
-                    {"1,2\n3,4\n", WIRE_INSTANCES_CSV},
-                    {"x,y\n1,2\n", WIRE_INSTANCES_CSV},
-                    {"", WIRE_INSTANCES_CSV},
-                    {"# made by hand\n+1 1:0.5 7:2\n", WIRE_INSTANCES_SVMLIGHT},
-                    {"-1 3:1\n", WIRE_INSTANCES_SVMLIGHT}};
+        const struct format *format;
+    } expected[] = {{"{\"instances\":[[1,2]]}", &format_json},
+                    {"{\"instances\":[[1,2]]}\n", &format_json},
+                    {"{\n\"instances\":[[1,2]]}\n", &format_json},
+                    {"[[1,2],\n[3,4]]\n", &format_json},
+                    {"\xEF\xBB\xBF [1,2]\n[3,4]\n", &format_ndjson},
+                    {"{\"x\":1}\n{\"x\":2}", &format_ndjson},
+                    {"{\"x\":1}\r\n\r\n{\"x\":2}", &format_ndjson},
+                    {"1,2\n3,4\n", &format_csv},
+                    {"x,y\n1,2\n", &format_csv},
+                    {"", &format_csv},
+                    {"# made by hand\n+1 1:0.5 7:2\n", &format_svmlight},
+                    {"-1 3:1\n", &format_svmlight}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_int_equal(wire_instances_sniff(expected[i].body, strlen(expected[i].body)),
                          expected[i].format);

@@ -103,22 +103,22 @@ static void test_types(void **state) {
 
 static void test_media_types(void **state) {
     (void)state;
-    enum wire_format format;
-    assert_true(wire_table_format("", &format));
-    assert_int_equal(format, WIRE_SNIFF);
-    assert_true(wire_table_format("text/csv", &format));
-    assert_int_equal(format, WIRE_CSV);
-    assert_true(wire_table_format("text/tab-separated-values", &format));
-    assert_int_equal(format, WIRE_TSV);
-    assert_true(wire_table_format("application/json", &format));
-    assert_int_equal(format, WIRE_JSON);
+    const struct format *format;
+    assert_true(format_find("", FORMAT_TABLE, &format));
+    assert_ptr_equal(format, NULL);
+    assert_true(format_find("text/csv", FORMAT_TABLE, &format));
+    assert_ptr_equal(format, &format_csv);
+    assert_true(format_find("text/tab-separated-values", FORMAT_TABLE, &format));
+    assert_ptr_equal(format, &format_tsv);
+    assert_true(format_find("application/json", FORMAT_TABLE, &format));
+    assert_ptr_equal(format, &format_json);
     static const char *const lines[] = {"application/x-ndjson", "application/ndjson",
                                         "application/jsonl"};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(wire_table_format(lines[i], &format));
-        assert_int_equal(format, WIRE_NDJSON);
+        assert_true(format_find(lines[i], FORMAT_TABLE, &format));
+        assert_ptr_equal(format, &format_ndjson);
     }
-    assert_false(wire_table_format("application/xml", &format));
+    assert_false(format_find("application/xml", FORMAT_TABLE, &format));
 }
 
 static void test_wrong_options_are_told_at_the_first_call(void **state) {

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <math.h>
 
-static const struct wire_table_options plain = {.format = WIRE_SVMLIGHT};
+static const struct wire_table_options plain = {.format = &format_svmlight};
 
 static struct table read_with(const struct wire_table_options *options, const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
@@ -85,9 +85,9 @@ static void test_rows(void **state) {
     check_body(&plain, "1 1:0 2:0.0 3:0e7 4:1\n", "1 4:1\n"); /* what a row without them says */
     check_body(&plain, "1 1:0.1234567890123456789 2:123456789012345678901234567890 3:4.9e-324\n",
                "1 1:0.12345678901234568 2:1.2345678901234568e29 3:5e-324\n");
-    const struct wire_table_options zero = {.format = WIRE_SVMLIGHT, .zero_based = true};
+    const struct wire_table_options zero = {.format = &format_svmlight, .zero_based = true};
     check_body(&zero, "1 0:3 2147483646:1\n", "1 0:3 2147483646:1\n");
-    const struct wire_table_options comment = {.format = WIRE_SVMLIGHT, .comment = '%'};
+    const struct wire_table_options comment = {.format = &format_svmlight, .comment = '%'};
     check_body(&comment, "% 1 1:1\n1 2:1\n", "1 2:1\n");
 }
 
@@ -104,7 +104,7 @@ static void test_names_and_summary(void **state) {
     assert_int_equal(t.sum.n_columns, 2);
     assert_int_equal(t.sum.n_rows, 4);
     table_done(&t);
-    const struct wire_table_options named = {.format = WIRE_SVMLIGHT,
+    const struct wire_table_options named = {.format = &format_svmlight,
                                              .zero_based = true,
                                              .label = "class",
                                              .types = "class:categorical"};
@@ -214,7 +214,7 @@ static void test_content(void **state) {
         table_done(&t);
     }
     struct table t =
-        read_with(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .zero_based = true},
+        read_with(&(struct wire_table_options){.format = &format_svmlight, .zero_based = true},
                   "1 0:1 1:2\n1 2:3\n");
     memcpy(content[N], t.sum.content, sizeof content[N]);
     table_done(&t);
@@ -255,7 +255,7 @@ static void test_faults(void **state) {
         &plain, "1 3:1 3:2\n1 4:1 3:2\n",
         "1 7 index 3 comes twice\n2 7 index 3 comes after 4: the indexes of a row must ascend\n");
     check_faults(
-        &(struct wire_table_options){.format = WIRE_SVMLIGHT, .zero_based = true},
+        &(struct wire_table_options){.format = &format_svmlight, .zero_based = true},
         "1 0:1 0:2\n1 2:1 0:2\n",
         "1 7 index 0 comes twice\n2 7 index 0 comes after 2: the indexes of a row must ascend\n");
     check_faults(
@@ -287,10 +287,10 @@ static void test_faults(void **state) {
         "4 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1\")\n"
         "5 3 must be index:value, the index an integer from 1 to 2147483646 (got \"+1:2\")\n"
         "6 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1.5:2\")\n");
-    check_faults(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .types = "label:numeric"},
+    check_faults(&(struct wire_table_options){.format = &format_svmlight, .types = "label:numeric"},
                  "1 1:1\nspam 2:1\n",
                  "2 1 column \"label\": a cell must be a number (got \"spam\")\n");
-    check_faults(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .types = "f1:text"},
+    check_faults(&(struct wire_table_options){.format = &format_svmlight, .types = "f1:text"},
                  "1 1:1\n",
                  "0 0 option \"types\" names \"f1\", which is no column of the table whose type "
                  "could be chosen: the features of svmlight "
@@ -298,7 +298,7 @@ static void test_faults(void **state) {
     static const char *const taken[] = {"f", "f1", "f99"};
     for (size_t i = 0; i < 3; i++) {
         struct table t =
-            read_with(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .label = taken[i]},
+            read_with(&(struct wire_table_options){.format = &format_svmlight, .label = taken[i]},
                       "1 1:1\n");
         assert_false(t.well);
         check_has(buf_cstr(&t.problem_text),
@@ -306,7 +306,7 @@ static void test_faults(void **state) {
         table_done(&t);
     }
     struct table t =
-        read_with(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .label = "flag"},
+        read_with(&(struct wire_table_options){.format = &format_svmlight, .label = "flag"},
                   "1 1:1\n");
     assert_true(t.well);
     table_done(&t);
@@ -347,7 +347,7 @@ static void test_values_that_are_rounded(void **state) {
 static void test_skip_invalid_utf8(void **state) {
     (void)state;
     static const char body[] = "1 1:1\n2 \xE9:1\n# \xE9t\xE9\n3 2:1 # \xE2\x82\n4 3:1";
-    const struct wire_table_options skip = {.format = WIRE_SVMLIGHT, .on_error = WIRE_SKIP};
+    const struct wire_table_options skip = {.format = &format_svmlight, .on_error = WIRE_SKIP};
     for (size_t cut = 0; cut < sizeof body; cut++) {
         struct table t = table_read_cut(&skip, body, sizeof body - 1, &cut, 1);
         check_lines(&t, "1 1:1\n4 3:1\n");
@@ -369,7 +369,8 @@ static void test_long_lines(void **state) {
     for (size_t over = 0; over < 2; over++) {
         const size_t n = 4 + WIRE_MAX_ROW + over, cuts[] = {3, 70000, n - 1};
         for (size_t c = 0; c < 2; c++) {
-            const struct wire_table_options skip = {.format = WIRE_SVMLIGHT, .on_error = WIRE_SKIP};
+            const struct wire_table_options skip = {.format = &format_svmlight,
+                                                    .on_error = WIRE_SKIP};
             struct table t = table_read_cut(over ? &plain : &skip, body, n, cuts, c == 0 ? 0 : 3);
             if (over) {
                 assert_int_equal(t.problem.n_errors, 2);
@@ -388,16 +389,16 @@ static void test_long_lines(void **state) {
 
 static void test_faulty_rows_left_out(void **state) {
     (void)state;
-    const struct wire_table_options skip = {.format = WIRE_SVMLIGHT,
+    const struct wire_table_options skip = {.format = &format_svmlight,
                                             .on_error = WIRE_SKIP,
                                             .types = "label:numeric"};
     struct table t = read_with(&skip, "1 1:1\n1 0:3\n2 2:2\n1 5:1 5:2 999999:1\nx 3:3\n3\n");
     check_lines(&t, "1 1:1\n2 2:2\n3\n");
     check_has(t.columns, "\"width\":2,\"entries\":2,"); /* nothing of the faulty ones is left */
     check_has(t.notes, "\"skipped\":{\"rows\":3,\"first\":[{\"line\":2,\"column\":3,");
-    struct table u =
-        read_with(&(struct wire_table_options){.format = WIRE_SVMLIGHT, .types = "label:numeric"},
-                  "1 1:1\n2 2:2\n3\n");
+    struct table u = read_with(&(struct wire_table_options){.format = &format_svmlight,
+                                                            .types = "label:numeric"},
+                               "1 1:1\n2 2:2\n3\n");
     assert_string_equal(t.sum.content, u.sum.content);
     table_done(&t);
     table_done(&u);

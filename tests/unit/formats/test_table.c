@@ -41,7 +41,7 @@ static double number_of(const struct table *t, const char *name, const char *key
 
 static void check_rows(const struct table *t, const char *expected) {
     struct buf rows = {0};
-    table_rows(t, WIRE_ROWS_CSV, false, &rows);
+    table_rows(t, &format_csv, false, &rows);
     assert_string_equal(buf_cstr(&rows), expected);
     buf_done(&rows);
 }
@@ -134,7 +134,7 @@ static void test_unused_options(void **state) {
     t = table_read_options(&(struct wire_table_options){.label = "y",
                                                         .comment = '%',
                                                         .header = WIRE_HEADER_NO,
-                                                        .format = WIRE_SVMLIGHT},
+                                                        .format = &format_svmlight},
                            "1 1:2\n");
     check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is svmlight\"]");
     table_done(&t);
@@ -298,7 +298,7 @@ static void test_formats(void **state) {
     check_rows(&t, "a,b\n1,\"x,y\"\n");
     check_member(&t, "\"delimiter\":\";\"");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = WIRE_TSV}, "a,b\tc\n1\t2\n");
+    t = table_read_options(&(struct wire_table_options){.format = &format_tsv}, "a,b\tc\n1\t2\n");
     check_rows(&t, "\"a,b\",c\n1,2\n");
     table_done(&t);
     t = table_read_options(&(struct wire_table_options){.delimiter = '|'}, "a,b|c\n1|2\n");
@@ -506,7 +506,7 @@ static void test_iris(void **state) {
     assert_true(number_of(&t, "sepal_length", "distinct") == 35);
     check_member(&t, "[[\"setosa\",50],[\"versicolor\",50],[\"virginica\",50]]");
     struct buf rows = {0};
-    table_rows(&t, WIRE_ROWS_CSV, false, &rows);
+    table_rows(&t, &format_csv, false, &rows);
     assert_int_equal(rows.size, n);
     assert_memory_equal(rows.data, body, n);
     buf_done(&rows);
@@ -519,19 +519,19 @@ static void test_given_delimiter(void **state) {
     (void)state;
     static const struct {
         const char *body;
-        enum wire_format format;
+        const struct format *format;
         char delimiter;
         const char *name; /* of the first column */
         size_t n_columns;
     } rows[] = {
-        {"a,b;c\n1,2;3\n", WIRE_CSV, '\0', "a", 2},
-        {"a,b;c\n1,2;3\n", WIRE_CSV, ';', "a,b", 2},
-        {"a,b;c\n1,2;3\n", WIRE_CSV, '|', "a,b;c", 1},
-        {"a;b\n1;2\n", WIRE_CSV, ',', "a;b", 1},
-        {"a;b\n1;2\n", WIRE_SNIFF, '\t', "a;b", 1},
-        {"a,b\tc\n1,2\t3\n", WIRE_TSV, '\0', "a,b", 2},
-        {"a,b\n1,2\n", WIRE_TSV, '\0', "a,b", 1},
-        {"a,b\n1,2\n", WIRE_CSV, '\t', "a,b", 1},
+        {"a,b;c\n1,2;3\n", &format_csv, '\0', "a", 2},
+        {"a,b;c\n1,2;3\n", &format_csv, ';', "a,b", 2},
+        {"a,b;c\n1,2;3\n", &format_csv, '|', "a,b;c", 1},
+        {"a;b\n1;2\n", &format_csv, ',', "a;b", 1},
+        {"a;b\n1;2\n", NULL, '\t', "a;b", 1},
+        {"a,b\tc\n1,2\t3\n", &format_tsv, '\0', "a,b", 2},
+        {"a,b\n1,2\n", &format_tsv, '\0', "a,b", 1},
+        {"a,b\n1,2\n", &format_csv, '\t', "a,b", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct table t =

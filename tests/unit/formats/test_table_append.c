@@ -114,14 +114,14 @@ static struct table append(const struct table *onto, const char *body) {
 }
 
 static void assert_same_rows(const struct table *a, const struct table *b) {
-    static const enum wire_row_format formats[] = {WIRE_ROWS_CSV, WIRE_ROWS_NDJSON};
+    static const struct format *const chosen[] = {&format_csv, &format_ndjson};
     const size_t n = strstr(a->columns, "\"sparse\"") != NULL
                          ? 0
                          : 4; /* a sparse column is no column of text: its content is compared */
     for (size_t i = 0; i < n; i++) {
         struct buf x = {0}, y = {0};
-        table_rows(a, formats[i % 2], i < 2, &x);
-        table_rows(b, formats[i % 2], i < 2, &y);
+        table_rows(a, chosen[i % 2], i < 2, &x);
+        table_rows(b, chosen[i % 2], i < 2, &y);
         assert_string_equal(buf_cstr(&x), buf_cstr(&y));
         buf_done(&x);
         buf_done(&y);
@@ -246,9 +246,9 @@ static void test_wrong_rows(void **state) {
     REFUSED(abc, "1 1:5\n-1 2:3\n", "not sparse");
     REFUSED("1 1:5\n-1 2:3\n", "a,b\n1,2\n", "a row has one label");
     REFUSED("1 1:5\n-1 2:3\n", "[{\"label\":1}]", "svmlight");
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_CSV}, "label,f1\n1,2\n",
-            (const char *const[]){"svmlight", NULL});
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_SVMLIGHT}, "1 0:5\n",
+    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = &format_csv},
+            "label,f1\n1,2\n", (const char *const[]){"svmlight", NULL});
+    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = &format_svmlight}, "1 0:5\n",
             (const char *const[]){"index 0", NULL});
 }
 

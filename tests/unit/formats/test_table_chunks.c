@@ -88,8 +88,8 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         assert_string_equal(a.columns, b.columns);
         assert_int_equal(a.n_reread > 0,
                          late); /* only a fall after the first chunk has to be read again */
-        table_rows(&a, WIRE_ROWS_NDJSON, false, &csv_rows);
-        table_rows(&b, WIRE_ROWS_NDJSON, false, &json_rows);
+        table_rows(&a, &format_ndjson, false, &csv_rows);
+        table_rows(&b, &format_ndjson, false, &json_rows);
         assert_string_equal(buf_cstr(&csv_rows), buf_cstr(&json_rows));
         table_done(&a);
         table_done(&b);
@@ -108,7 +108,7 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     struct table one =
         table_read_cut(&(struct wire_table_options){0}, narrow.data, narrow.size, NULL, 0);
     assert_int_equal(one.n_chunks, 1);
-    table_rows(&one, WIRE_ROWS_JSON, false, &rows);
+    table_rows(&one, &format_json, false, &rows);
     struct buf json = {0};
     buf_puts(&json, "[ \n");
     buf_append(&json, rows.data, rows.size);
@@ -247,7 +247,7 @@ static void test_spellings_survive(void **state) {
         struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
                                             buf_cstr(&body));
         assert_true(t.well);
-        table_rows(&t, WIRE_ROWS_CSV, true, &rows);
+        table_rows(&t, &format_csv, true, &rows);
         struct buf expected = {0};
         buf_puts(&expected, "x,y\n");
         for (int i = 0; i < n; i++) {

@@ -7,7 +7,7 @@ static void check_rows(const char *body, const char *expected) {
     if (!t.well) {
         fail_msg("%s\n%s", body, buf_cstr(&t.problem_text));
     }
-    table_rows(&t, WIRE_ROWS_NDJSON, false, &rows);
+    table_rows(&t, &format_ndjson, false, &rows);
     assert_string_equal(buf_cstr(&rows), expected);
     buf_done(&rows);
     table_done(&t);
@@ -73,7 +73,7 @@ static void test_overrides(void **state) {
                            ",{\"a\":\"\",\"b\":null,\"c\":true}]");
     struct buf rows = {0};
     assert_true(t.well);
-    table_rows(&t, WIRE_ROWS_NDJSON, false, &rows);
+    table_rows(&t, &format_ndjson, false, &rows);
     assert_string_equal(
         buf_cstr(&rows),
         "{\"a\":1.5,\"b\":\"7.0\",\"c\":true}\n{\"a\":2,\"b\":\"true\",\"c\":false}\n"
@@ -189,14 +189,14 @@ static void test_faults(void **state) {
 static void test_explicit_format(void **state) {
     (void)state;
     struct table t =
-        table_read_options(&(struct wire_table_options){.format = WIRE_JSON}, "a,b\n1,2\n");
+        table_read_options(&(struct wire_table_options){.format = &format_json}, "a,b\n1,2\n");
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_BAD_JSON);
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = WIRE_JSON}, "5");
+    t = table_read_options(&(struct wire_table_options){.format = &format_json}, "5");
     assert_non_null(strstr(buf_cstr(&t.problem_text), "the body must be an array of objects"));
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = WIRE_CSV}, "[x],y\n1,2\n");
+    t = table_read_options(&(struct wire_table_options){.format = &format_csv}, "[x],y\n1,2\n");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"[x]\""));
     table_done(&t);

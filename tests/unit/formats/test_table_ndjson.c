@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <malloc.h>
 
-static const struct wire_table_options lines = {.format = WIRE_NDJSON};
+static const struct wire_table_options lines = {.format = &format_ndjson};
 
 static void check_rows(const struct wire_table_options *options, const char *body,
                        const char *expected) {
@@ -15,7 +15,7 @@ static void check_rows(const struct wire_table_options *options, const char *bod
         if (!t.well) {
             fail_msg("%s", buf_cstr(&t.problem_text));
         }
-        table_rows(&t, WIRE_ROWS_CSV, false, &rows);
+        table_rows(&t, &format_csv, false, &rows);
         assert_string_equal(buf_cstr(&rows), expected);
         buf_done(&rows);
         table_done(&t);
@@ -52,7 +52,7 @@ static void test_objects(void **state) {
                "\xEF\xBB\xBF{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}",
                expected);
     check_rows(&lines, "{\"a\":1}", "a\n1\n");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:categorical"},
+    check_rows(&(struct wire_table_options){.format = &format_ndjson, .types = "a:categorical"},
                "{\"a\":1.50}\n{}\n", "a\n1.50\n\"\"\n");
 }
 
@@ -60,7 +60,7 @@ static void test_arrays(void **state) {
     (void)state;
     check_rows(&lines, "[1,\"x\",null]\n[2,\"y\",true]\n", "c1,c2,c3\n1,x,\n2,y,true\n");
     check_rows(&(struct wire_table_options){0}, "[1,2]\n[3,4]\n", "c1,c2\n1,2\n3,4\n");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON,
+    check_rows(&(struct wire_table_options){.format = &format_ndjson,
                                             .label = "y",
                                             .types = "y:boolean"},
                "[1,0]\n[2,1]\n", "c1,y\n1,false\n2,true\n");
@@ -174,7 +174,7 @@ static void test_faults(void **state) {
                   "row 2: key \\\"b\\\" comes twice");
     check_refused(&lines, "", PROBLEM_INVALID_DATASET, "the table has no rows: the body is empty");
     check_refused(&lines, "\n\n", PROBLEM_INVALID_DATASET, "the table has no rows");
-    check_refused(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:numeric"},
+    check_refused(&(struct wire_table_options){.format = &format_ndjson, .types = "a:numeric"},
                   "{\"a\":1}\n{\"a\":\"1,5\"}\n", PROBLEM_INVALID_DATASET,
                   "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a "
                   "number (got \\\"1,5\\\"): write decimal "
@@ -187,7 +187,7 @@ static void test_faults(void **state) {
 static void test_truncated(void **state) {
     (void)state;
     for (enum wire_on_error on_error = WIRE_REJECT; on_error <= WIRE_SKIP; on_error++) {
-        const struct wire_table_options options = {.format = WIRE_NDJSON, .on_error = on_error};
+        const struct wire_table_options options = {.format = &format_ndjson, .on_error = on_error};
         check_refused(&options, "{\"a\":1}\n{\"a\":2}\n{\"a\"", PROBLEM_BAD_JSON, "\"line\":3");
         check_refused(&options, "{\"a\":1}\n{\"a\":\"x", PROBLEM_BAD_JSON,
                       "the body ends within a string");
@@ -196,7 +196,7 @@ static void test_truncated(void **state) {
 
 static void test_skip(void **state) {
     (void)state;
-    const struct wire_table_options options = {.format = WIRE_NDJSON,
+    const struct wire_table_options options = {.format = &format_ndjson,
                                                .types = "a:numeric",
                                                .on_error = WIRE_SKIP};
     static const char body[] = "{\"a\":1,\"b\":\"x\"}\n"
@@ -227,7 +227,7 @@ static void test_skip(void **state) {
     table_done(&t);
     check_refused(&options, "{\"a\":\"x\"}\n{\"a\":\"y\"}\n", PROBLEM_INVALID_DATASET,
                   "every row has a fault and was left out (2 rows)");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .on_error = WIRE_SKIP},
+    check_rows(&(struct wire_table_options){.format = &format_ndjson, .on_error = WIRE_SKIP},
                "[1,2]\n[3]\n[4,[5]]\n[6,7]\n", "c1,c2\n1,2\n6,7\n");
 }
 
@@ -299,13 +299,13 @@ static void test_a_key_at_row_a_million(void **state) {
                "missing), or name this one in the option \"types\"");
     problem_done(&problem);
     /* both remedies */
-    const struct wire_table_options declared = {.format = WIRE_NDJSON, .types = "late:numeric"};
+    const struct wire_table_options declared = {.format = &format_ndjson, .types = "late:numeric"};
     assert_true(read_a_million(&declared, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000001);
     check_text(columns,
                "{\"name\":\"late\",\"type\":\"numeric\",\"missing\":1000000,\"min\":2,\"max\":2");
     free(columns);
-    const struct wire_table_options skip = {.format = WIRE_NDJSON, .on_error = WIRE_SKIP};
+    const struct wire_table_options skip = {.format = &format_ndjson, .on_error = WIRE_SKIP};
     assert_true(read_a_million(&skip, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000000);
     free(columns);

@@ -17,7 +17,7 @@ static void check(const struct wire_table_options *options, const char *body, co
         if (!t.well) {
             fail_msg("%s: %s", body, buf_cstr(&t.problem_text));
         }
-        table_rows(&t, WIRE_ROWS_CSV, false, &rows);
+        table_rows(&t, &format_csv, false, &rows);
         assert_string_equal(buf_cstr(&rows), expected);
         check_text(t.notes, note != NULL ? note : "");
         buf_done(&rows);
@@ -133,7 +133,7 @@ static void test_skip_long_cells(void **state) {
             struct table t = table_read_cut(&skip, body.data, body.size, cut, 2);
             struct buf rows = {0};
             assert_true(t.well);
-            table_rows(&t, WIRE_ROWS_CSV, false, &rows);
+            table_rows(&t, &format_csv, false, &rows);
             assert_string_equal(buf_cstr(&rows), "a,b\n1,x\n3,z\n6,w\n");
             check_text(t.notes,
                        "{\"line\":3,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes");

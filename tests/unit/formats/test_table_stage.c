@@ -195,7 +195,7 @@ static void test_append_without_a_column(void **state) {
     free(t.columns);
     t.columns = strdup(sum.columns);
     struct buf rows = {0};
-    table_rows(&t, WIRE_ROWS_CSV, true, &rows);
+    table_rows(&t, &format_csv, true, &rows);
     assert_string_equal(buf_cstr(&rows), "a,b,c\n1,2,3\n4,5,6\n7,,9.50\n8,,10.25\n9,,11.50\n");
     buf_done(&rows);
     wire_table_free(reader);

@@ -253,7 +253,7 @@ static void version_rows(const struct version *v, bool as_text, struct buf *out)
         memcpy(t.blobs + i * t.n_columns, p->blobs, t.n_columns * sizeof *t.blobs);
         t.rows[i] = p->rows;
     }
-    table_rows(&t, WIRE_ROWS_CSV, as_text, out);
+    table_rows(&t, &format_csv, as_text, out);
     free(t.blobs);
     free(t.rows);
 }
@@ -288,7 +288,7 @@ static void assert_is(const struct version *v, const struct table *whole) {
     for (int as_text = 0; as_text < 2 && strstr(v->columns, "\"sparse\"") == NULL; as_text++) {
         struct buf a = {0}, b = {0};
         version_rows(v, as_text, &a);
-        table_rows(whole, WIRE_ROWS_CSV, as_text, &b);
+        table_rows(whole, &format_csv, as_text, &b);
         assert_string_equal(buf_cstr(&a), buf_cstr(&b));
         buf_done(&a);
         buf_done(&b);
@@ -446,7 +446,7 @@ static void spoil(struct version *v, size_t column, enum fate fate) {
 static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint32_t late) {
     const struct wire_table_options first = {.header = WIRE_HEADER_YES},
                                     then = {.header = WIRE_HEADER_NO},
-                                    svmlight = {.format = WIRE_SVMLIGHT};
+                                    svmlight = {.format = &format_svmlight};
     struct pool *pool = pool_new();
     struct version *v = NULL;
     struct buf all = {0}, body = {0};
@@ -519,7 +519,7 @@ static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
 static void test_bodies_of_several_chunks(void **state) {
     (void)state;
     static const uint32_t sizes[] = {10, 5, 1, 1, 400, 2, 1, 330, 20, 1, 200, 150, 1};
-    const struct wire_table_options options = {.format = WIRE_SVMLIGHT};
+    const struct wire_table_options options = {.format = &format_svmlight};
     uint64_t seed = 3;
     struct pool *pool = pool_new();
     struct version *v = NULL;

@@ -18,29 +18,29 @@ static void test_csv_rows(void **state) {
         {.type = DN_CATEGORICAL, .n_rows = 4, .code = code, .strings = strings}};
     const char *const names[] = {"n", "the \"flag\"", "s"};
     struct buf out = {0};
-    wire_csv_header(names, 3, ',', &out);
-    wire_rows_write(WIRE_ROWS_CSV, views, names, 3, 0, 4, false, &out);
+    format_csv.rows->header(names, 3, &out);
+    format_csv.rows->rows(views, names, 3, 0, 4, false, &out);
     assert_string_equal(
         buf_cstr(&out),
         "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" "
         "two\nline\"\n");
     buf_clear(&out);
-    wire_csv_header(names, 3, '\t', &out);
-    wire_rows_write(WIRE_ROWS_TSV, views, names, 3, 0, 4, false, &out);
+    format_tsv.rows->header(names, 3, &out);
+    format_tsv.rows->rows(views, names, 3, 0, 4, false, &out);
     assert_string_equal(buf_cstr(&out), "n\t\"the "
                                         "\"\"flag\"\"\"\ts\n1.5\ttrue\ta,b\n\t\t\n-"
                                         "0\tfalse\t\"\"\"\"\"x\"\n1e21\ttrue\t\" two\nline\"\n");
     buf_clear(&out);
-    wire_rows_write(WIRE_ROWS_CSV, views, names, 1, 0, 2, false, &out);
+    format_csv.rows->rows(views, names, 1, 0, 2, false, &out);
     assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n"); /* a missing cell alone is no empty line */
     buf_clear(&out);
-    wire_rows_write(WIRE_ROWS_NDJSON, views, names, 3, 1, 2, false, &out);
+    format_ndjson.rows->rows(views, names, 3, 1, 2, false, &out);
     assert_string_equal(buf_cstr(&out),
                         "{\"n\":null,\"the \\\"flag\\\"\":null,\"s\":null}\n{\"n\":-0,\"the "
                         "\\\"flag\\\"\":false,\"s\":\"\\\"\\\"x\"}\n");
     buf_clear(&out);
-    wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 0, 2, false, &out);
-    wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 2, 1, true, &out);
+    format_json.rows->rows(views, names, 2, 0, 2, false, &out);
+    format_json.rows->rows(views, names, 2, 2, 1, true, &out);
     assert_string_equal(buf_cstr(&out),
                         "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the "
                         "\\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
@@ -217,7 +217,10 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
 
 static void begin(struct wire_predictions *answer, const dn_model *model, const char *name,
                   int64_t version, unsigned outputs, struct buf *out) {
-    const struct wire_answer_head head = {.name = name, .version = version, .outputs = outputs};
+    const struct wire_answer_head head = {.name = name,
+                                          .version = version,
+                                          .outputs = outputs,
+                                          .format = &format_json};
     wire_predictions_begin(answer, &head, model, &(dn_prediction){0}, out);
 }
 
