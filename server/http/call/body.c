@@ -292,22 +292,10 @@ static enum body_next refused(struct http_call *call) {
     return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
 }
 
-static enum body_next wait_for_relay(struct http_call *call) {
-    return relay_wait(call) ? BODY_WAIT : BODY_CLOSE;
-}
-
-/* The body was refused on the pool, or while the pool had the sink: the answer is filled now. */
-static void settle_refusal(struct http_call *call) {
-    if (call->reply.kind == REPLY_NONE) {
-        sink_abort(call);
-        call->body.relay.stop(call);
-    }
+/* The sink has refused the body: the reply is filled. If the sweeper has sent it already, what still
+ * arrives is read for a while. */
+static enum body_next sink_refused(struct http_call *call) {
     call->body.sink_open = false;
-}
-
-/* … and perhaps the sweeper has given it already: then the rest is read for a while. */
-static enum body_next refused_before(struct http_call *call) {
-    settle_refusal(call);
     if (connection_phase(call->connection) != PHASE_CUT) {
         return refused(call);
     }
@@ -316,30 +304,28 @@ static enum body_next refused_before(struct http_call *call) {
     return BODY_CONTINUE;
 }
 
-/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is
- * for later. */
-static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
-    const enum relay_state state = call->body.sink_open ? relay_stop(call, fail) : RELAY_STOPPED;
-    if (state == RELAY_STOPPING) {
-        return wait_for_relay(call);
-    }
-    if (state == RELAY_REFUSED) {
-        return refused_before(call);
+/* Refuses the body for the reason that `refusal` fills in. While a slice is being taken the
+ * connection is suspended, and the call comes again with the same bytes. */
+static enum body_next refuse_for(struct http_call *call, void (*refusal)(struct http_call *call)) {
+    call->body.refusal = refusal;
+    if (call->body.sink_open) {
+        switch (relay_state(call)) {
+        case RELAY_RUNNING:
+            return relay_wait_idle(call) ? BODY_WAIT : BODY_CLOSE;
+        case RELAY_REFUSED:
+            return sink_refused(call);
+        case RELAY_IDLE:
+            break;
+        }
     }
     sink_abort(call);
-    fail(call);
+    refusal(call);
     return refused(call);
 }
 
 static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
-    switch (relay_state(call)) {
-    case RELAY_OPEN:
-        break;
-    case RELAY_STOPPING:
-        return wait_for_relay(call);
-    case RELAY_STOPPED:
-    case RELAY_REFUSED:
-        return refused_before(call);
+    if (relay_state(call) == RELAY_REFUSED) {
+        return sink_refused(call);
     }
     if (!memory_hold(&call->server->memory, &call->body.share,
                      weight_of(call, (int64_t)call->body.read) + decoder_weight(call))) {
@@ -348,7 +334,10 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
     if (!relay_add(call, bytes, n)) {
         return refuse_for(call, fail_no_memory);
     }
-    return relay_is_full(call) ? wait_for_relay(call) : BODY_CONTINUE;
+    if (!relay_is_full(call)) {
+        return BODY_CONTINUE;
+    }
+    return relay_wait(call) ? BODY_WAIT : BODY_CLOSE;
 }
 
 /* Nobody wants it: thrown away, within the same bounds as what is refused. */
@@ -420,22 +409,25 @@ static enum body_next take(struct http_call *call, const char *bytes, size_t n, 
                                       : take_plain(call, bytes, n);
 }
 
-bool body_complete(struct http_call *call) {
-    const bool whole = call->body.decoder == NULL || decoder_fault(call->body.decoder) == NULL;
-    enum relay_state state = call->body.sink_open ? relay_state(call) : RELAY_OPEN;
-    if (state == RELAY_OPEN && !whole) {
-        state = call->body.sink_open ? relay_stop(call, fail_coding) : RELAY_STOPPED;
+enum body_end body_complete(struct http_call *call) {
+    struct call_body *body = &call->body;
+    const enum relay_state state = body->sink_open ? relay_state(call) : RELAY_IDLE;
+    if (body->refusal == NULL && body->decoder != NULL && decoder_fault(body->decoder) != NULL) {
+        body->refusal = fail_coding;
     }
-    if (state == RELAY_OPEN ||
-        state == RELAY_STOPPING) { /* … and answered when the slice is taken */
-        return true;
+    if (state == RELAY_REFUSED) {
+        body->sink_open = false;
+        return BODY_COMPLETE_REFUSED;
     }
-    if (state == RELAY_STOPPED && call->body.relay.stop == NULL) {
-        sink_abort(call);
-        fail_coding(call);
+    if (body->refusal == NULL) {
+        return BODY_COMPLETE;
     }
-    settle_refusal(call);
-    return false;
+    if (state == RELAY_RUNNING) {
+        return relay_wait_idle(call) ? BODY_COMPLETE_WAIT : BODY_COMPLETE_CLOSE;
+    }
+    sink_abort(call);
+    body->refusal(call);
+    return BODY_COMPLETE_REFUSED;
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {
@@ -454,7 +446,14 @@ enum body_next body_take(struct http_call *call, const char *bytes, size_t n, si
                           memory_order_relaxed);
     const enum call_state state = call_state(call);
     if (state == CALL_BODY) {
-        return take(call, bytes, n, left);
+        const enum body_next next = call->body.refusal != NULL
+                                        ? refuse_for(call, call->body.refusal)
+                                        : take(call, bytes, n, left);
+        if (next == BODY_WAIT && call->body.refusal != NULL) {
+            *left = n;
+        }
+        call->body.seen -= *left;
+        return next;
     }
     return state == CALL_DISCARD ? discard(call, n) : BODY_CLOSE;
 }

@@ -21,9 +21,10 @@ bool body_begin(struct http_call *call);
 bool body_judged(struct http_call *call);
 /* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
-/* The body has come to its end. false: it may not end here, or was refused: the answer is filled.
- */
-bool body_complete(struct http_call *call);
+/* The body is complete. CONTINUE: the handler or the sink's end is next; WAIT: suspended, the call
+ * comes again; REFUSED: the reply is filled. */
+enum body_end { BODY_COMPLETE, BODY_COMPLETE_WAIT, BODY_COMPLETE_REFUSED, BODY_COMPLETE_CLOSE };
+enum body_end body_complete(struct http_call *call);
 /* Ends the connection with the call's filled answer, written on the descriptor at once. */
 void body_answer_and_close(struct http_call *call);
 /* Best effort, never blocks. Nothing may have been written for this request before. */

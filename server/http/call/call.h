@@ -67,6 +67,8 @@ struct call_body {
     size_t share;                 /* of server->memory */
     int64_t discarded;            /* bytes thrown away */
     struct relay relay;           /* the way of the body to the sink */
+    void (*refusal)(struct http_call *call); /* fills the reply with the reason why the I/O thread
+                                                refuses the body; NULL: it does not */
     bool sink_open; /* `begin` succeeded, and neither `end` nor `abort` was called. relay.h says
                        which thread may change it */
 };

@@ -120,8 +120,15 @@ static enum MHD_Result end_sink(struct http_call *call) {
 /* The whole request is here. */
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
-    if (!body_complete(call)) {
+    switch (body_complete(call)) {
+    case BODY_COMPLETE:
+        break;
+    case BODY_COMPLETE_WAIT:
+        return MHD_YES;
+    case BODY_COMPLETE_REFUSED:
         return queue(call);
+    case BODY_COMPLETE_CLOSE:
+        return MHD_NO;
     }
     if (call->body.sink != NULL) {
         return end_sink(call);

@@ -1,14 +1,12 @@
-/* Bodies from the I/O thread to sinks on the pool.
- *
- * Two buffers: while the sink takes one slice the I/O thread gathers the next. It stops reading
- * when that has become large, and goes on when the sink has got it. */
+/* Bodies from the I/O thread to sinks on the pool, with two buffers: one is gathered, one is taken.
+ */
 #include "http/call/relay.h"
 #include "http/call/call.h"
 #include "http/call/reply.h"
 #include "http/server.h"
 #include <stdlib.h>
 
-enum { FULL_BYTES = 256 << 10 }; /* no more is gathered while a slice is under way */
+enum { FULL_BYTES = 256 << 10 }; /* gathered beside a slice */
 
 static void lock(struct http_call *call) {
     (void)pthread_mutex_lock(&call->server->relay_lock);
@@ -58,7 +56,7 @@ void relay_resume_all(struct http_server *server) {
         struct http_call *call = server->waiting;
         if (call != NULL) {
             wait_unlink(call);
-            call->body.relay.held = false; /* whoever ends the pause is too late */
+            call->body.relay.held = false;
         }
         (void)pthread_mutex_unlock(&server->relay_lock);
         if (call == NULL) {
@@ -72,8 +70,8 @@ void relay_resume_all(struct http_server *server) {
 
 static void take_slice(struct http_call *call);
 
-/* What has come is the next slice. Under the lock; take_slice is to be pushed. A running relay
- * holds its call: the connection may end meanwhile. */
+/* Makes a slice of what is gathered. The caller holds the lock, and pushes take_slice afterwards. A
+ * running relay has a reference to its call, since the connection may end meanwhile. */
 static void slice_begin(struct http_call *call) {
     struct relay *r = &call->body.relay;
     const struct buf empty = r->slice;
@@ -85,24 +83,22 @@ static void slice_begin(struct http_call *call) {
     r->running = true;
 }
 
-/* What is to be done after a slice. */
+/* What follows a slice. */
 enum next { NEXT_LEAVE, NEXT_SLICE, NEXT_END, NEXT_ANSWER, NEXT_ABORT };
 
-/* Under the lock, with the sink in hand. */
-static enum next next_of(struct http_call *call) {
-    struct relay *r = &call->body.relay;
-    const bool over = r->refused || r->stop != NULL;
+/* Under the lock. `arriving` may be read only if the connection is suspended: it waits, or has
+ * come to the end. */
+static enum next next_of(const struct relay *r) {
     if (atomic_load(&r->abandoned)) {
         return r->refused ? NEXT_LEAVE : NEXT_ABORT;
     }
-    if (over) {
+    if (r->refused) {
         return r->end != NULL ? NEXT_ANSWER : NEXT_LEAVE;
     }
     if (r->held) {
         return NEXT_LEAVE;
     }
-    if ((r->waits || r->end != NULL) &&
-        r->arriving.size > 0) { /* in this order: otherwise they are the I/O thread's */
+    if ((r->waits || r->end != NULL) && r->arriving.size > 0) {
         return NEXT_SLICE;
     }
     return r->end != NULL ? NEXT_END : NEXT_LEAVE;
@@ -113,22 +109,13 @@ static void sink_abort(struct http_call *call) {
     call->body.sink->abort(call);
 }
 
-static void answer(struct http_call *call) {
-    struct relay *r = &call->body.relay;
-    if (!r->refused) {
-        sink_abort(call);
-        r->stop(call);
-    }
-    call->body.sink_open = false;
-    call_answer(call);
-}
-
-/* After a slice, with the sink in hand; gives the lock back. */
+/* After a slice. Called under the lock, which it releases. A connection that waits with an empty
+ * `arriving` waits until nothing runs. */
 static void go_on(struct http_call *call) {
     struct relay *r = &call->body.relay;
-    const enum next next = next_of(call);
-    const bool over = r->refused || r->stop != NULL;
-    const bool resumes = r->waits && (next == NEXT_SLICE || (next == NEXT_LEAVE && over));
+    const enum next next = next_of(r);
+    const bool idle = next == NEXT_LEAVE && (r->refused || r->arriving.size == 0);
+    const bool resumes = r->waits && (next == NEXT_SLICE || idle);
     if (resumes) {
         wait_unlink(call);
     }
@@ -138,11 +125,11 @@ static void go_on(struct http_call *call) {
         r->running = false;
     }
     if (next == NEXT_LEAVE && r->held && r->end != NULL) {
-        wait_link(call); /* should the server stop */
+        wait_link(call); /* relay_resume_all must find it */
     }
     unlock(call);
     if (next == NEXT_SLICE) {
-        call_push(call, take_slice); /* behind what others wait for */
+        call_push(call, take_slice); /* behind the jobs of other calls */
     }
     if (resumes) {
         resume(call);
@@ -151,28 +138,29 @@ static void go_on(struct http_call *call) {
         sink_abort(call);
     }
     if (next != NEXT_SLICE) {
-        call_unref(call); /* with an end or an answer to come never the last: the connection is
-                             suspended */
+        call_unref(call); /* before an end or an answer never the last reference: the connection
+                             is suspended */
     }
     if (next == NEXT_ANSWER) {
-        answer(call);
+        call->body.sink_open = false;
+        call_answer(call);
     }
     if (next == NEXT_END) {
         r->end(call);
     }
 }
 
-/* The sink has filled the answer. The I/O thread finds that with the next bytes; should none come,
- * the sweeper has the words. Under the lock: the connection stays this call's. */
-static void leave_words(struct http_call *call) {
+/* The sink has filled the reply, which the I/O thread sends when more bytes arrive. If none arrive,
+ * the sweeper sends the copy that is made here. Under the lock, so that the connection remains this
+ * call's. */
+static void leave_final_response(struct http_call *call) {
     struct buf text = {0};
     size_t size = 0;
     reply_text(call, &text);
     char *words = buf_take(&text, &size);
     if (words != NULL && !atomic_load(&call->body.relay.abandoned)) {
         connection_last_words(call->connection, words, size);
-        (void)connection_enter(call->connection,
-                               PHASE_DISCARD); /* from now on, and not from where the body began */
+        (void)connection_enter(call->connection, PHASE_DISCARD); /* its time limit begins */
     } else {
         free(words);
     }
@@ -196,8 +184,7 @@ static void take_slice(struct http_call *call) {
     struct relay *r = &call->body.relay;
     enum http_sink_state state = HTTP_SINK_MORE;
     lock(call);
-    const bool wanted =
-        r->slice.size > 0 && !r->refused && r->stop == NULL && !atomic_load(&r->abandoned);
+    const bool wanted = r->slice.size > 0 && !r->refused && !atomic_load(&r->abandoned);
     unlock(call);
     if (wanted) {
         state = give(call, r->slice.data, r->slice.size);
@@ -207,7 +194,7 @@ static void take_slice(struct http_call *call) {
     r->held = state == HTTP_SINK_PAUSE && !r->early;
     r->refused |= state == HTTP_SINK_REFUSED;
     if (state == HTTP_SINK_REFUSED && !r->waits && r->end == NULL) {
-        leave_words(call);
+        leave_final_response(call);
     }
     r->early = false;
     go_on(call);
@@ -218,19 +205,19 @@ void http_resume_body(struct http_call *call) {
     lock(call);
     const bool goes_on =
         r->held &&
-        (r->waits || r->end != NULL); /* otherwise the I/O thread does when more has come */
+        (r->waits || r->end != NULL); /* otherwise the I/O thread does when more arrives */
     r->early = r->running && !r->held;
     r->held = false;
     if (goes_on) {
         call_ref(call);
         r->running = true;
         if (r->end != NULL) {
-            wait_unlink(call); /* the connection waits for the answer now */
+            wait_unlink(call);
         }
     }
     unlock(call);
     if (goes_on) {
-        call_push(call, take_slice); /* of nothing: what goes on does so on the pool */
+        call_push(call, take_slice); /* of an empty slice, to continue on the pool */
     }
 }
 
@@ -239,10 +226,9 @@ void http_resume_body(struct http_call *call) {
 enum relay_state relay_state(struct http_call *call) {
     const struct relay *r = &call->body.relay;
     lock(call);
-    const enum relay_state state = r->running   ? (r->stop != NULL ? RELAY_STOPPING : RELAY_OPEN)
+    const enum relay_state state = r->running   ? RELAY_RUNNING
                                    : r->refused ? RELAY_REFUSED
-                                   : r->stop != NULL ? RELAY_STOPPED
-                                                     : RELAY_OPEN;
+                                                : RELAY_IDLE;
     unlock(call);
     return state;
 }
@@ -272,17 +258,16 @@ bool relay_is_full(struct http_call *call) {
     return call->body.relay.arriving.size >= FULL_BYTES;
 }
 
-/* The connection is suspended before anyone can see that it waits: a resume that overtakes its
- * suspend is lost by the library. */
+/* The connection is suspended before another thread can see that it waits: the library would lose a
+ * resume that comes before the suspend. */
 bool relay_wait(struct http_call *call) {
     struct relay *r = &call->body.relay;
     if (!call_suspend(call, CALL_PAUSED)) {
         return false;
     }
     lock(call);
-    const bool over = r->refused || r->stop != NULL;
-    const bool begins = !r->running && !r->held && !over && r->arriving.size > 0,
-               waits = r->running || (r->held && !over);
+    const bool begins = !r->running && !r->held && !r->refused && r->arriving.size > 0,
+               waits = r->running || (r->held && !r->refused && r->arriving.size > 0);
     if (begins) {
         slice_begin(call);
     }
@@ -299,18 +284,9 @@ bool relay_wait(struct http_call *call) {
     return true;
 }
 
-enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call)) {
-    struct relay *r = &call->body.relay;
-    lock(call);
-    const enum relay_state state = r->running   ? RELAY_STOPPING
-                                   : r->refused ? RELAY_REFUSED
-                                                : RELAY_STOPPED;
-    if (state == RELAY_STOPPING) {
-        r->stop = fail;
-    }
-    r->held = false;
-    unlock(call);
-    return state;
+bool relay_wait_idle(struct http_call *call) {
+    buf_clear(&call->body.relay.arriving);
+    return relay_wait(call);
 }
 
 void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {

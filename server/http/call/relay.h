@@ -1,9 +1,8 @@
-/* A streamed body on its way from the I/O thread to its sink, which takes it on the pool, a slice
- * at a time: the next bytes arrive meanwhile.
+/* A streamed body on its way from the I/O thread to its sink, which takes it on the pool in slices.
+ * The I/O thread gathers the next slice meanwhile.
  *
- * The sink, and what the call's answer is filled with, are the pool's while `running` and the I/O
- * thread's otherwise; where that thread wants to refuse a body while a slice is taken it says so
- * (relay_stop) and comes back. */
+ * The sink and the reply belong to the pool while `running` is set, and to the I/O thread
+ * otherwise. An I/O thread that needs them suspends the connection until nothing runs. */
 #ifndef HTTP_RELAY_H
 #define HTTP_RELAY_H
 
@@ -17,53 +16,48 @@ struct http_call;
 struct http_server;
 
 struct relay {
-    struct buf arriving; /* come and not given yet: the I/O thread's; the pool's while the
-                            connection is suspended (waits, ends) */
-    struct buf slice;    /* being taken: the pool's while `running` */
-    /* What follows is guarded by server->relay_lock. */
-    bool running; /* a slice, or the end, is queued on the pool or under way */
+    struct buf arriving; /* not yet given to the sink; the I/O thread's, or, while the connection is
+                            suspended, the pool's */
+    struct buf slice;    /* being taken; the pool's while `running` */
+    /* server->relay_lock guards the rest, except the atomics. */
+    bool running; /* a slice or the end is queued on the pool or under way */
     bool held;    /* the sink has asked for a pause */
-    bool early;   /* http_resume_body came before the sink's PAUSE */
-    bool waits;   /* the connection is suspended until `arriving` has been given, nothing runs any
-                     more, or a pause at the end is over */
-    bool refused; /* the sink has filled the answer */
-    void (*stop)(struct http_call *call); /* fills the answer with why the I/O thread refuses the
-                                             body; NULL: it does not */
-    void (*end)(struct http_call *call);  /* the body is complete, the connection suspended: what
-                                             comes last, on the pool */
-    struct http_call *next, *previous;    /* among those that wait */
-    _Atomic int64_t weight;               /* bytes that the sink says it holds (http_sink.held) */
-    atomic_bool abandoned; /* the connection is over: whoever ends a slice aborts the sink */
+    bool early;   /* http_resume_body was called before `data` returned HTTP_SINK_PAUSE */
+    bool waits;   /* in the list server->waiting: the connection is suspended */
+    bool refused; /* the sink has refused the body and filled the reply */
+    void (*end)(struct http_call *call); /* the body is complete: runs after the last slice */
+    struct http_call *next, *previous;   /* in server->waiting */
+    _Atomic int64_t weight;              /* bytes that the sink holds (http_sink.held) */
+    atomic_bool abandoned; /* the connection is over: the thread of the slice aborts the sink */
 };
 
 enum relay_state {
-    RELAY_OPEN,     /* the body is wanted */
-    RELAY_STOPPING, /* it is refused by the I/O thread, and a slice still under way */
-    RELAY_STOPPED,  /* …, and the sink is the I/O thread's to abort */
-    RELAY_REFUSED   /* the sink has refused it: the answer is filled */
+    RELAY_IDLE,    /* nothing runs: the sink is the I/O thread's */
+    RELAY_RUNNING, /* the sink is the pool's */
+    RELAY_REFUSED  /* the sink has refused the body; nothing runs */
 };
-/* All on the call's I/O thread, for a call that has a sink. */
+/* All functions: on the call's I/O thread, for a call that has a sink. */
 enum relay_state relay_state(struct http_call *call);
-/* n bytes more. false: no memory. */
+/* Adds bytes[n]. Returns false if out of memory. */
 bool relay_add(struct http_call *call, const char *bytes, size_t n);
-/* Has more come than may be waiting? relay_wait is to be called then. */
+/* Whether so much is gathered that the caller must call relay_wait. */
 bool relay_is_full(struct http_call *call);
-/* Suspends the connection until there is room again, or nothing runs. false: it must be closed. */
+/* Suspends the connection until the sink has taken a slice. Returns false if the connection must be
+ * closed. */
 bool relay_wait(struct http_call *call);
-/* The body is refused for a reason that `fail` fills in. RELAY_STOPPED: nothing runs, and the
- * caller fills it in itself; RELAY_STOPPING: a slice is under way, relay_wait is next;
- * RELAY_REFUSED: the sink was faster. */
-enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call));
-/* The body is complete: its last bytes are given and `end` called, on the pool; refused meanwhile,
- * it is answered instead. The connection has been suspended. */
+/* Drops what is gathered, and suspends the connection until nothing runs. Returns false if the
+ * connection must be closed. */
+bool relay_wait_idle(struct http_call *call);
+/* The body is complete, and the connection suspended in CALL_WORK: gives what is gathered, then
+ * calls `end`, both on the pool. If the sink refuses the body, its reply is sent instead. */
 void relay_end(struct http_call *call, void (*end)(struct http_call *call));
-/* The connection is over. true: a slice is under way, whose thread aborts the sink, or the sink has
- * refused the body; false: the caller aborts it. */
+/* The connection is over. Returns true if the sink needs no abort by the caller: it has refused the
+ * body, or the thread of the slice aborts it. */
 bool relay_abandon(struct http_call *call);
-/* Bytes of memory of what is on its way, and of what the sink says it holds. */
+/* Bytes that are gathered, being taken and held by the sink. */
 size_t relay_weight(const struct http_call *call);
 void relay_done(struct relay *r);
-/* The server stops: lets every connection that waits go on. */
+/* The server stops: resumes all connections that wait. */
 void relay_resume_all(struct http_server *server);
 
 #endif
