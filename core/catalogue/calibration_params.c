@@ -1,5 +1,6 @@
 /* Parameters of the calibration of probabilities. */
 #include "catalogue/calibration_params.h"
+#include "base/argument.h"
 #include <discern/decision.h>
 #include <discern/model.h>
 
@@ -41,11 +42,11 @@ dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classe
         dn_decision_has_probabilities(dn_params_decision(params), n_classes)) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"calibrate\" has no effect: with \"discriminants\" "
-                                    "= \"K-1\" the %zu classes have no probabilities; omit one of "
-                                    "the two parameters",
-                                    n_classes);
-    dn_error_set_field(err, "calibrate");
-    return status;
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"calibrate\" has no effect: with \"discriminants\" = \"K-1\" the %zu "
+            "classes have no probabilities; omit one of the two parameters",
+            n_classes),
+        "calibrate", -1, err);
 }

@@ -1,5 +1,6 @@
 /* Parameters that select how an algorithm handles more than two classes. */
 #include "catalogue/multiclass_params.h"
+#include "base/argument.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,17 +57,16 @@ dn_decision dn_params_decision(const dn_params *params) {
 }
 
 dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
-    const char *way = dn_params_word(params, "multiclass");
+    const char *multiclass = dn_params_word(params, "multiclass");
     if (strcmp(dn_params_word(params, "discriminants"), "K") == 0 ||
-        strcmp(way, "one_vs_rest_strict") == 0) {
+        strcmp(multiclass, "one_vs_rest_strict") == 0) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"discriminants\" = \"K-1\" needs \"multiclass\" "
-                                    "= \"one_vs_rest_strict\" (got \"%s\")",
-                                    way);
-    dn_error_set_field(err, "discriminants");
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                     "parameter \"discriminants\" = \"K-1\" needs \"multiclass\" "
+                                     "= \"one_vs_rest_strict\" (got \"%s\")",
+                                     multiclass),
+                        "discriminants", -1, err);
 }
 
 /* Lists the alternatives to one versus one for a message, such as "softmax or one_vs_rest". */
@@ -83,12 +83,11 @@ dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes
     if (n <= DNI_MAX_MACHINES) {
         return DN_OK;
     }
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"multiclass\" = \"%s\" needs %zu machines of "
-                                    "two classes for %zu classes, at most %d "
-                                    "are allowed: use %s",
-                                    dn_params_word(params, "multiclass"), n, n_classes,
-                                    DNI_MAX_MACHINES, others(params, list));
-    dn_error_set_field(err, "multiclass");
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                     "parameter \"multiclass\" = \"%s\" needs %zu machines of "
+                                     "two classes for %zu classes, at most %d "
+                                     "are allowed: use %s",
+                                     dn_params_word(params, "multiclass"), n, n_classes,
+                                     DNI_MAX_MACHINES, others(params, list)),
+                        "multiclass", -1, err);
 }

@@ -1,5 +1,6 @@
 /* Checks of the parameters of an algorithm against each other, and calls of the functions of its
  * dn_algorithm. */
+#include "base/argument.h"
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
 #include "number/number_text.h"
@@ -27,10 +28,7 @@ static dn_status check_distribution(const dn_param *param, const dn_param_value 
         status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %s)",
                               param->name, dni_number_text(sum, number));
     }
-    if (status != DN_OK) {
-        dn_error_set_field(err, param->name);
-    }
-    return status;
+    return status == DN_OK ? DN_OK : dni_error_at(status, param->name, -1, err);
 }
 
 dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {

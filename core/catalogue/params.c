@@ -28,8 +28,8 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
     if (params == NULL || values == NULL) {
         free(params);
         free(values);
-        dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);
-        return DN_ERR_MEMORY;
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s",
+                            algorithm->id);
     }
     for (size_t i = 0; i < n; i++) {
         values[i] = (dn_param_value){.number = algorithm->params[i].default_number,
@@ -69,12 +69,12 @@ dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err
             copy->values[i] = *from;
         }
     }
-    if (status == DN_OK) {
-        *out = copy;
-    } else {
+    if (status != DN_OK) {
         dn_params_free(copy);
+        return status;
     }
-    return status;
+    *out = copy;
+    return DN_OK;
 }
 
 /* Appends a name to a comma-separated list. The list is truncated to `size` bytes. */
@@ -88,11 +88,10 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
     for (size_t i = 0; i < params->algorithm->n_params; i++) {
         append_name(list, sizeof list, params->algorithm->params[i].name);
     }
-    dn_status status =
-        dn_error_set(err, DN_ERR_ARGUMENT, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s",
-                     params->algorithm->id, name, list);
-    dn_error_set_field(err, name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                     "algorithm \"%s\" has no parameter \"%.64s\"; it has %s",
+                                     params->algorithm->id, name, list),
+                        name, -1, err);
 }
 
 /* Writes the allowed range, such as "a finite number >= 0 and < 1". Returns the length of the
@@ -145,10 +144,9 @@ static void describe_rule(const dn_param *param, char *rule, size_t size) {
 static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
     char rule[256] = "";
     describe_rule(param, rule, sizeof rule);
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)",
-                                    param->name, rule, got);
-    dn_error_set_field(err, param->name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)",
+                                     param->name, rule, got),
+                        param->name, -1, err);
 }
 
 static bool in_range(const dn_param *param, double value) {
@@ -163,13 +161,21 @@ static void replace(dn_params *params, size_t i, dn_param_value value) {
     params->values[i] = value;
 }
 
-dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
+/* *out ← the index of a parameter. DN_ERR_ARGUMENT: an argument is NULL, or there is no such
+ * parameter. */
+static dn_status find(const dn_params *params, const char *name, size_t *out, dn_error *err) {
     if (params == NULL || name == NULL) {
         return dni_argument_null(params == NULL ? "params" : "name", err);
     }
-    size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX) {
-        return refuse_name(params, name, err);
+    *out = index_of(params->algorithm, name);
+    return *out == SIZE_MAX ? refuse_name(params, name, err) : DN_OK;
+}
+
+dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
+    size_t i;
+    dn_status status = find(params, name, &i, err);
+    if (status != DN_OK) {
+        return status;
     }
     const dn_param *param = &params->algorithm->params[i];
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
@@ -185,24 +191,21 @@ dn_status dn_params_set_number(dn_params *params, const char *name, double value
 }
 
 static dn_status refuse_length(const dn_param *param, size_t n, dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have 1 to %d %s (got %zu)",
-                     param->name, DN_MAX_LIST, param->integers ? "integers" : "numbers", n);
-    dn_error_set_field(err, param->name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                     "parameter \"%s\" must have 1 to %d %s (got %zu)", param->name,
+                                     DN_MAX_LIST, param->integers ? "integers" : "numbers", n),
+                        param->name, -1, err);
 }
 
 dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n,
                              dn_error *err) {
-    if (params == NULL || name == NULL) {
-        return dni_argument_null(params == NULL ? "params" : "name", err);
+    size_t i;
+    dn_status status = find(params, name, &i, err);
+    if (status != DN_OK) {
+        return status;
     }
     if (values == NULL && n > 0) {
         return dni_argument_null("values", err);
-    }
-    size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX) {
-        return refuse_name(params, name, err);
     }
     const dn_param *param = &params->algorithm->params[i];
     char got[DN_NUMBER_SIZE + 40] = "";
@@ -220,9 +223,7 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
         char number[DN_NUMBER_SIZE];
         dni_number_text(values[k], number);
         snprintf(got, sizeof got, "%s at index %zu", number, k);
-        dn_status status = refuse_value(param, got, err);
-        dn_error_set_row(err, (int64_t)k);
-        return status;
+        return dni_error_at(refuse_value(param, got, err), NULL, (int64_t)k, err);
     }
     double *list = malloc(n * sizeof *list);
     if (list == NULL) {
@@ -234,12 +235,13 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
 }
 
 dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err) {
-    if (params == NULL || name == NULL || word == NULL) {
-        return dni_argument_null(params == NULL ? "params" : name == NULL ? "name" : "word", err);
+    size_t i;
+    dn_status status = find(params, name, &i, err);
+    if (status != DN_OK) {
+        return status;
     }
-    size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX) {
-        return refuse_name(params, name, err);
+    if (word == NULL) {
+        return dni_argument_null("word", err);
     }
     const dn_param *param = &params->algorithm->params[i];
     const char *found = NULL;
@@ -265,12 +267,10 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
 }
 
 dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err) {
-    if (params == NULL || name == NULL) {
-        return dni_argument_null(params == NULL ? "params" : "name", err);
-    }
-    size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX) {
-        return refuse_name(params, name, err);
+    size_t i;
+    dn_status status = find(params, name, &i, err);
+    if (status != DN_OK) {
+        return status;
     }
     if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN) {
         return refuse_value(&params->algorithm->params[i], value ? "true" : "false", err);

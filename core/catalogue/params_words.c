@@ -19,11 +19,6 @@ struct words {
                          * possible list */
 };
 
-static dn_status refuse(const char *name, dn_error *err) {
-    dn_error_set_field(err, name);
-    return DN_ERR_ARGUMENT;
-}
-
 /* Finds a parameter by name; "kernel.type" finds "kernel". NULL: not found. */
 static const dn_param *find(const dn_algorithm *algorithm, const char *name) {
     static const char type[] = ".type";
@@ -63,10 +58,11 @@ static dn_status refuse_name(const struct words *w, const char *name, dn_error *
         /* sets the error for an unknown name, with the list of all parameters */
         return dn_params_set_number(w->params, name, 0, err);
     }
-    dn_error_set(err, DN_ERR_ARGUMENT,
-                 "algorithm \"%s\" has no parameter \"%.64s\"; did you mean %s?", algorithm->id,
-                 name, similar);
-    return refuse(name, err);
+    return dni_error_at(
+        dn_error_set(err, DN_ERR_ARGUMENT,
+                     "algorithm \"%s\" has no parameter \"%.64s\"; did you mean %s?", algorithm->id,
+                     name, similar),
+        name, -1, err);
 }
 
 static bool is_number(const char *text, double *out) {
@@ -86,11 +82,11 @@ static dn_status set_list(struct words *w, const dn_param *param, char *value, d
             *next++ = '\0';
         }
         if (!is_number(item, &w->list[n])) {
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"%s\" must be a list of %s (got \"%.64s\" at index %zu)",
-                         param->name, param->integers ? "integers" : "finite numbers", item, n);
-            dn_error_set_row(err, (int64_t)n);
-            return refuse(param->name, err);
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_ARGUMENT,
+                             "parameter \"%s\" must be a list of %s (got \"%.64s\" at index %zu)",
+                             param->name, param->integers ? "integers" : "finite numbers", item, n),
+                param->name, (int64_t)n, err);
         }
     }
     return dn_params_set_list(w->params, param->name, w->list, n, err);
@@ -132,8 +128,9 @@ static dn_status set_word(struct words *w, char *word, dn_error *err) {
     }
     bool *given = &w->given[param - w->params->algorithm->params];
     if (*given) {
-        dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" is given twice", param->name);
-        return refuse(param->name, err);
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" is given twice",
+                                         param->name),
+                            param->name, -1, err);
     }
     *given = true;
     return set_value(w, param, value, err);
@@ -144,11 +141,13 @@ static dn_status check_effects(const struct words *w, dn_error *err) {
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const dn_param *param = &algorithm->params[i];
         if (w->given[i] && !dn_params_applies(w->params, i)) {
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
-                         param->name, param->hint == NULL ? "" : "; ",
-                         param->hint == NULL ? "" : param->hint);
-            return refuse(param->name, err);
+            return dni_error_at(
+                dn_error_set(
+                    err, DN_ERR_ARGUMENT,
+                    "parameter \"%s\" has no effect with the other parameters: omit it%s%s",
+                    param->name, param->hint == NULL ? "" : "; ",
+                    param->hint == NULL ? "" : param->hint),
+                param->name, -1, err);
         }
     }
     return DN_OK;

@@ -40,8 +40,8 @@ void dni_report_add_warning(dn_report *report, const dn_warning *from, const cha
 
 bool dni_report_has_warning(const dn_report *report, size_t n, const dn_warning *like) {
     for (size_t i = 0; i < n; i++) {
-        const dn_warning *own = &report->warnings[i];
-        if (own->code == like->code && own->machine == like->machine) {
+        const dn_warning *warning = &report->warnings[i];
+        if (warning->code == like->code && warning->machine == like->machine) {
             return true;
         }
     }
@@ -130,9 +130,9 @@ void dn_report_text(dn_report *report, const char *name, const char *format, ...
 }
 
 /* Removes an incomplete UTF-8 character from the end of a text that snprintf has truncated.
- * `wanted`: the full length; the text is truncated if wanted >= size. */
-static void trim(char *text, size_t size, size_t wanted) {
-    if (wanted < size) {
+ * full_length: the result of snprintf; the text is truncated if full_length >= size. */
+static void trim(char *text, size_t size, size_t full_length) {
+    if (full_length < size) {
         return;
     }
     size_t end = strlen(text);
@@ -170,24 +170,24 @@ void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]
     }
 }
 
-void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
+void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t max_names,
                    char out[DNI_NAMES_SIZE]) {
-    char own[DN_FIELD_SIZE];
+    char item[DN_FIELD_SIZE];
     size_t length = 0, named = 0, total = 0;
     for (size_t j = 0; j < n; j++) {
-        total += name(ctx, j, own);
+        total += name(ctx, j, item);
     }
     out[0] = '\0';
-    for (size_t j = 0; j < n && named < most && named < total; j++) {
-        if (!name(ctx, j, own)) {
+    for (size_t j = 0; j < n && named < max_names && named < total; j++) {
+        if (!name(ctx, j, item)) {
             continue;
         }
-        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) { /* 40 bytes for " and N more" and
+        if (length + strlen(item) + 40 > DNI_NAMES_SIZE) { /* 40 bytes for " and N more" and
                                                            * quotes */
             break;
         }
         length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"",
-                                   named == 0 ? "" : ", ", own);
+                                   named == 0 ? "" : ", ", item);
         named++;
     }
     if (named < total) {
@@ -209,8 +209,8 @@ static bool name_marked(const void *ctx, size_t j, char out[DN_FIELD_SIZE]) {
     return m->marked[j];
 }
 
-void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most,
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t max_names,
                       char out[DNI_NAMES_SIZE]) {
     const struct marked m = {input, marked};
-    dni_name_list(&m, input->rows->n_cols, name_marked, most, out);
+    dni_name_list(&m, input->rows->n_cols, name_marked, max_names, out);
 }

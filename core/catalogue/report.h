@@ -24,11 +24,11 @@ void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]
 /* Writes the name of item j. Returns false if the item is not part of the list. */
 typedef bool dni_namer(const void *ctx, size_t j, char out[DN_FIELD_SIZE]);
 /* Writes a list such as `"a", "b" and 3 more` of the items, among n, for which `name` returns
- * true. At most `most` names are written; the other items are counted. "": no item. */
-void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
+ * true. At most max_names names are written; the other items are counted. "": no item. */
+void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t max_names,
                    char out[DNI_NAMES_SIZE]);
 /* Writes a list as dni_name_list does, of the features for which marked[j] is true. */
-void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most,
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t max_names,
                       char out[DNI_NAMES_SIZE]);
 
 #endif

@@ -24,7 +24,7 @@ struct scorer {
     double *weight;            /* [DNI_TILE_ROWS] */
     size_t *truth, *predicted; /* [DNI_TILE_ROWS] */
     void *memory;              /* the allocation that contains the arrays above */
-    /* receives the scores instead of the metrics; NULL: metrics are computed */
+    /* receives the scores of each tile; NULL: the scores are added to `metrics` */
     dni_scores_fn *keep;
     void *keep_arg;
 };
@@ -53,7 +53,7 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
     return dn_decision_class_scores(m->decision, m->classes.view.n, scores, class_scores);
 }
 
-/* Allocates and initializes everything except the metrics. `raw`: the rows are raw, not encoded. */
+/* Allocates and initializes all members except `metrics`. `raw`: the rows are raw, not encoded. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct scorer *t,
                          dn_error *err) {
     const size_t n_slots = run == NULL ? 1 : run->n_slots;
@@ -84,15 +84,15 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     return DN_OK;
 }
 
-/* The rows to evaluate, either encoded or raw; the other pointer is NULL. */
-struct subject {
+/* The rows to evaluate. One of the two pointers is NULL. */
+struct labelled_rows {
     const dni_evaluate_input *encoded;
     const dn_labelled_rows *raw;
     size_t n_rows;
     bool weighted, curves;
 };
 
-static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct subject *s,
+static dn_status scorer_init(struct scorer *t, const dn_model *model, const struct labelled_rows *s,
                              bool unranked, const dn_run *run, dn_error *err) {
     dn_status status = prepare(model, s->raw != NULL, run, t, err);
     dn_metrics_options options = {.n_classes = t->n_classes,
@@ -144,11 +144,6 @@ static void add_tile(const struct scorer *t, size_t n, const double *weight) {
 }
 
 /* ---- encoded rows ---- */
-static dn_status score_tile(const struct scorer *t, dn_matrix x, dn_error *err) {
-    const dn_model *m = t->model;
-    return dni_machines_score(m->machines, m->n_machines, x, t->run, t->scores, t->work, err);
-}
-
 /* Returns the weights of the next n rows with role `wanted`; NULL: all 1. *at: the number of the
  * source row at which the search starts; updated. */
 static const double *next_weights(const struct scorer *t, const dni_evaluate_input *j, size_t n,
@@ -171,7 +166,9 @@ static dn_status score_piece(const struct scorer *t, const dni_evaluate_input *j
             block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         dn_status status = dn_run_stop(t->run, err);
         if (status == DN_OK) {
-            status = score_tile(t, dn_matrix_rows(block->x, first, n), err);
+            status = dni_machines_score(t->model->machines, t->model->n_machines,
+                                        dn_matrix_rows(block->x, first, n), t->run, t->scores,
+                                        t->work, err);
         }
         if (status != DN_OK) {
             return status;
@@ -229,10 +226,10 @@ static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows,
         if (scored < n) {
             char why[DN_MESSAGE_SIZE];
             dn_model_predict_why(t->model, rows->raw, first + scored, why);
-            status = dn_error_set(err, DN_ERR_DATA, "row %zu of those that have a class %s",
-                                  first + scored, why);
-            dn_error_set_row(err, (int64_t)(first + scored));
-            return status;
+            return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                             "row %zu of those that have a class %s",
+                                             first + scored, why),
+                                NULL, (int64_t)(first + scored), err);
         }
         memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
         add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);
@@ -241,7 +238,7 @@ static dn_status score_raw(const struct scorer *t, const dn_labelled_rows *rows,
 }
 
 /* ---- both ---- */
-static dn_status evaluate_once(const dn_model *model, const struct subject *s, bool unranked,
+static dn_status evaluate_once(const dn_model *model, const struct labelled_rows *s, bool unranked,
                                const dn_run *run, dn_metrics **out, dn_error *err) {
     struct scorer t;
     dn_status status = scorer_init(&t, model, s, unranked, run, err);
@@ -253,7 +250,7 @@ static dn_status evaluate_once(const dn_model *model, const struct subject *s, b
 
 /* Evaluates the rows. If memory is exhausted, repeats the evaluation without ranking, which needs
  * no memory for the scores of all rows. */
-static dn_status evaluate(const dn_model *model, const struct subject *s, const dn_run *run,
+static dn_status evaluate(const dn_model *model, const struct labelled_rows *s, const dn_run *run,
                           dn_metrics **out, dn_error *err) {
     dn_error why;
     dn_error_clear(&why);
@@ -317,10 +314,10 @@ dn_status dni_count_outliers(const dni_evaluate_input *input, const dn_model *mo
 
 dn_status dni_evaluate_rows(const dni_evaluate_input *input, const dn_model *model,
                             const dn_run *run, dn_metrics **out, dn_error *err) {
-    const struct subject subject = {.encoded = input,
-                                    .n_rows = input->rows->n_rows,
-                                    .weighted = input->weight != NULL,
-                                    .curves = input->curves};
+    const struct labelled_rows subject = {.encoded = input,
+                                          .n_rows = input->rows->n_rows,
+                                          .weighted = input->weight != NULL,
+                                          .curves = input->curves};
     return evaluate(model, &subject, run, out, err);
 }
 
@@ -339,10 +336,10 @@ dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *r
     if (checked != DN_OK) {
         return checked;
     }
-    const struct subject subject = {.raw = rows,
-                                    .n_rows = rows->raw.n,
-                                    .weighted = rows->weight != NULL,
-                                    .curves = curves};
+    const struct labelled_rows subject = {.raw = rows,
+                                          .n_rows = rows->raw.n,
+                                          .weighted = rows->weight != NULL,
+                                          .curves = curves};
     return evaluate(model, &subject, run, out, err);
 }
 

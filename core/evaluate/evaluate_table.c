@@ -19,10 +19,9 @@ static size_t find_column(const dn_table_source *source, const char *name) {
 }
 
 static dn_status no_column(const char *name, const char *what, dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_DATA, "the data have no column \"%.128s\", %s", name, what);
-    dn_error_set_field(err, name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "the data have no column \"%.128s\", %s",
+                                     name, what),
+                        name, -1, err);
 }
 
 /* Classes and weights of the rows of a source. */

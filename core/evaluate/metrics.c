@@ -14,13 +14,14 @@
 
 #define LN_2 0.69314718055994530941723212145818
 
-/* Maximum number of points of a curve for K classes: MAX_TOTAL_POINTS / K, at least MIN_POINTS. */
+/* The maximum number of points of a curve is MAX_TOTAL_POINTS / K, but at least MIN_POINTS. */
 enum { MAX_TOTAL_POINTS = 4000, MIN_POINTS = 12 };
 
+/* Sums over the rows whose greatest probability p is in a range. v is the weight of a row. */
 struct bin {
-    double weight, confidence,
-        right; /* v: weight, p: greatest probability of a row; Σ v, Σ v·p, and Σ v of the rows
-                * whose true class has probability p */
+    double weight;     /* Σ v */
+    double confidence; /* Σ v·p */
+    double right;      /* Σ v of the rows whose true class has probability p */
 };
 
 struct metrics {
@@ -96,10 +97,11 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
     if (status != DN_OK) {
         return status;
     }
-    size_t n_classes = options->n_classes, most = (SIZE_MAX / 4 / sizeof(double)) / (n_classes + 1);
+    size_t n_classes = options->n_classes,
+           max_classes = (SIZE_MAX / 4 / sizeof(double)) / (n_classes + 1);
     struct metrics *m = NULL;
     dn_class_metrics *per_class = NULL;
-    if (n_classes < most) {
+    if (n_classes < max_classes) {
         m = calloc(1, sizeof *m + (n_classes + 1) * n_classes * sizeof(double));
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
@@ -107,10 +109,9 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
         (options->curves && !curves_new(options, &m->base.curves))) {
         free(m);
         free(per_class);
-        dn_error_set(err, DN_ERR_MEMORY,
-                     "the metrics of %zu classes need memory which the system does not have",
-                     n_classes);
-        return DN_ERR_MEMORY;
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the metrics of %zu classes need memory which the system does not have",
+                            n_classes);
     }
     m->options = *options;
     m->base.n_classes = n_classes;
@@ -136,9 +137,9 @@ void dn_metrics_free(dn_metrics *metrics) {
 /* Adds one row with probabilities p [K] and weight v. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
     size_t K = m->base.n_classes, top = 0;
-    double own = p[truth], brier = 0;
-    own = own < 1e-15 ? 1e-15 : own > 1 - 1e-15 ? 1 - 1e-15 : own;
-    m->log_loss -= v * log(own);
+    double likelihood = p[truth], brier = 0;
+    likelihood = likelihood < 1e-15 ? 1e-15 : likelihood > 1 - 1e-15 ? 1 - 1e-15 : likelihood;
+    m->log_loss -= v * log(likelihood);
     for (size_t k = K == 2 ? 1 : 0; k < K; k++) {
         double off = p[k] - (k == truth);
         brier += off * off;
@@ -223,15 +224,15 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
 }
 
 /* ---- ratios ---- */
-/* Mean of a ratio over the classes that are the true or the predicted class of some row;
- * unweighted, and weighted by support. An undefined ratio is 0 in the mean: if the undefined
- * precision of a class were omitted, a model that never predicts this class would have a better
- * mean. */
+/* The mean of a ratio over the classes that are the true or the predicted class of some row:
+ * unweighted, and weighted by the weight of the rows of the class (support). An undefined ratio
+ * counts as 0. If it were omitted, a model that never predicts a class would have a better mean
+ * precision. */
 struct mean {
     double sum, count, weighted, weight;
 };
 
-static void take(struct mean *mean, double value, double support) {
+static void mean_add(struct mean *mean, double value, double support) {
     double counted = isnan(value) ? 0 : value;
     mean->sum += counted;
     mean->count += 1;
@@ -274,7 +275,7 @@ static void finish_classes(struct metrics *m) {
     dn_metrics *base = &m->base;
     size_t K = base->n_classes;
     struct mean precision = {0}, recall = {0}, f1 = {0},
-                present = {0}; /* `present`: recall of the classes that have rows */
+                present = {0}; /* recall of the classes that have rows */
     struct correlation c = {0};
     double wrong = 0;
     for (size_t k = 0; k < K; k++) {
@@ -290,18 +291,18 @@ static void finish_classes(struct metrics *m) {
         c.product += truth * predicted;
         c.predicted += predicted * (base->weight - predicted);
         c.truth += truth * (base->weight - truth);
-        dn_class_metrics *own = &base->per_class[k];
-        *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth),
-                                  ratio(2 * hit, truth + predicted), truth};
+        dn_class_metrics *of_class = &base->per_class[k];
+        *of_class = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth),
+                                       ratio(2 * hit, truth + predicted), truth};
         if (truth > 0) {
-            take(&present, own->recall, truth);
+            mean_add(&present, of_class->recall, truth);
         }
         if (!(truth > 0 || predicted > 0)) {
             continue;
         }
-        take(&precision, own->precision, truth);
-        take(&recall, own->recall, truth);
-        take(&f1, own->f1, truth);
+        mean_add(&precision, of_class->precision, truth);
+        mean_add(&recall, of_class->recall, truth);
+        mean_add(&f1, of_class->f1, truth);
     }
     base->accuracy = ratio(c.right, base->weight);
     base->error = ratio(wrong, base->weight);
@@ -335,15 +336,15 @@ static void finish_calibration(struct metrics *m) {
 
 static dn_status finish_ranks(struct metrics *m, dn_error *err) {
     dn_metrics *base = &m->base;
-    size_t most = MAX_TOTAL_POINTS / base->n_classes;
-    most = most > DN_CURVE_POINTS ? DN_CURVE_POINTS : most < MIN_POINTS ? MIN_POINTS : most;
+    size_t n = MAX_TOTAL_POINTS / base->n_classes;
+    n = n > DN_CURVE_POINTS ? DN_CURVE_POINTS : n < MIN_POINTS ? MIN_POINTS : n;
     base->roc_auc = base->average_precision = (double)NAN;
     dn_status status = DN_OK;
     if (m->ranking.broken) {
         (void)snprintf(base->warning, sizeof base->warning,
                        "roc_auc and average_precision are not computed: a score is not a number");
     } else if (m->ranking.memory != NULL) {
-        status = dni_ranking_finish(&m->ranking, most, base->curves, &base->roc_auc,
+        status = dni_ranking_finish(&m->ranking, n, base->curves, &base->roc_auc,
                                     &base->average_precision, err);
     }
     dni_ranking_done(&m->ranking);

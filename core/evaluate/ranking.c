@@ -66,8 +66,9 @@ struct walk {
     const double *score; /* [n] descending */
     size_t at;
     uint32_t positive;
-    double true_positive, false_positive;    /* T and F so far */
-    double true_step, false_step, threshold; /* of the last group */
+    double true_positive, false_positive; /* T and F, including the last group */
+    double true_step, false_step;         /* ΔT and ΔF of the last group */
+    double threshold;                     /* score of the last group */
 };
 
 static struct walk walk_of(const dni_ranking *r, const double *score, uint32_t positive) {
@@ -122,32 +123,37 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
 }
 
 /* ---- curves ---- */
-/* Adds points to a curve. If the curve has too few points for all, its range is divided into
- * `cells` equal parts, and the first point of each part is added. */
+/* Adds points to a curve. If there are more points than the curve may have, its range is divided
+ * into `cells` equal parts, and the first point of each part is added. */
 struct thinner {
     dn_curve *curve;
-    bool all;
-    size_t cells, cell; /* `cell`: the part of the last point added */
-    dn_curve_point last;
-    bool kept; /* true: `last` has been added to the curve */
+    bool all; /* true: all points are added */
+    size_t cells;
+    size_t cell;         /* the part of the last point that was added */
+    dn_curve_point last; /* the last point passed to thinner_put */
+    bool kept;           /* true: `last` has been added to the curve */
 };
 
-static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points, size_t most,
-                              double y, dn_error *err) {
-    size_t capacity = n_points < most ? n_points : most;
+static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points,
+                              size_t max_points, double y, dn_error *err) {
+    size_t capacity = n_points < max_points ? n_points : max_points;
     curve->points = calloc(capacity, sizeof *curve->points);
     if (curve->points == NULL) {
-        dn_error_set(err, DN_ERR_MEMORY, "a curve needs memory which the system does not have");
-        return DN_ERR_MEMORY;
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "a curve needs memory which the system does not have");
     }
     curve->points[0] = (dn_curve_point){0, y, (double)INFINITY};
     curve->n_points = 1;
-    *t = (struct thinner){.curve = curve, .all = n_points <= most, .cells = most - 2, .kept = true};
+    *t = (struct thinner){.curve = curve,
+                          .all = n_points <= max_points,
+                          .cells = max_points - 2,
+                          .kept = true};
     return DN_OK;
 }
 
-static void thinner_put(struct thinner *t, dn_curve_point point, double way) {
-    size_t cell = (size_t)(way * (double)t->cells);
+/* position: of the point on the curve, from 0 to 1. */
+static void thinner_put(struct thinner *t, dn_curve_point point, double position) {
+    size_t cell = (size_t)(position * (double)t->cells);
     t->last = point;
     t->kept = t->all || cell > t->cell;
     if (!t->kept) {
@@ -157,6 +163,7 @@ static void thinner_put(struct thinner *t, dn_curve_point point, double way) {
     t->curve->points[t->curve->n_points++] = point;
 }
 
+/* Adds the last point of the curve. */
 static void thinner_end(struct thinner *t) {
     if (!t->kept) {
         t->curve->points[t->curve->n_points++] = t->last;
@@ -182,7 +189,8 @@ static bool next_corner(struct walk *w, bool *more, struct walk *out) {
 }
 
 static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t positive,
-                           const struct areas *a, size_t most, dn_curve *curve, dn_error *err) {
+                           const struct areas *a, size_t max_points, dn_curve *curve,
+                           dn_error *err) {
     struct walk w = walk_of(r, score, positive), corner;
     bool more = false;
     size_t n = 1;
@@ -190,7 +198,7 @@ static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t p
         n++;
     }
     struct thinner t;
-    dn_status status = thinner_init(&t, curve, n, most, 0, err);
+    dn_status status = thinner_init(&t, curve, n, max_points, 0, err);
     if (status != DN_OK) {
         return status;
     }
@@ -206,10 +214,10 @@ static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t p
 }
 
 static dn_status precision_curve(const dni_ranking *r, const double *score, uint32_t positive,
-                                 const struct areas *a, size_t most, dn_curve *curve,
+                                 const struct areas *a, size_t max_points, dn_curve *curve,
                                  dn_error *err) {
     struct thinner t;
-    dn_status status = thinner_init(&t, curve, a->n_groups + 1, most, 1, err);
+    dn_status status = thinner_init(&t, curve, a->n_groups + 1, max_points, 1, err);
     if (status != DN_OK) {
         return status;
     }
@@ -227,7 +235,7 @@ static dn_status precision_curve(const dni_ranking *r, const double *score, uint
 }
 
 /* ---- all columns ---- */
-static dn_status finish_column(dni_ranking *r, size_t column, size_t most, dn_curves *curves,
+static dn_status finish_column(dni_ranking *r, size_t column, size_t max_points, dn_curves *curves,
                                struct areas *out, dn_error *err) {
     double *score = r->score + column * r->capacity;
     uint32_t positive = r->n_columns == 1 ? 1 : (uint32_t)column;
@@ -250,17 +258,17 @@ static dn_status finish_column(dni_ranking *r, size_t column, size_t most, dn_cu
     if (isnan(out->roc)) {
         return DN_OK;
     }
-    status = roc_curve(r, score, positive, out, most, roc, err);
-    return status == DN_OK ? precision_curve(r, score, positive, out, most, precision, err)
+    status = roc_curve(r, score, positive, out, max_points, roc, err);
+    return status == DN_OK ? precision_curve(r, score, positive, out, max_points, precision, err)
                            : status;
 }
 
-dn_status dni_ranking_finish(dni_ranking *r, size_t most, dn_curves *curves, double *out_roc,
+dn_status dni_ranking_finish(dni_ranking *r, size_t max_points, dn_curves *curves, double *out_roc,
                              double *out_precision, dn_error *err) {
     double roc = 0, precision = 0, count = 0;
     for (size_t k = 0; k < r->n_columns; k++) {
         struct areas a;
-        dn_status status = finish_column(r, k, most, curves, &a, err);
+        dn_status status = finish_column(r, k, max_points, curves, &a, err);
         if (status != DN_OK) {
             return status;
         }

@@ -6,8 +6,8 @@
 
 /* ---- life ---- */
 static dn_status no_memory(dn_error *err) {
-    dn_error_set(err, DN_ERR_MEMORY, "a calibration needs memory which the system does not have");
-    return DN_ERR_MEMORY;
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "a calibration needs memory which the system does not have");
 }
 
 dn_status dni_calibration_new(dn_calibration_method method, size_t folds, size_t n_scores,
@@ -137,7 +137,7 @@ void dni_calibration_write(const dn_calibration *calibration, dni_writer *writer
 }
 
 static dn_status corrupt(dn_error *err) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: its calibration is none");
+    return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: the calibration is invalid");
 }
 
 static dn_status read_steps(dni_reader *reader, dn_calibrator *c, dn_error *err) {
@@ -193,10 +193,10 @@ dn_status dni_calibration_read(dni_reader *reader, size_t n_scores, dn_calibrati
     for (size_t s = 0; status == DN_OK && s < n_scores; s++) {
         status = read_calibrator(reader, c->method, &c->scores[s], err);
     }
-    if (status == DN_OK) {
-        *out = c;
-    } else {
+    if (status != DN_OK) {
         dni_calibration_free(c);
+        return status;
     }
-    return status;
+    *out = c;
+    return DN_OK;
 }

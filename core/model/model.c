@@ -13,8 +13,8 @@
 #include <string.h>
 
 static dn_status no_memory(dn_error *err) {
-    dn_error_set(err, DN_ERR_MEMORY, "the model needs memory which the system does not have");
-    return DN_ERR_MEMORY;
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "the model needs memory which the system does not have");
 }
 
 void dni_machines_free(dn_machine **machines, size_t n) {
@@ -24,8 +24,8 @@ void dni_machines_free(dn_machine **machines, size_t n) {
     free(machines);
 }
 
-/* Returns true if the machines can score raw features without conversion, or if they need encoded
- * rows (the rows are then encoded before each prediction). */
+/* Returns whether the machines are used without conversion to raw features: they can score raw
+ * features, or prediction passes encoded rows to them. */
 static bool are_raw(const dn_model *m, dn_machine *const *machines) {
     if (dni_machine_stays_encoded(machines[0])) {
         return true;
@@ -59,9 +59,9 @@ static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *er
         }
         const size_t work = dni_machine_work(m->raw[i]);
         m->work = work > m->work ? work : m->work;
-        m->n_scores += dn_machine_n_scores(m->raw[i]);
         m->expands = m->expands || dni_machine_needs_all(m->raw[i]);
     }
+    m->n_scores = dni_machines_n_scores(m->raw, m->n_machines);
     /* without text and sparse columns most features are nonzero, so that the full x is no slower */
     m->expands = m->expands || (!m->linear && !m->encoded && m->encoder->n_vector_inputs == 0);
     return DN_OK;
@@ -132,8 +132,8 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
     return DN_OK;
 }
 
-/* Creates the joint weight matrix of linear machines and its transpose. With many features these
- * arrays use most of the memory of a model. If two of them would be equal, one is shared. */
+/* Creates w, the weight matrix of all linear machines, and by_feature, its transpose. With one
+ * machine, w is the matrix of the machine; with one score, by_feature is w. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
     const double *w, *w0;
@@ -144,10 +144,10 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
             return no_memory(err);
         }
         for (size_t i = 0; i < m->n_machines; i++) {
-            const size_t own = dn_machine_n_scores(m->raw[i]);
+            const size_t n = dn_machine_n_scores(m->raw[i]);
             (void)dni_machine_linear(m->raw[i], &w, &w0);
-            memcpy(m->own_w + first * d, w, own * d * sizeof *w);
-            first += own;
+            memcpy(m->own_w + first * d, w, n * d * sizeof *w);
+            first += n;
         }
     }
     m->by_feature = m->w;
@@ -203,7 +203,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         return status;
     }
     if (dni_machine_is_precomputed(parts->machines[0]) && !m->encoder->refuse_missing) {
-        m->encoder->refuse_missing = true; /* the encoder was just read and is not shared yet */
+        m->encoder->refuse_missing = true; /* an encoder that was just read; not shared yet */
     }
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};

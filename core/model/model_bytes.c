@@ -8,7 +8,7 @@
 #include "catalogue/multiclass_params.h"
 #include "encoder/encoder_bytes.h"
 #include "machine/machine_bytes.h"
-#include "machine/machine_dispatch.h"
+#include "machine/machine_kind.h"
 #include "model/calibration.h"
 #include "model/model_impl.h"
 
@@ -25,7 +25,14 @@ enum {
 enum { VALUE_NUMBER = 0, VALUE_WORD = 1, VALUE_LIST = 2 };
 
 /* ---- writing ---- */
-static void write_values(dni_writer *w, const dn_params *params) {
+static void write_algorithm(const dn_model *model, dni_writer *w) {
+    const char *id = model->params->algorithm->id;
+    dni_write_text(w, id, strlen(id));
+    dni_write_u64(w, model->seed);
+}
+
+static void write_values(const dn_model *model, dni_writer *w) {
+    const dn_params *params = model->params;
     const dn_algorithm *algorithm = params->algorithm;
     dni_write_u64(w, algorithm->n_params);
     for (size_t i = 0; i < algorithm->n_params; i++) {
@@ -45,7 +52,9 @@ static void write_values(dni_writer *w, const dn_params *params) {
     }
 }
 
-static void write_classes(dni_writer *w, const dn_classes *classes) {
+static void write_target(const dn_model *model, dni_writer *w) {
+    const dn_classes *classes = &model->classes.view;
+    dni_write_text(w, model->target, strlen(model->target));
     dni_write_u8(w, (uint8_t)classes->type);
     dni_write_u64(w, classes->n);
     for (size_t k = 0; k < classes->n; k++) {
@@ -58,52 +67,24 @@ static void write_classes(dni_writer *w, const dn_classes *classes) {
     }
 }
 
-dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn_error *err) {
-    if (model == NULL || out == NULL || out_size == NULL) {
-        return dni_argument_null(model == NULL ? "model" : out == NULL ? "out" : "out_size", err);
-    }
-    const char *id = model->params->algorithm->id;
-    dni_writer w;
-    void *bytes;
-    size_t size;
-    dni_writer_init(&w);
-    dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
-    dni_write_u32(&w, DNI_MODEL_VERSION);
-    dni_write_u32(&w, 0);
-    dni_write_u64(&w, 0); /* total size; set after all parts are written */
-    dni_write_text(&w, id, strlen(id));
-    dni_write_u64(&w, model->seed);
-    write_values(&w, model->params);
-    dni_write_text(&w, model->target, strlen(model->target));
-    write_classes(&w, &model->classes.view);
-    dni_encoder_write(model->encoder, &w);
-    dni_write_u8(&w, (uint8_t)model->decision);
+static void write_encoder(const dn_model *model, dni_writer *w) {
+    dni_encoder_write(model->encoder, w);
+}
+
+static void write_machines(const dn_model *model, dni_writer *w) {
+    dni_write_u8(w, (uint8_t)model->decision);
     if (model->decision == DN_DECISION_OUTLIER) {
-        dni_write_f64(&w, model->machines[0]->threshold);
+        dni_write_f64(w, model->machines[0]->threshold);
     }
     for (size_t i = 0; i < model->n_machines; i++) {
-        dni_machine_write(model->machines[i], i == 0 ? NULL : model->machines[0], &w);
+        dni_machine_write(model->machines[i], i == 0 ? NULL : model->machines[0], w);
     }
+}
+
+static void write_calibration(const dn_model *model, dni_writer *w) {
     if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE) {
-        dni_calibration_write(model->calibration, &w);
+        dni_calibration_write(model->calibration, w);
     }
-    dni_write_u32(&w, 0); /* checksum; set after all parts are written */
-    dn_status status = dni_writer_take(&w, &bytes, &size, err);
-    dni_writer_done(&w);
-    if (status != DN_OK) {
-        return status;
-    }
-    unsigned char *b = bytes;
-    for (unsigned i = 0; i < 8; i++) {
-        b[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
-    }
-    uint32_t crc = dni_crc32(0, b, size - CHECKSUM_SIZE);
-    for (unsigned i = 0; i < 4; i++) {
-        b[size - CHECKSUM_SIZE + i] = (unsigned char)(crc >> (8 * i));
-    }
-    *out = bytes;
-    *out_size = size;
-    return DN_OK;
 }
 
 /* ---- reading ---- */
@@ -129,11 +110,6 @@ static void parts_done(struct parts *p) {
     dni_calibration_free(p->calibration);
 }
 
-static dn_status corrupt(const char *what, dn_error *err) {
-    dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
-    return DN_ERR_CORRUPT;
-}
-
 /* Reads a text into a NUL-terminated buffer. Returns false if it does not fit, is truncated or
  * contains NUL. */
 static bool read_name(dni_reader *r, char *out, size_t size) {
@@ -150,14 +126,13 @@ static bool read_name(dni_reader *r, char *out, size_t size) {
 static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     char id[64];
     if (!read_name(r, id, sizeof id)) {
-        return corrupt("its algorithm has no name", err);
+        return dni_machine_corrupt("the name of the algorithm is missing", err);
     }
     const dn_algorithm *algorithm = dn_algorithm_find(id);
     if (algorithm == NULL) {
-        dn_error_set(err, DN_ERR_VERSION,
-                     "the model was made by algorithm \"%s\", which this library does not have",
-                     id);
-        return DN_ERR_VERSION;
+        return dn_error_set(
+            err, DN_ERR_VERSION,
+            "the model was made by algorithm \"%s\", which this library does not have", id);
     }
     p->seed = dni_read_u64(r);
     return dn_params_new(algorithm, &p->params, err);
@@ -169,7 +144,7 @@ static dn_status read_list(dni_reader *r, dn_params *params, const char *name, d
     double *list = malloc((n + 1) * sizeof *list);
     dn_status status = list == NULL ? DN_ERR_MEMORY : DN_OK;
     if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n))) {
-        status = corrupt("a parameter has no value", err);
+        status = dni_machine_corrupt("the value of a parameter is missing", err);
     } else if (status == DN_OK && dn_params_has(params, name)) {
         status = dn_params_set_list(params, name, list, n, NULL);
     }
@@ -177,7 +152,9 @@ static dn_status read_list(dni_reader *r, dn_params *params, const char *name, d
     if (status == DN_ERR_MEMORY) {
         return dn_error_set(err, status, "no memory for a list of %zu numbers", n);
     }
-    return status == DN_ERR_ARGUMENT ? corrupt("a parameter breaks its rule", err) : status;
+    return status == DN_ERR_ARGUMENT
+               ? dni_machine_corrupt("the value of a parameter is out of range", err)
+               : status;
 }
 
 /* Reads the value of a parameter. Values of parameters that no longer exist are skipped. */
@@ -189,7 +166,7 @@ static dn_status read_value(dni_reader *r, dn_params *params, const char *name, 
         return read_list(r, params, name, err);
     }
     if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind != VALUE_NUMBER) {
-        return corrupt("a parameter has no value", err);
+        return dni_machine_corrupt("the value of a parameter is missing", err);
     }
     if (kind == VALUE_NUMBER) {
         number = dni_read_f64(r);
@@ -205,7 +182,7 @@ static dn_status read_value(dni_reader *r, dn_params *params, const char *name, 
               ((number == 0 || number == 1) &&
                dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);
     }
-    return set ? DN_OK : corrupt("a parameter breaks its rule", err);
+    return set ? DN_OK : dni_machine_corrupt("the value of a parameter is out of range", err);
 }
 
 static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
@@ -213,14 +190,14 @@ static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
     for (size_t i = 0; i < n && !r->failed; i++) {
         char name[64];
         if (!read_name(r, name, sizeof name)) {
-            return corrupt("a parameter has no name", err);
+            return dni_machine_corrupt("the name of a parameter is missing", err);
         }
         dn_status status = read_value(r, p->params, name, err);
         if (status != DN_OK) {
             return status;
         }
     }
-    return r->failed ? corrupt("its parameters are cut short", err) : DN_OK;
+    return r->failed ? dni_machine_corrupt("the parameters are truncated", err) : DN_OK;
 }
 
 static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out,
@@ -229,13 +206,9 @@ static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t 
     if (number == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu classes", n);
     }
-    dn_status status = DN_OK;
-    if (!dni_read_f64s(r, number, n)) {
-        status = corrupt("its classes are cut short", err);
-    }
-    if (status == DN_OK) {
-        status = dni_classes_from_numbers(type, number, n, out, err);
-    }
+    dn_status status = dni_read_f64s(r, number, n)
+                           ? dni_classes_from_numbers(type, number, n, out, err)
+                           : dni_machine_corrupt("the classes are truncated", err);
     free(number);
     return status;
 }
@@ -248,7 +221,7 @@ static dn_status read_string_classes(dni_reader *r, dn_column_type type, size_t 
         size_t length;
         uint32_t index;
         const char *text = dni_read_text(r, &length);
-        status = text == NULL ? corrupt("its classes are cut short", err)
+        status = text == NULL ? dni_machine_corrupt("the classes are truncated", err)
                               : dni_string_set_append(&names, text, length, &index, err);
     }
     if (status == DN_OK) {
@@ -263,18 +236,22 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
     uint8_t type = dni_read_u8(r);
     size_t n = dni_read_count(r, 8);
     if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL) {
-        return corrupt("its target has no name", err);
+        return dni_machine_corrupt("the name of the target is missing", err);
     }
     const bool has_target = (p->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
     if (n < 2) {
-        return corrupt("it has fewer than two classes", err);
+        return dni_machine_corrupt("it has fewer than two classes", err);
     }
     if (type > DN_TEXT || (!has_target && n != 2)) {
-        return corrupt("its classes do not fit its algorithm", err);
+        return dni_machine_corrupt("the classes do not match the algorithm", err);
     }
     return dni_classes_numeric((dn_column_type)type)
                ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
                : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
+}
+
+static dn_status read_encoder(dni_reader *r, struct parts *p, dn_error *err) {
+    return dni_encoder_read(r, &p->encoder, err);
 }
 
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
@@ -282,7 +259,7 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     uint8_t decision = dni_read_u8(r);
     if (r->failed || decision > DN_DECISION_OUTLIER ||
         (dn_decision)decision != dn_params_decision(p->params)) {
-        return corrupt("it decides in an unknown way", err);
+        return dni_machine_corrupt("the decision rule is unknown", err);
     }
     p->decision = (dn_decision)decision;
     double threshold = 0;
@@ -291,11 +268,11 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     }
     if (r->failed || !isfinite(threshold) || threshold < 0 ||
         (p->decision == DN_DECISION_OUTLIER && K != 2)) {
-        return corrupt("what it takes for an outlier is unknown", err);
+        return dni_machine_corrupt("the threshold of outliers is out of range", err);
     }
     size_t n = dn_decision_n_machines(p->decision, K);
     if (n > r->left / 17) { /* a machine has at least 17 bytes */
-        return corrupt("its machines are cut short", err);
+        return dni_machine_corrupt("the machines are truncated", err);
     }
     p->machines = calloc(n, sizeof *p->machines);
     if (p->machines == NULL) {
@@ -325,14 +302,14 @@ static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err)
  * and the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
     if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0) {
-        return corrupt("its first bytes are not those of a model", err);
+        return dni_machine_corrupt("the first 8 bytes are not those of a model", err);
     }
     uint32_t version = dni_get_u32(b + MAGIC_SIZE);
     if (version > DNI_MODEL_VERSION) {
-        dn_error_set(err, DN_ERR_VERSION,
-                     "the model has format version %lu, this library reads versions up to %d",
-                     (unsigned long)version, DNI_MODEL_VERSION);
-        return DN_ERR_VERSION;
+        return dn_error_set(
+            err, DN_ERR_VERSION,
+            "the model has format version %lu, this library reads versions up to %d",
+            (unsigned long)version, DNI_MODEL_VERSION);
     }
     if (version == 1) { /* version 1 was never released */
         return dn_error_set(
@@ -340,16 +317,80 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
             "the model has format version 1, which this library does not read: train it again");
     }
     if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0) {
-        return corrupt("its header is wrong", err);
+        return dni_machine_corrupt("the header is invalid", err);
     }
     if (dni_get_u64(b + SIZE_AT) != size) {
-        return corrupt("its size is not the one it names", err);
+        return dni_machine_corrupt("the size differs from the size in the header", err);
     }
     if (dni_get_u32(b + size - CHECKSUM_SIZE) != dni_crc32(0, b, size - CHECKSUM_SIZE)) {
-        return corrupt("its checksum does not fit", err);
+        return dni_machine_corrupt("the checksum is wrong", err);
     }
     *out = dni_reader_of(b + HEADER_SIZE, size - HEADER_SIZE - CHECKSUM_SIZE);
     return DN_OK;
+}
+
+/* ---- all sections ---- */
+/* The sections between the header and the checksum, in the order of model_bytes.h. */
+static const struct {
+    void (*write)(const dn_model *model, dni_writer *writer);
+    dn_status (*read)(dni_reader *reader, struct parts *out, dn_error *err);
+} sections[] = {
+    {write_algorithm, read_algorithm}, {write_values, read_values},
+    {write_target, read_target},       {write_encoder, read_encoder},
+    {write_machines, read_machines},   {write_calibration, read_calibration},
+};
+enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
+
+dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn_error *err) {
+    if (model == NULL || out == NULL || out_size == NULL) {
+        return dni_argument_null(model == NULL ? "model" : out == NULL ? "out" : "out_size", err);
+    }
+    dni_writer w;
+    void *bytes;
+    size_t size;
+    dni_writer_init(&w);
+    dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
+    dni_write_u32(&w, DNI_MODEL_VERSION);
+    dni_write_u32(&w, 0);
+    dni_write_u64(&w, 0); /* total size; set after all parts are written */
+    for (size_t i = 0; i < N_SECTIONS; i++) {
+        sections[i].write(model, &w);
+    }
+    dni_write_u32(&w, 0); /* checksum; set after all parts are written */
+    dn_status status = dni_writer_take(&w, &bytes, &size, err);
+    dni_writer_done(&w);
+    if (status != DN_OK) {
+        return status;
+    }
+    unsigned char *b = bytes;
+    for (unsigned i = 0; i < 8; i++) {
+        b[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
+    uint32_t crc = dni_crc32(0, b, size - CHECKSUM_SIZE);
+    for (unsigned i = 0; i < 4; i++) {
+        b[size - CHECKSUM_SIZE + i] = (unsigned char)(crc >> (8 * i));
+    }
+    *out = bytes;
+    *out_size = size;
+    return DN_OK;
+}
+
+/* Makes a model of the parts, which the model then owns. */
+static dn_status make_model(struct parts *p, dn_model **out, dn_error *err) {
+    const dni_model_parts parts = {p->params,     p->seed,       p->target,   p->target_length,
+                                   &p->classes,   p->encoder,    p->decision, p->machines,
+                                   p->n_machines, p->calibration};
+    dn_error error = {0};
+    const dn_status status = dni_model_new(&parts, out, &error);
+    if (status == DN_OK) {
+        p->encoder = NULL;
+        p->machines = NULL;
+        p->calibration = NULL;
+        return DN_OK;
+    }
+    return status == DN_ERR_NUMERIC
+               ? dni_machine_corrupt("a weight of the raw columns is not finite", err)
+               : dn_error_set(err, status, "%s", error.message);
 }
 
 dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
@@ -359,42 +400,14 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     dni_reader r;
     struct parts p = {0};
     dn_status status = open_bytes(bytes, size, &r, err);
-    if (status == DN_OK) {
-        status = read_algorithm(&r, &p, err);
-    }
-    if (status == DN_OK) {
-        status = read_values(&r, &p, err);
-    }
-    if (status == DN_OK) {
-        status = read_target(&r, &p, err);
-    }
-    if (status == DN_OK) {
-        status = dni_encoder_read(&r, &p.encoder, err);
-    }
-    if (status == DN_OK) {
-        status = read_machines(&r, &p, err);
-    }
-    if (status == DN_OK) {
-        status = read_calibration(&r, &p, err);
+    for (size_t i = 0; i < N_SECTIONS && status == DN_OK; i++) {
+        status = sections[i].read(&r, &p, err);
     }
     if (status == DN_OK) {
         status = dni_reader_end(&r, "model", err);
     }
     if (status == DN_OK) {
-        dni_model_parts parts = {p.params,  p.seed,     p.target,   p.target_length, &p.classes,
-                                 p.encoder, p.decision, p.machines, p.n_machines,    p.calibration};
-        dn_error own = {0};
-        status = dni_model_new(&parts, out, &own);
-        if (status == DN_ERR_NUMERIC) {
-            status = corrupt("its weights do not fit its columns", err);
-        } else if (status != DN_OK) {
-            dn_error_set(err, status, "%s", own.message);
-        }
-        if (status == DN_OK) {
-            p.encoder = NULL;
-            p.machines = NULL;
-            p.calibration = NULL;
-        }
+        status = make_model(&p, out, err);
     }
     parts_done(&p);
     return status;

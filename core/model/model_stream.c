@@ -1,5 +1,6 @@
 /* Writes and reads models with functions of the caller. */
 #include "base/argument.h"
+#include "base/bytes.h"
 #include "model/model_bytes.h"
 #include <discern/simple.h>
 
@@ -58,10 +59,10 @@ static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
             in->bytes = bytes;
             in->capacity = capacity;
         }
-        const size_t most = wanted - in->size < in->capacity - in->size ? (size_t)wanted - in->size
-                                                                        : in->capacity - in->size;
-        const ptrdiff_t n = in->read(in->ctx, in->bytes + in->size, most);
-        if (n < 0 || (n > 0 && (size_t)n > most)) {
+        const size_t left = in->capacity - in->size,
+                     size = wanted - in->size < left ? (size_t)wanted - in->size : left;
+        const ptrdiff_t n = in->read(in->ctx, in->bytes + in->size, size);
+        if (n < 0 || (n > 0 && (size_t)n > size)) {
             return dn_error_set(err, DN_ERR_SOURCE,
                                 "the model could not be read: an error after %zu bytes", in->size);
         }
@@ -72,15 +73,6 @@ static dn_status read_up_to(struct input *in, uint64_t wanted, dn_error *err) {
         in->size += (size_t)n;
     }
     return DN_OK;
-}
-
-/* Returns the total size, from the size field of the header. */
-static uint64_t size_of(const unsigned char *bytes) {
-    uint64_t size = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        size |= (uint64_t)bytes[DNI_MODEL_SIZE_AT + i] << (8 * i);
-    }
-    return size;
 }
 
 dn_status dn_model_load(dn_read_fn read, void *ctx, dn_model **out, dn_error *err) {
@@ -99,7 +91,7 @@ dn_status dn_model_load(dn_read_fn read, void *ctx, dn_model **out, dn_error *er
     /* Without the magic number the size field is meaningless; dn_model_read then reports the error.
      * */
     if (memcmp(in.bytes, DNI_MODEL_MAGIC, sizeof DNI_MODEL_MAGIC - 1) == 0) {
-        status = read_up_to(&in, size_of(in.bytes), err);
+        status = read_up_to(&in, dni_get_u64(in.bytes + DNI_MODEL_SIZE_AT), err);
         if (status != DN_OK) {
             goto cleanup;
         }

@@ -76,6 +76,7 @@ static size_t level_feature(const dni_term *term, double raw) {
     return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
 }
 
+/* Stores entry n. Returns n + 1, or n if the value is 0. */
 static inline size_t put(const struct workspace *w, size_t n, size_t feature, double value) {
     w->feature[n] = (uint32_t)feature;
     w->value[n] = value;
@@ -201,8 +202,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
     return possible;
 }
 
-/* A sum of finite inputs can overflow. The logarithm of a density can be −∞, of a product of
- * densities too. */
+/* A score can overflow even if all inputs are finite. A log density can be −∞. */
 bool dni_model_scores_valid(const dn_model *model, const double *scores) {
     const bool finite = dni_machine_finite_scores(model->raw[0]);
     bool good = true;
@@ -220,8 +220,8 @@ size_t dni_model_label(const dn_model *model, const double *scores) {
 }
 
 /* ---- distances, contributions, densities ---- */
-/* ‖w_c − w_j‖ for all j. */
-static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
+/* w->length [K] ← ‖w_c − w_j‖ for all classes j. */
+static void compute_lengths(const dn_model *m, size_t c, struct workspace *w) {
     const size_t K = m->classes.view.n, d = m->n_features;
     for (size_t j = 0; j < K; j++) {
         double square = 0;
@@ -239,32 +239,32 @@ static void measure_lengths(const dn_model *m, size_t c, struct workspace *w) {
  * class of the previous row. */
 static double distance_of(const dn_model *m, const double *scores, struct workspace *w) {
     const size_t K = m->classes.view.n;
-    double least = (double)NAN;
+    double min = (double)NAN;
     if (K == 2) {
         const double length = m->linear ? m->length : dni_machine_norm(m->raw[0]);
-        return length > 0 ? scores[0] / length : least;
+        return length > 0 ? scores[0] / length : min;
     }
     if (!m->linear) {
-        return least;
+        return min;
     }
     if (m->n_scores != K ||
         (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST)) {
-        return least;
+        return min;
     }
     const size_t best = dn_decision_label(m->decision, K, scores);
     if (best >= K) { /* ambiguous */
-        return least;
+        return min;
     }
     if (w->length_of != best) {
-        measure_lengths(m, best, w);
+        compute_lengths(m, best, w);
     }
     for (size_t j = 0; j < K; j++) {
         double distance = (scores[best] - scores[j]) / w->length[j];
-        if (w->length[j] > 0 && !(distance >= least)) {
-            least = distance;
+        if (w->length[j] > 0 && !(distance >= min)) {
+            min = distance;
         }
     }
-    return least;
+    return min;
 }
 
 /* Computes the contributions w_kj x_j, which are 0 for features without an entry. */
@@ -306,12 +306,6 @@ static double log_density_of(const dn_model *m, const struct entries *entries,
 }
 
 /* ---- rows ---- */
-static void mark(bool *candidates, size_t K, size_t label) {
-    for (size_t k = 0; k < K; k++) {
-        candidates[k] = k == label;
-    }
-}
-
 /* Computes the results of row i from its scores. */
 static void write_results(const dn_model *m, const double *scores, bool possible, size_t i,
                           struct workspace *w, const dn_prediction *out) {
@@ -323,7 +317,9 @@ static void write_results(const dn_model *m, const double *scores, bool possible
         dni_model_probabilities(m, scores, out->probabilities + i * K, w->coupling);
     }
     if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER) {
-        mark(out->candidates + i * K, K, dni_model_label(m, scores));
+        const bool is_outlier = dni_model_label(m, scores) == 1;
+        out->candidates[i * K] = !is_outlier;
+        out->candidates[i * K + 1] = is_outlier;
     } else if (out->candidates != NULL) {
         dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
     }

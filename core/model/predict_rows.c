@@ -42,11 +42,11 @@ static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *er
     for (size_t j = 0; j < m->n_inputs; j++) {
         const dn_input *input = dn_encoder_input(m->encoder, j);
         if (input->type == DN_TEXT || input->type == DN_SPARSE) {
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "input \"%.64s\" is a %s column: an array has numbers only", input->name,
-                         dn_column_type_name(input->type));
-            dn_error_set_field(err, input->name);
-            return DN_ERR_ARGUMENT;
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_ARGUMENT,
+                             "input \"%.64s\" is a %s column: an array has numbers only",
+                             input->name, dn_column_type_name(input->type)),
+                input->name, -1, err);
         }
     }
     return DN_OK;
@@ -56,11 +56,9 @@ static dn_status check_inputs(const dn_model *m, const dn_array *x, dn_error *er
 static dn_status refuse_value(const dn_input *input, size_t row, double value, const char *rule,
                               dn_error *err) {
     char number[DN_NUMBER_SIZE];
-    dn_error_set(err, DN_ERR_DATA, "row %zu, input \"%.64s\": %s (got %s)", row, input->name, rule,
-                 dni_number_text(value, number));
-    dn_error_set_field(err, input->name);
-    dn_error_set_row(err, (int64_t)row);
-    return DN_ERR_DATA;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "row %zu, input \"%.64s\": %s (got %s)", row,
+                                     input->name, rule, dni_number_text(value, number)),
+                        input->name, (int64_t)row, err);
 }
 
 static dn_status check_value(const dn_model *m, size_t j, size_t row, double value, dn_error *err) {
@@ -132,9 +130,8 @@ static dn_status predict_tile(const dn_model *m, const double *raw, size_t first
     }
     char why[DN_MESSAGE_SIZE];
     dn_model_predict_why(m, rows, done, why);
-    dn_error_set(err, DN_ERR_NUMERIC, "row %zu %.400s", first + done, why);
-    dn_error_set_row(err, (int64_t)(first + done));
-    return DN_ERR_NUMERIC;
+    return dni_error_at(dn_error_set(err, DN_ERR_NUMERIC, "row %zu %.400s", first + done, why),
+                        NULL, (int64_t)(first + done), err);
 }
 
 static dn_status check_arguments(const dn_model *m, const dn_array *x, const dn_prediction *out,

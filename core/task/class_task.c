@@ -1,4 +1,5 @@
 /* The task "classes": a target column has the class of each row. */
+#include "base/argument.h"
 #include "task/class_metrics.h"
 #include "task/labels.h"
 #include "task/target.h"
@@ -6,14 +7,11 @@
 enum { DEFAULT_MAX_CLASSES = 1000 };
 
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
-    dn_error_set_field(err, field);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
 }
 
 static dn_status class_check(const dn_train_request *r, dn_error *err) {
-    const bool wanted = (r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
-    if (!wanted) {
+    if ((r->params->algorithm->flags & DN_ALGORITHM_TARGET) == 0) {
         return refuse("target", "the algorithm has no target", err);
     }
     if (r->target >= r->source->n_cols) {
@@ -23,16 +21,16 @@ static dn_status class_check(const dn_train_request *r, dn_error *err) {
 }
 
 static dn_status class_read(const dn_train_request *r, dni_labels *l, dn_error *err) {
-    const size_t most = r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes;
+    const size_t max_classes = r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes;
     dn_status status =
-        dni_target_read(r->source, r->target, most, l->run, l->stratum, &l->classes, err);
+        dni_target_read(r->source, r->target, max_classes, l->run, l->stratum, &l->classes, err);
     l->n_strata = l->classes.view.n;
     return status;
 }
 
-static dn_status class_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,
+static dn_status class_refuse_folds(const dni_labels *l, size_t smallest, size_t n, size_t n_folds,
                                     dn_error *err) {
-    const char *name = l->class_name[least];
+    const char *name = l->class_name[smallest];
     if (n == 1) {
         return dn_error_set(err, DN_ERR_DATA,
                             "class \"%.64s\" has only 1 row, %zu folds need as many of each class: "

@@ -1,5 +1,6 @@
 /* Target and weights of the training rows. */
 #include "task/labels.h"
+#include "base/argument.h"
 #include "base/layout.h"
 #include "number/number_text.h"
 #include "task/weights.h"
@@ -57,12 +58,12 @@ static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *
     for (size_t k = 0; l->task->has_truth && k < l->n_strata; k++) {
         if (l->count[k] == 0) {
             const char *weight = r->source->columns[r->weight].name;
-            dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                            "class \"%.64s\" has no row with a weight above 0 in "
-                                            "column \"%.64s\": give it one, or remove its rows",
-                                            l->class_name[k], weight);
-            dn_error_set_field(err, weight);
-            return status;
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_DATA,
+                             "class \"%.64s\" has no row with a weight above 0 in column "
+                             "\"%.64s\": set a weight above 0, or remove the rows of the class",
+                             l->class_name[k], weight),
+                weight, -1, err);
         }
     }
     return DN_OK;
@@ -81,23 +82,20 @@ static dn_status check_class_weights(const dn_train_request *r, const dni_labels
     }
     for (size_t k = 0; status == DN_OK && k < K; k++) {
         char number[DN_NUMBER_SIZE];
-        double own = r->class_weights[k];
-        if (!(own > 0)) {
+        const double weight = r->class_weights[k];
+        if (!(weight > 0)) {
             status = dn_error_set(err, DN_ERR_DATA,
                                   "class \"%.64s\" has class weight 0: set a weight above 0, or "
                                   "remove the rows of the class",
                                   l->class_name[k]);
-        } else if (!dni_weight_valid(own)) {
+        } else if (!dni_weight_valid(weight)) {
             status =
                 dn_error_set(err, DN_ERR_DATA,
                              "the weight of class \"%.64s\" must be from 1e-100 to 1e100 (got %s)",
-                             l->class_name[k], dni_number_text(own, number));
+                             l->class_name[k], dni_number_text(weight, number));
         }
     }
-    if (status != DN_OK) {
-        dn_error_set_field(err, "class_weight");
-    }
-    return status;
+    return status == DN_OK ? DN_OK : dni_error_at(status, "class_weight", -1, err);
 }
 
 dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labels *l,
@@ -143,14 +141,12 @@ void dni_labels_done(dni_labels *l) {
 }
 
 dn_status dni_labels_check_folds(const dni_labels *l, size_t n_folds, dn_error *err) {
-    size_t least = 0;
+    size_t smallest = 0;
     for (size_t k = 1; k < l->n_strata; k++) {
-        if (l->count[k] < l->count[least]) {
-            least = k;
-        }
+        smallest = l->count[k] < l->count[smallest] ? k : smallest;
     }
-    const size_t n = l->count[least];
-    return n_folds <= n ? DN_OK : l->task->refuse_folds(l, least, n, n_folds, err);
+    const size_t n = l->count[smallest];
+    return n_folds <= n ? DN_OK : l->task->refuse_folds(l, smallest, n, n_folds, err);
 }
 
 double dni_labels_memory(const dn_train_request *r, size_t n_rows) {

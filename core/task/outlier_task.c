@@ -1,16 +1,16 @@
 /* The task "outliers": there is no target. The model describes the training rows and separates
  * inliers from outliers. All rows form one stratum. */
+#include "base/argument.h"
 #include "task/labels.h"
 
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
-    dn_error_set_field(err, field);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
 }
 
 static dn_status outlier_check(const dn_train_request *r, dn_error *err) {
     if ((r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0) {
-        return refuse("target", "the target is no column of the table", err);
+        return refuse("target", "the algorithm needs a target, which must be a column of the table",
+                      err);
     }
     if (r->class_weight != DN_CLASS_WEIGHT_NONE) {
         return refuse("class_weight", "without a target there are no classes to be weighed", err);
@@ -31,10 +31,10 @@ static dn_status outlier_read(const dn_train_request *r, dni_labels *l, dn_error
     return dni_classes_from_strings(DN_CATEGORICAL, names, &l->classes, err);
 }
 
-static dn_status outlier_refuse_folds(const dni_labels *l, size_t least, size_t n, size_t n_folds,
-                                      dn_error *err) {
+static dn_status outlier_refuse_folds(const dni_labels *l, size_t smallest, size_t n,
+                                      size_t n_folds, dn_error *err) {
     (void)l;
-    (void)least;
+    (void)smallest;
     return dn_error_set(err, DN_ERR_DATA,
                         "there are only %zu rows, %zu folds need as many: take at most %zu folds",
                         n, n_folds, n);

@@ -1,6 +1,7 @@
 /* Reads a target column. Classes are numbered in the order of their first rows; after the last row
  * the classes are sorted and the class indices of the rows are renumbered. */
 #include "task/target.h"
+#include "base/argument.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,9 +15,9 @@ struct reader {
     double *sorted; /* [n] the same values in ascending order, for the binary search */
     size_t *rank;   /* [n] index in `numbers` of each element of `sorted` */
     dni_string_set strings;
-    double *code_index; /* [code_capacity] class number of each string of a chunk; -1: not assigned
-                         * yet */
-    size_t code_capacity;
+    double *code_index; /* [code_capacity] class number of each string of a chunk; −1: the string
+                           * has no number yet */
+    size_t code_capacity; /* maximum number of strings of a chunk */
 };
 
 static void reader_done(struct reader *r) {
@@ -28,27 +29,25 @@ static void reader_done(struct reader *r) {
 }
 
 static dn_status no_memory(dn_error *err) {
-    dn_error_set(err, DN_ERR_MEMORY, "no memory for the classes of the target");
-    return DN_ERR_MEMORY;
+    return dn_error_set(err, DN_ERR_MEMORY, "no memory for the classes of the target");
 }
 
 static dn_status too_many(const struct reader *r, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "target column \"%.64s\" has more than %zu classes: a "
-                                    "classifier wants a column with few different "
-                                    "values, no measured number or identifier",
-                                    r->column->name, r->max_classes);
-    dn_error_set_field(err, r->column->name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                     "target column \"%.64s\" has more than %zu classes: a "
+                                     "classifier wants a column with few different "
+                                     "values, no measured number or identifier",
+                                     r->column->name, r->max_classes),
+                        r->column->name, -1, err);
 }
 
 static dn_status too_long(const struct reader *r, dn_error *err) {
-    dn_status status = dn_error_set(
-        err, DN_ERR_DATA,
-        "target column \"%.64s\" has classes whose names have more than %zu bytes in all",
-        r->column->name, DN_MAX_LEVEL_BYTES);
-    dn_error_set_field(err, r->column->name);
-    return status;
+    return dni_error_at(
+        dn_error_set(
+            err, DN_ERR_DATA,
+            "target column \"%.64s\" has classes whose names have more than %zu bytes in all",
+            r->column->name, DN_MAX_LEVEL_BYTES),
+        r->column->name, -1, err);
 }
 
 static dn_status grow(struct reader *r, dn_error *err) {
@@ -156,7 +155,8 @@ static dn_status string_class(struct reader *r, const char *text, size_t length,
     return status;
 }
 
-/* Strings of the chunk that occur in no row do not become classes. */
+/* Reads the classes of the rows of a chunk. A string of the chunk that occurs in no row does not
+ * become a class. */
 static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index,
                               dn_error *err) {
     const dn_strings *s = &view->strings;
@@ -196,17 +196,18 @@ static int by_bytes(const void *a, const void *b) {
 /* Sorts the strings by their bytes. position[number] ← the position of class `number` in the
  * sorted order; *out ← the sorted classes. */
 static dn_status sort_strings(struct reader *r, double *position, dni_classes *out, dn_error *err) {
-    dn_strings met = dni_string_set_view(&r->strings);
-    struct named *order = malloc((met.n + 1) * sizeof *order);
+    dn_strings names = dni_string_set_view(&r->strings);
+    struct named *order = malloc((names.n + 1) * sizeof *order);
     dni_string_set sorted = {0};
     dn_status status = order == NULL ? no_memory(err) : DN_OK;
-    for (size_t k = 0; k < met.n && status == DN_OK; k++) {
-        order[k] = (struct named){met.bytes + met.start[k], met.start[k + 1] - met.start[k], k};
+    for (size_t k = 0; k < names.n && status == DN_OK; k++) {
+        order[k] =
+            (struct named){names.bytes + names.start[k], names.start[k + 1] - names.start[k], k};
     }
-    if (status == DN_OK && met.n > 0) {
-        qsort(order, met.n, sizeof *order, by_bytes);
+    if (status == DN_OK && names.n > 0) {
+        qsort(order, names.n, sizeof *order, by_bytes);
     }
-    for (size_t k = 0; k < met.n && status == DN_OK; k++) {
+    for (size_t k = 0; k < names.n && status == DN_OK; k++) {
         uint32_t number;
         position[order[k].number] = (double)k;
         status = dni_string_set_append(&sorted, order[k].text, order[k].length, &number, err);
@@ -224,12 +225,11 @@ static dn_status finish(struct reader *r, size_t n_rows, double *index, dni_clas
     bool numeric = dni_classes_numeric(r->column->type);
     size_t n = numeric ? r->n : r->strings.n;
     if (n < 2) {
-        dn_status status =
+        return dni_error_at(
             dn_error_set(err, DN_ERR_DATA,
                          "target column \"%.64s\" has %s: training needs at least two classes",
-                         r->column->name, n == 0 ? "no value" : "one class only");
-        dn_error_set_field(err, r->column->name);
-        return status;
+                         r->column->name, n == 0 ? "no value" : "one class only"),
+            r->column->name, -1, err);
     }
     double *position = malloc(n * sizeof *position);
     if (position == NULL) {
@@ -259,14 +259,14 @@ dn_status dni_target_read(const dn_table_source *source, size_t column, size_t m
     dn_status status = DN_OK;
     for (size_t c = 0; c < source->n_chunks && status == DN_OK; c++) {
         dn_column_view view;
-        double *own = index + source->chunk_first_row[c];
+        double *of_chunk = index + source->chunk_first_row[c];
         status = dn_run_stop(run, err);
         if (status == DN_OK) {
             status = source->column(source, c, column, 0, &view, err);
         }
         if (status == DN_OK) {
-            status = dni_classes_numeric(r.column->type) ? read_numbers(&r, &view, own, err)
-                                                         : read_strings(&r, &view, own, err);
+            status = dni_classes_numeric(r.column->type) ? read_numbers(&r, &view, of_chunk, err)
+                                                         : read_strings(&r, &view, of_chunk, err);
         }
     }
     if (status == DN_OK) {
@@ -278,13 +278,12 @@ dn_status dni_target_read(const dn_table_source *source, size_t column, size_t m
 
 static dn_status unknown_class(const dn_table_source *source, size_t column, size_t row,
                                const char *text, size_t length, dn_error *err) {
-    dn_status status =
+    const char *name = source->columns[column].name;
+    return dni_error_at(
         dn_error_set(err, DN_ERR_DATA,
-                     "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes",
-                     source->columns[column].name, row, length > 64 ? 64 : (int)length, text);
-    dn_error_set_field(err, source->columns[column].name);
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+                     "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes", name,
+                     row, length > 64 ? 64 : (int)length, text),
+        name, (int64_t)row, err);
 }
 
 static dn_status match_chunk(const dn_table_source *source, size_t column, size_t chunk,
@@ -324,15 +323,14 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
 
 dn_status dni_target_match(const dn_table_source *source, size_t column, const dni_classes *classes,
                            const dn_run *run, double *index, dn_error *err) {
-    const dn_table_column *own = &source->columns[column];
+    const dn_table_column *target = &source->columns[column];
     bool numeric = dni_classes_numeric(classes->view.type);
-    if (numeric ? own->type != classes->view.type : dni_classes_numeric(own->type)) {
-        dn_status status =
-            dn_error_set(err, DN_ERR_DATA, "column \"%.64s\" is %s, the model's target is %s",
-                         own->name, dn_column_type_name(own->type),
-                         dn_column_type_name(classes->view.type));
-        dn_error_set_field(err, own->name);
-        return status;
+    if (numeric ? target->type != classes->view.type : dni_classes_numeric(target->type)) {
+        return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                         "column \"%.64s\" is %s, the model's target is %s",
+                                         target->name, dn_column_type_name(target->type),
+                                         dn_column_type_name(classes->view.type)),
+                            target->name, -1, err);
     }
     dn_status status = DN_OK;
     for (size_t c = 0; c < source->n_chunks && status == DN_OK; c++) {

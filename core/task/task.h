@@ -25,9 +25,9 @@ typedef struct dni_task {
     /* Fills labels->stratum, n_strata and classes. Errors: those of dn_train. */
     dn_status (*read)(const dn_train_request *request, dni_labels *labels, dn_error *err);
 
-    /* Sets and returns the error for too many folds, DN_ERR_DATA. `least` is the index of the
-     * smallest stratum, which has n < n_folds rows. */
-    dn_status (*refuse_folds)(const dni_labels *labels, size_t least, size_t n, size_t n_folds,
+    /* Sets the error for too many folds and returns DN_ERR_DATA. `smallest` is the index of the
+     * stratum with the fewest rows; it has n < n_folds rows. */
+    dn_status (*refuse_folds)(const dni_labels *labels, size_t smallest, size_t n, size_t n_folds,
                               dn_error *err);
 } dni_task;
 

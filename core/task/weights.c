@@ -1,13 +1,13 @@
 /* Reads weights of rows and computes weights of classes. */
 #include "task/weights.h"
+#include "base/argument.h"
 #include "number/number_text.h"
 
 #include <math.h>
 
 static dn_status bad_column(const char *name, const char *what, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "weight column \"%.64s\" %s", name, what);
-    dn_error_set_field(err, name);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "weight column \"%.64s\" %s", name, what),
+                        name, -1, err);
 }
 
 static dn_status bad_row(const char *name, size_t row, double weight, dn_error *err) {
@@ -30,18 +30,16 @@ static dn_status bad_row(const char *name, size_t row, double weight, dn_error *
                               "a number that brings them nearer to 1",
                               name, row, dni_number_text(weight, number));
     }
-    dn_error_set_field(err, name);
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+    return dni_error_at(status, name, (int64_t)row, err);
 }
 
 dn_status dni_weights_read(const dn_table_source *source, size_t column, const dn_run *run,
                            double *index, double *weight, dn_error *err) {
-    const dn_table_column *own = &source->columns[column];
+    const dn_table_column *from = &source->columns[column];
     double sum = 0;
     bool any = false;
-    if (own->type != DN_NUMERIC) {
-        return bad_column(own->name, "must be numeric", err);
+    if (from->type != DN_NUMERIC) {
+        return bad_column(from->name, "must be numeric", err);
     }
     for (size_t c = 0; c < source->n_chunks; c++) {
         dn_column_view view;
@@ -59,7 +57,7 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
             }
             any = true;
             if (view.number[i] != 0 && !dni_weight_valid(view.number[i])) {
-                return bad_row(own->name, row, view.number[i], err);
+                return bad_row(from->name, row, view.number[i], err);
             }
             weight[row] = view.number[i];
             sum += weight[row];
@@ -69,7 +67,7 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
         }
     }
     if (any && sum == 0) {
-        return bad_column(own->name, "is 0 in all rows: no row counts", err);
+        return bad_column(from->name, "is 0 in all rows: no row counts", err);
     }
     return DN_OK;
 }

@@ -54,13 +54,13 @@ void dni_warn_of_constant_inputs(const dn_model *model, size_t min_rows, dn_repo
     }
     size_t first, n = dn_encoder_n_constant(encoder, &first);
     if (n > 0) {
-        char own[DN_FIELD_SIZE];
-        dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
+        char name[DN_FIELD_SIZE];
+        dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, name);
         dn_report_warn(report, DN_WARNING_CONSTANT_FEATURES,
                        "%zu of the features of the bases (the first: %s) have one value in all "
                        "training rows: they do not "
                        "distinguish %s",
-                       n, own, what);
+                       n, name, what);
     }
 }
 

@@ -42,10 +42,10 @@ struct shape {
 };
 
 static dn_status refuse_infinite(const char *name, size_t row, dn_error *err) {
-    dn_error_set(err, DN_ERR_DATA, "row %zu, column \"%.64s\": a value must be finite", row, name);
-    dn_error_set_field(err, name);
-    dn_error_set_row(err, (int64_t)row);
-    return DN_ERR_DATA;
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA,
+                                     "row %zu, column \"%.64s\": a value must be finite", row,
+                                     name),
+                        name, (int64_t)row, err);
 }
 
 static dn_status arrays_column(const dn_table_source *source, size_t chunk, size_t column,
@@ -80,7 +80,7 @@ static dn_status arrays_column(const dn_table_source *source, size_t chunk, size
     return DN_OK;
 }
 
-/* Finds a name for the target or the weight that no feature has: "y", "y_", "y__", ... */
+/* Finds a name for the target or the weight column that no feature has: "y", "y_", "y__", … */
 static dn_status free_name(const dni_string_set *names, char letter, char out[NAME_SIZE],
                            dn_error *err) {
     out[0] = letter;
@@ -100,10 +100,10 @@ static dn_status name_columns(struct arrays *a, dn_error *err) {
     dni_string_set names = {0};
     dn_status status = DN_OK;
     for (size_t j = 0; j < a->n_inputs; j++) {
-        char *own = a->names + j * NAME_SIZE;
-        const char *name = a->data->names == NULL ? own : a->data->names[j];
+        char *generated = a->names + j * NAME_SIZE;
+        const char *name = a->data->names == NULL ? generated : a->data->names[j];
         uint32_t index;
-        (void)snprintf(own, NAME_SIZE, "x%zu", j);
+        (void)snprintf(generated, NAME_SIZE, "x%zu", j);
         if (name == NULL || *name == '\0') {
             status = dn_error_set(err, DN_ERR_ARGUMENT, "the name of column %zu is empty", j);
             goto cleanup;
@@ -113,23 +113,23 @@ static dn_status name_columns(struct arrays *a, dn_error *err) {
             goto cleanup;
         }
         if (index != j) {
-            status =
-                dn_error_set(err, DN_ERR_ARGUMENT, "columns %lu and %zu are both named \"%.64s\"",
-                             (unsigned long)index, j, name);
-            dn_error_set_field(err, name);
+            status = dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                               "columns %lu and %zu are both named \"%.64s\"",
+                                               (unsigned long)index, j, name),
+                                  name, -1, err);
             goto cleanup;
         }
         a->columns[j] = (dn_table_column){.name = name, .type = DN_NUMERIC};
     }
     for (size_t j = a->n_inputs; j < a->source.n_cols; j++) {
-        char *own = a->names + j * NAME_SIZE;
-        status = free_name(&names, j == a->target ? 'y' : 'w', own, err);
+        char *name = a->names + j * NAME_SIZE;
+        status = free_name(&names, j == a->target ? 'y' : 'w', name, err);
         if (status != DN_OK) {
             goto cleanup;
         }
         const bool strings = j == a->target && a->data->labels != NULL;
         a->columns[j] =
-            (dn_table_column){.name = own, .type = strings ? DN_CATEGORICAL : DN_NUMERIC};
+            (dn_table_column){.name = name, .type = strings ? DN_CATEGORICAL : DN_NUMERIC};
     }
 cleanup:
     dni_string_set_done(&names);

@@ -28,7 +28,7 @@ struct fitting {
 /* Returns true if the report of a machine is added as a part of the combined report. If the
  * combined report is full, a machine that did not converge replaces the last part of a machine
  * that converged. */
-static bool part_wanted(const dn_report *own, dn_report *report) {
+static bool part_wanted(const dn_report *part, dn_report *report) {
     size_t last = report->n_parts;
     if (report->n_parts < DN_MAX_PARTS) {
         return true;
@@ -36,34 +36,34 @@ static bool part_wanted(const dn_report *own, dn_report *report) {
     while (last > 0 && !report->parts[last - 1].converged) {
         last--;
     }
-    if (own->converged || last == 0) {
+    if (part->converged || last == 0) {
         return false;
     }
     dni_report_drop_part(report, last - 1);
     return true;
 }
 
-static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_report *report,
+static dn_status add_part(dn_report *part, size_t negative, size_t positive, dn_report *report,
                           dn_error *err) {
-    if (!part_wanted(own, report)) {
+    if (!part_wanted(part, report)) {
         return DN_OK;
     }
-    dn_detail *details = malloc((own->n_details + 1) * sizeof *details);
+    dn_detail *details = malloc((part->n_details + 1) * sizeof *details);
     if (details == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
     }
-    memcpy(details, own->details, own->n_details * sizeof *details);
-    for (size_t i = 0; i < own->n_details; i++) { /* the lists are now owned by the part */
-        own->details[i].list = NULL;
+    memcpy(details, part->details, part->n_details * sizeof *details);
+    for (size_t i = 0; i < part->n_details; i++) { /* the lists are now owned by the part */
+        part->details[i].list = NULL;
     }
     report->parts[report->n_parts++] =
-        (dn_report_part){negative,        positive,       own->converged, own->stop_reason,
-                         own->iterations, own->objective, details,        own->n_details};
+        (dn_report_part){negative,         positive,        part->converged, part->stop_reason,
+                         part->iterations, part->objective, details,         part->n_details};
     return DN_OK;
 }
 
 /* Adds the warnings of machine i, each prefixed with the names of its classes. */
-static void add_warnings(const dni_prepared *p, dn_report *own, size_t i, size_t negative,
+static void add_warnings(const dni_prepared *p, dn_report *part, size_t i, size_t negative,
                          size_t positive, dn_report *report) {
     char prefix[160];
     if (negative == SIZE_MAX) {
@@ -72,34 +72,34 @@ static void add_warnings(const dni_prepared *p, dn_report *own, size_t i, size_t
         snprintf(prefix, sizeof prefix, "%.60s against %.60s", p->class_names[positive],
                  p->class_names[negative]);
     }
-    for (size_t k = 0; k < own->n_warnings; k++) {
-        own->warnings[k].machine = i;
-        dni_report_add_warning(report, &own->warnings[k], prefix);
+    for (size_t k = 0; k < part->n_warnings; k++) {
+        part->warnings[k].machine = i;
+        dni_report_add_warning(report, &part->warnings[k], prefix);
     }
 }
 
-static void add_totals(const dn_report *own, bool first, dn_report *report) {
-    report->converged = first ? own->converged : report->converged && own->converged;
-    if (report->stop_reason == DN_STOP_NONE || !own->converged) {
-        report->stop_reason = own->stop_reason;
+static void add_totals(const dn_report *part, bool first, dn_report *report) {
+    report->converged = first ? part->converged : report->converged && part->converged;
+    if (report->stop_reason == DN_STOP_NONE || !part->converged) {
+        report->stop_reason = part->stop_reason;
     }
-    report->iterations += own->iterations;
-    report->objective += own->objective;
+    report->iterations += part->iterations;
+    report->objective += part->objective;
     report->gradient_norm =
-        first ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
+        first ? part->gradient_norm : fmax(report->gradient_norm, part->gradient_norm);
 }
 
 /* Adds the report of machine i to the combined report. A callback of type dn_report_receiver. */
-static dn_status receive(void *ctx, size_t i, dn_report *own, dn_error *err) {
+static dn_status receive(void *ctx, size_t i, dn_report *part, dn_error *err) {
     struct fitting *f = ctx;
     size_t negative, positive;
     dn_decision_machine(f->decision, f->prepared->n_classes, i, &negative, &positive);
-    add_totals(own, f->n_reported == 0, f->report);
-    add_warnings(f->prepared, own, i, negative, positive, f->report);
+    add_totals(part, f->n_reported == 0, f->report);
+    add_warnings(f->prepared, part, i, negative, positive, f->report);
     f->n_reported++;
-    f->n_unconverged += !own->converged;
-    dn_status status = add_part(own, negative, positive, f->report, err);
-    dn_report_done(own);
+    f->n_unconverged += !part->converged;
+    dn_status status = add_part(part, negative, positive, f->report, err);
+    dn_report_done(part);
     return status;
 }
 
@@ -132,8 +132,8 @@ static void end_report(const struct fitting *f) {
 
 /* ---- fits ---- */
 /* Copies the parameters for a machine with two classes. A distribution over all classes becomes a
- * distribution over two: for a pair of classes the ratio of their probabilities is unchanged; with
- * one versus rest, the probabilities are that of the class and the sum of the others. */
+ * distribution over two. For a pair of classes, the ratio of their probabilities is unchanged. With
+ * one versus rest, the second probability is the sum over the other classes. */
 static dn_status two_class_params(const struct fitting *f, size_t negative, size_t positive,
                                   dn_params **out, dn_error *err) {
     const dn_algorithm *algorithm = f->params->algorithm;
@@ -145,11 +145,11 @@ static dn_status two_class_params(const struct fitting *f, size_t negative, size
             continue;
         }
         const double each = 1 / (double)f->prepared->n_classes,
-                     own = equal ? each : value->list[positive],
-                     other = negative == SIZE_MAX ? 1 - own
+                     p = equal ? each : value->list[positive],
+                     other = negative == SIZE_MAX ? 1 - p
                              : equal              ? each
                                                   : value->list[negative];
-        const double two[2] = {other / (own + other), own / (own + other)};
+        const double two[2] = {other / (p + other), p / (p + other)};
         status = dn_params_set_list(*out, algorithm->params[i].name, two, 2, err);
         if (status != DN_OK) {
             dn_params_free(*out);
@@ -184,7 +184,7 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     size_t negative, positive;
     dn_params *params = NULL;
     dn_rows *rows = NULL;
-    dn_report own = {0};
+    dn_report part = {0};
     dn_decision_machine(f->decision, p->n_classes, i, &negative, &positive);
     dn_status status = two_class_params(f, negative, positive, &params, err);
     if (status != DN_OK) {
@@ -202,11 +202,11 @@ static dn_status fit_one(struct fitting *f, size_t i, dn_error *err) {
     dni_share share;
     dni_share_init(&share, f->run, i, f->n);
     dni_share_machine(&share, f->report->iterations);
-    status = dni_learner_fit(&input, &share.run, &f->machines[i], &own, err);
+    status = dni_learner_fit(&input, &share.run, &f->machines[i], &part, err);
 cleanup:
     dn_rows_free(rows);
     dn_params_free(params);
-    return status == DN_OK ? receive(f, i, &own, err) : status;
+    return status == DN_OK ? receive(f, i, &part, err) : status;
 }
 
 static dn_status fit_each(struct fitting *f, dn_error *err) {

@@ -40,9 +40,9 @@ void dni_prepared_release_rows(dni_prepared *prepared) {
     prepared->rows = NULL;
 }
 
-/* Allocates as much memory as the learner or the evaluation will need: the rows are kept in memory
- * only if this memory remains available. (The remaining budget cannot be queried.) Returns false
- * if there is not enough memory. */
+/* Allocates as many bytes as the learner or the evaluation will need, because the remaining budget
+ * cannot be queried. Rows are kept in memory only if they fit in addition to these bytes. Returns
+ * false if there is not enough memory. */
 static bool reserve_memory(const dni_prepared *p, const dn_params *params, const dn_run *run,
                            size_t n_rows, size_t n_classes, void **out) {
     const dn_allocator *allocator = run->allocator;
@@ -109,10 +109,9 @@ dn_status dni_prepared_rows(dni_prepared *p, const dn_params *params, const dn_r
 
 /* ---- rows of a machine ---- */
 struct machine_rows {
-    dn_rows rows;        /* first member, so that a dn_rows * can be cast to struct machine_rows
-                          * * */
-    const dn_rows *base; /* the rows that provide the blocks of features */
-    dn_rows *owned;      /* equals `base` if this object owns it; NULL: `base` is borrowed */
+    dn_rows rows;        /* must be the first member: a dn_rows * is cast to machine_rows * */
+    const dn_rows *base; /* the rows from which the blocks are read */
+    dn_rows *owned;      /* a pair: `base`, owned by this object. One versus rest: NULL */
     dn_run run;          /* copy of the run; its allocator frees `memory` */
     double positive;     /* one versus rest: the class with target 1 */
 
@@ -142,35 +141,47 @@ static dn_status machine_rows_new(const dn_run *run, struct machine_rows **out, 
     return DN_OK;
 }
 
-/* ---- one class and the rest ---- */
-static dn_status rest_targets(const struct machine_rows *self, size_t slot, dn_status status,
-                              dn_block *out) {
+/* Replaces the targets of a block by 0 and 1 for one versus rest. */
+static void set_rest_targets(const struct machine_rows *self, size_t slot, dn_block *block) {
     double *target = self->target + slot * DN_BLOCK_ROWS;
-    if (status != DN_OK) {
-        return status;
+    for (size_t t = 0; t < block->x.n_rows; t++) {
+        target[t] = block->target[t] == self->positive;
     }
-    for (size_t t = 0; t < out->x.n_rows; t++) {
-        target[t] = out->target[t] == self->positive;
+    block->target = target;
+}
+
+static dn_status machine_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                               dn_error *err) {
+    const struct machine_rows *self = (const struct machine_rows *)rows;
+    dn_status status = dn_rows_block(self->base, i, slot, out, err);
+    if (status == DN_OK && self->owned == NULL) {
+        set_rest_targets(self, slot, out);
     }
-    out->target = target;
-    return DN_OK;
+    return status;
 }
 
-static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
-                            dn_error *err) {
+static dn_status machine_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
+                               dn_block *out, dn_error *err) {
     const struct machine_rows *self = (const struct machine_rows *)rows;
-    return rest_targets(self, slot, dn_rows_block(self->base, i, slot, out, err), out);
+    (void)n; /* the pieces of `rows` and of `base` have the same borders */
+    dn_status status = dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
+    if (status == DN_OK && self->owned == NULL) {
+        set_rest_targets(self, slot, out);
+    }
+    return status;
 }
 
-static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
-                            dn_block *out, dn_error *err) {
-    const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* both blocks have pieces with the same borders */
-    return rest_targets(self, slot,
-                        dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err),
-                        out);
+/* Makes the rows of the machine those of `base`. */
+static void pass_rows(struct machine_rows *self, const dn_rows *base, size_t n_slots) {
+    self->base = base;
+    self->rows = *base;
+    self->rows.n_slots = n_slots;
+    self->rows.block = machine_block;
+    self->rows.piece = base->piece_rows > 0 ? machine_piece : NULL;
+    self->rows.free = machine_rows_free;
 }
 
+/* ---- one class and the rest ---- */
 /* Layout of the targets of machine_rows for one versus rest. n_slots: a size_t *. */
 static void rest_layout(dni_layout *layout, const void *n_slots, void *target) {
     *(double **)target = dni_layout_matrix(layout, *(const size_t *)n_slots, DN_BLOCK_ROWS);
@@ -191,39 +202,13 @@ dn_status dni_prepared_rest(const dni_prepared *p, size_t positive, const dn_run
         machine_rows_free(&self->rows);
         return status;
     }
-    self->base = base;
     self->positive = (double)positive;
-    self->rows = *base;
-    self->rows.n_slots = n_slots;
-    self->rows.block = rest_block;
-    self->rows.piece = rest_piece;
-    self->rows.free = machine_rows_free;
+    pass_rows(self, base, n_slots);
     *out = &self->rows;
     return DN_OK;
 }
 
 /* ---- pairs ---- */
-static dn_status pair_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
-                            dn_error *err) {
-    const struct machine_rows *self = (const struct machine_rows *)rows;
-    return dn_rows_block(self->base, i, slot, out, err);
-}
-
-static dn_status pair_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
-                            dn_block *out, dn_error *err) {
-    const struct machine_rows *self = (const struct machine_rows *)rows;
-    (void)n; /* both blocks have pieces with the same borders */
-    return dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
-}
-
-static void pass_on(struct machine_rows *self) {
-    self->base = self->owned;
-    self->rows = *self->owned;
-    self->rows.block = pair_block;
-    self->rows.piece = self->owned->piece_rows > 0 ? pair_piece : NULL;
-    self->rows.free = machine_rows_free;
-}
-
 /* Targets and roles of the rows of a pair. */
 struct pair {
     double *target; /* [n] */
@@ -383,7 +368,7 @@ dn_status dni_prepared_pair(const dni_prepared *p, const dn_params *params, size
         machine_rows_free(&self->rows);
         return status;
     }
-    pass_on(self);
+    pass_rows(self, self->owned, self->owned->n_slots);
     *out = &self->rows;
     return DN_OK;
 }

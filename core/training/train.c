@@ -9,6 +9,7 @@
 #include "training/calibrate.h"
 #include "training/constant_inputs.h"
 #include "training/crossval.h"
+#include "training/folds.h"
 #include "training/outlier_report.h"
 
 #include <math.h>
@@ -19,8 +20,11 @@
  * training rows: the target is probably the wrong column. */
 enum { FEW_CLASSES = 10 };
 
+/* The phases of a training whose durations are reported. */
+enum phase { LOAD, ENCODE, FIT, EVALUATE, N_PHASES };
+
 struct training {
-    const dn_train_request *request; /* with the encoding that the algorithm requires */
+    const dn_train_request *request;
     const dn_run *run;
     dni_labels labels;
     dni_split split;
@@ -30,14 +34,13 @@ struct training {
     dni_evaluation train, validation;
     bool has_validation;
     dni_evaluation *folds; /* [request->folds] */
+    double seconds[N_PHASES];
     dn_train_result result;
 };
 
 /* ---- checks of the request, before the source is read ---- */
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
-    dn_error_set_field(err, field);
-    return status;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
 }
 
 static dn_status check_columns(const dn_train_request *r, dn_error *err) {
@@ -75,11 +78,10 @@ static dn_status check_class_weights(const dn_train_request *r, dn_error *err) {
             continue;
         }
         char number[DN_NUMBER_SIZE];
-        dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                        "a class weight must be a finite number >= 0 (got %s)",
-                                        dni_number_text(r->class_weights[k], number));
-        dn_error_set_field(err, "class_weight");
-        return status;
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "a class weight must be a finite number >= 0 (got %s)",
+                                         dni_number_text(r->class_weights[k], number)),
+                            "class_weight", -1, err);
     }
     return DN_OK;
 }
@@ -226,20 +228,15 @@ static dn_status validate_table(struct training *t, dn_error *err) {
         weight = NULL;
     }
     const dn_evaluate_options options = {.curves = r->curves, .weight = weight};
-    dn_error why;
-    dn_error_clear(&why);
-    dn_status status = has_truth ? dn_model_evaluate(t->fit.model, r->validation, &options, t->run,
-                                                     &t->validation.metrics, &why)
-                                 : dni_count_outliers_table(t->fit.model, r->validation, weight,
-                                                            t->run, &t->validation.outliers, &why);
+    dn_error error;
+    dn_error_clear(&error);
+    dn_status status = has_truth
+                           ? dn_model_evaluate(t->fit.model, r->validation, &options, t->run,
+                                               &t->validation.metrics, &error)
+                           : dni_count_outliers_table(t->fit.model, r->validation, weight, t->run,
+                                                      &t->validation.outliers, &error);
     if (status != DN_OK) {
-        const bool stopped = status == DN_ERR_STOPPED || status == DN_ERR_TIME;
-        dn_error_set(err, status, "%s%s", stopped ? "" : "validation: ", why.message);
-        dn_error_set_field(err, why.field);
-        if (why.row >= 0) {
-            dn_error_set_row(err, why.row);
-        }
-        return status;
+        return dni_error_prefixed(&error, status, "validation", err);
     }
     t->has_validation = true;
     t->split.n_validation =
@@ -298,13 +295,22 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     return DN_OK;
 }
 
-/* Runs a step and adds its duration to *seconds. */
-static dn_status timed(struct training *t, dn_status (*step)(struct training *, dn_error *),
-                       double *seconds, dn_error *err) {
-    const double start = dn_run_elapsed(t->run);
-    dn_status status = step(t, err);
-    *seconds += dn_run_elapsed(t->run) - start;
-    return status;
+/* Runs the steps in order and adds their durations to t->seconds. */
+static dn_status run_steps(struct training *t, dn_error *err) {
+    static const struct {
+        dn_status (*run)(struct training *, dn_error *);
+        enum phase phase;
+    } steps[] = {
+        {load, LOAD}, {calibrate, FIT}, {encode, ENCODE}, {fit, FIT}, {evaluate, EVALUATE}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const double start = dn_run_elapsed(t->run);
+        dn_status status = steps[i].run(t, err);
+        t->seconds[steps[i].phase] += dn_run_elapsed(t->run) - start;
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
 }
 
 /* Moves the metrics of the folds to the result. */
@@ -326,6 +332,10 @@ static dn_status take_fold_metrics(struct training *t, dn_error *err) {
 }
 
 static void take_result(struct training *t, dn_train_result *out) {
+    t->result.seconds_load = t->seconds[LOAD];
+    t->result.seconds_encode = t->seconds[ENCODE];
+    t->result.seconds_fit = t->seconds[FIT];
+    t->result.seconds_evaluate = t->seconds[EVALUATE];
     t->result.n_train = t->split.n_train;
     t->result.n_validation = t->split.n_validation;
     t->result.n_skipped = t->split.n_skipped;
@@ -349,46 +359,28 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     if (status != DN_OK) {
         return status;
     }
-    dn_train_request own = *request;
+    dn_train_request encoded = *request; /* with the encoding that the algorithm requires */
     const dn_run fallback = dn_run_default();
-    struct training t = {.request = &own, .run = run == NULL ? &fallback : run};
+    struct training t = {.request = &encoded, .run = run == NULL ? &fallback : run};
     status = check_request(request, err);
     if (status != DN_OK) {
         return status;
     }
     status = dn_params_encoding(request->params, request->source->columns, request->source->n_rows,
-                                &own.features, err);
+                                &encoded.features, err);
     if (status != DN_OK) {
         return status;
     }
-    status = timed(&t, load, &t.result.seconds_load, err);
-    if (status != DN_OK) {
-        goto cleanup;
+    status = run_steps(&t, err);
+    if (status == DN_OK) {
+        status = take_fold_metrics(&t, err);
     }
-    status = timed(&t, calibrate, &t.result.seconds_fit, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    status = timed(&t, encode, &t.result.seconds_encode, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    status = timed(&t, fit, &t.result.seconds_fit, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    status = timed(&t, evaluate, &t.result.seconds_evaluate, err);
-    if (status != DN_OK) {
-        goto cleanup;
-    }
-    status = take_fold_metrics(&t, err);
     if (status == DN_OK) {
         take_result(&t, out);
     }
-cleanup:
     dni_evaluation_done(&t.train);
     dni_evaluation_done(&t.validation);
-    dni_crossval_free(t.folds, own.folds);
+    dni_crossval_free(t.folds, encoded.folds);
     dni_fit_done(&t.fit);
     dni_labels_done(&t.labels);
     return status;
