@@ -66,23 +66,23 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
         http_fail(call, PROBLEM_INTERNAL, "out of memory while the answer was written");
         return;
     }
-    if (!hold(call, size)) {
-        free(memory);
-        http_fail(call, PROBLEM_UNAVAILABLE,
-                  "the bodies and answers in flight leave no room for an answer of %zu bytes in "
-                  "what --body-memory allows; try again",
-                  size);
-        return;
-    }
+    struct reply *reply = &call->reply;
     if (!reply_fill(call, REPLY_MEMORY, status, content_type)) {
         free(memory);
         return;
     }
-    memory = shrink(memory, size);
-    call->reply.memory = memory;
-    call->reply.bytes = memory;
-    call->reply.size = size;
+    reply->bytes = reply->memory = shrink(memory, size);
+    reply->size = size;
     reply_encode(call);
+    if (!hold(call, reply->size)) { /* a 304 has no bytes: it needs no room */
+        reply_done(reply);
+        reply->kind = REPLY_NONE;
+        reply->n_headers = 0;
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "the bodies and answers in flight leave no room for an answer of %zu bytes in "
+                  "what --body-memory allows; try again",
+                  reply->size);
+    }
 }
 
 void http_reply_static(struct http_call *call, int status, const char *content_type,

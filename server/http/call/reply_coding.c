@@ -75,9 +75,6 @@ static void replace(struct http_call *call, char *memory, size_t size) {
     reply->memory = memory;
     reply->bytes = memory;
     reply->size = size;
-    if (call->reply.share > 0) {
-        memory_hold_anyway(&call->server->memory, &call->reply.share, size);
-    }
 }
 
 void reply_encode(struct http_call *call) {

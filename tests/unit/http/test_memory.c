@@ -182,6 +182,10 @@ static void answers_not_taken(void **state) {
     assert_true(raw_send(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect_503();
     expect_ok("GET /big?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    /* a client that has the document already needs no room for it */
+    assert_true(raw_send(in.fd, "GET /big?n=20000000 HTTP/1.1\r\nHost: x\r\nIf-None-Match: "
+                                "*\r\n\r\n"));
+    read_status(in.fd, 304);
     read_status(slow[0], 200);
     close(slow[0]);
     close(slow[1]);

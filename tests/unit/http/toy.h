@@ -103,6 +103,7 @@ static inline void toy_big(struct http_call *call) {
     for (size_t i = 0; i < n; i++) {
         buf_putc(&out, toy_byte(i));
     }
+    http_etag(call, "\"big\"");
     http_reply(call, 200, "text/plain", &out);
 }
 static inline bool toy_check(struct http_call *call, bool last) {
