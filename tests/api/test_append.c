@@ -131,6 +131,13 @@ static void test_options_hold(void **state) {
     assert_json(r, "/columns/1/missing", "1");
     r = status_check(post_rows("options", "a,z\n-,4\n"), 201); /* and the upload's again */
     assert_json(r, "/columns/0/missing", "4");
+    status_check(call_upload("/v1/datasets/commented?comment=*", "*x\na,z\n1,x\n"), 201);
+    r = status_check(post_rows("commented", "a,z\n*,y\n2,z\n"), 201);
+    assert_int_equal(whole_at(r, "/rows"), 2); /* the first is a comment */
+    r = status_check(post_rows_with("/v1/datasets/commented/rows?comment=-", "a,z\n*,y\n-\n", NULL),
+                     201);
+    assert_int_equal(whole_at(r, "/rows"), 3);
+    assert_json(r, "/columns/0/type", "'categorical'");
     problem_check(post_rows_with("/v1/datasets/options/rows?types=a:text", "a,z\n1,2\n", NULL), 400,
                   "bad-request");
     problem_check(post_rows_with("/v1/datasets/options/rows?header=perhaps", "a,z\n1,2\n", NULL),

@@ -27,6 +27,22 @@ static void check_has(const struct response *r, const char *part) {
     }
 }
 
+/* Tables that differ in an entry's value only, or in its place, are different versions. */
+static void test_content(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"1 1:0.5\n", "1 1:0.25\n",  "1 1:-0.5\n",
+                                         "1 1:1.5\n", "1 1:1\n",     "1 2:1\n",
+                                         "1 1:300\n", "1 1:300.5\n", "1 1:1e300\n"};
+    enum { N = sizeof bodies / sizeof bodies[0] };
+    for (int i = 0; i < N; i++) {
+        const struct response *r = put("/v1/datasets/content", bodies[i]);
+        assert_null(header_of(r, "Discern-Unchanged"));
+        assert_int_equal(whole_at(r, "/version"), i + 1);
+        r = status_check(put("/v1/datasets/content", bodies[i]), 200);
+        assert_string_equal(header_of(r, "Discern-Unchanged"), "true");
+    }
+}
+
 static void test_description(void **state) {
     (void)state;
     const struct response *r =
@@ -308,9 +324,9 @@ static void test_a9a(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_description),    TEST(test_rows_of_features),
-                                       TEST(test_there_and_back), TEST(test_zero_based_and_wide),
-                                       TEST(test_faults),         TEST(test_dense_as_svmlight),
-                                       TEST(test_appending),      TEST(test_a9a)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_content),           TEST(test_description),         TEST(test_rows_of_features),
+        TEST(test_there_and_back),    TEST(test_zero_based_and_wide), TEST(test_faults),
+        TEST(test_dense_as_svmlight), TEST(test_appending),           TEST(test_a9a)};
     return RUN(tests);
 }

@@ -167,6 +167,60 @@ static void test_habits_of_curl(void **state) {
     problem_check(r, 412, "precondition-failed");
 }
 
+/* Each chunk fills the queue of the store, so the body pauses with one chunk waiting and must go on
+ * when none is. */
+static void test_chunks_that_fill_the_queue(void **state) {
+    (void)state;
+    enum { CELL = 256 * 1024, ROWS = 140 };
+    char *body = keep(malloc((size_t)ROWS * (CELL + 1) + 8), free), *at = body;
+    assert_non_null(body);
+    uint32_t x = 1;
+    at += sprintf(at, "t\n");
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < CELL; k++) {
+            x = x * 1664525 + 1013904223;
+            *at++ = (char)('a' + (x >> 24) % 26);
+        }
+        *at++ = '\n';
+    }
+    *at = '\0';
+    const struct response *r = call(&(struct request){.method = "PUT",
+                                                      .path = "/v1/datasets/heavy",
+                                                      .body = body,
+                                                      .size = (size_t)(at - body),
+                                                      .upload = true});
+    assert_int_equal(whole_at(status_check(r, 201), "/rows"), ROWS);
+}
+
+/* A delimiter that is told, by the option or the media type, goes before the one that would be
+ * found out. */
+static void test_told_delimiter(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *query, *body, *delimiter;
+        size_t columns;
+    } tables[] = {
+        {"text/csv", "", "a,b;c,d\n1,2;3,4\n5,6;7,8\n", ",", 3},
+        {"text/csv", "?delimiter=;", "a,b;c,d\n1,2;3,4\n5,6;7,8\n", ";", 2},
+        {NULL, "?delimiter=;", "a,b;c,d\n1,2;3,4\n5,6;7,8\n", ";", 2},
+        {NULL, "?delimiter=pipe", "a,b|c,d\n1,2|3,4\n5,6|7,8\n", "|", 2},
+        {"text/tab-separated-values", "", "a,b\tc,d\n1,2\t3,4\n5,6\t7,8\n", "\t", 2},
+        {"text/tab-separated-values", "", "a,b,c\n1,2,3\n4,5,6\n", "\t", 1},
+        {"text/tab-separated-values", "?delimiter=;", "a,b;c,d\n1,2;3,4\n", ";", 2},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        const char *type = tables[i].type != NULL ? text("Content-Type: %s", tables[i].type) : NULL;
+        const struct response *r =
+            call(&(struct request){.method = "PUT",
+                                   .path = text("/v1/datasets/told-%zu%s", i, tables[i].query),
+                                   .headers = HEADERS(type),
+                                   .body = tables[i].body});
+        status_check(r, 201);
+        assert_string_equal(string_at(r, "/notes/delimiter"), tables[i].delimiter);
+        assert_int_equal(count_at(r, "/columns"), tables[i].columns);
+    }
+}
+
 /* The same table in every format has the same content, whatever the bytes. */
 static void test_formats_of_one_table(void **state) {
     (void)state;
@@ -371,6 +425,8 @@ int main(void) {
         TEST(test_statistics_of_real_tables),
         TEST(test_statistics_far_from_zero),
         TEST(test_habits_of_curl),
+        TEST(test_chunks_that_fill_the_queue),
+        TEST(test_told_delimiter),
         TEST(test_formats_of_one_table),
         TEST(test_header_or_not),
         TEST(test_types_fall_and_spellings_survive),

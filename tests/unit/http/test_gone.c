@@ -48,6 +48,24 @@ static void operations_beside_full_pool(void **state) {
     }
 }
 
+/* Calls of a lasting route leave one thread of the pool to the others. */
+static void short_calls_beside_lasting_ones(void **state) {
+    (void)state;
+    int fds[6];
+    toy_start(&toy, &(struct http_settings){.pool_threads = 3});
+    for (int i = 0; i < 6; i++) {
+        fds[i] = ask(CALL("/stuck-long"));
+    }
+    toy_expect(&toy.busy, 2);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(raw_status(toy.server, CALL("/slow")), 200);
+    }
+    assert_int_equal(atomic_load(&toy.busy), 2);
+    for (int i = 0; i < 6; i++) {
+        close(fds[i]);
+    }
+}
+
 static void clients_that_leave(const char *listen) {
     toy_start(&toy, &(struct http_settings){.listen = listen, .pool_threads = 2});
     for (int i = 0; i < 4; i++) {
@@ -121,6 +139,7 @@ static void stop_with_calls_under_way(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(operations_beside_full_pool, stop),
+        cmocka_unit_test_teardown(short_calls_beside_lasting_ones, stop),
         cmocka_unit_test_teardown(left, stop),
         cmocka_unit_test_teardown(counted_as_left, stop),
         cmocka_unit_test_teardown(stop_with_calls_under_way, stop),
