@@ -1,5 +1,6 @@
 /* gzip and deflate by zlib. */
 #include "http/protocol/coding.h"
+#include "http/protocol/fields.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,75 +16,38 @@
 
 /* ---- headers ---- */
 
-/* A name without the spaces around it. */
-static bool is_name(const char *text, size_t n, const char *name) {
-    while (n > 0 && (*text == ' ' || *text == '\t')) {
-        text++;
-        n--;
-    }
-    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) {
-        n--;
-    }
-    return n == strlen(name) && strncasecmp(text, name, n) == 0;
-}
-
 bool coding_of_content(const char *value, enum coding *out) {
-    const size_t n = value == NULL ? 0 : strlen(value);
-    if (n == 0 || is_name(value, n, "") || is_name(value, n, "identity")) {
+    const char *list = value == NULL ? "" : value;
+    struct part name;
+    if (!list_next(&list, &name) || part_is(name, "identity")) {
         *out = CODING_IDENTITY;
-    } else if (is_name(value, n, "gzip") || is_name(value, n, "x-gzip")) {
+    } else if (part_is(name, "gzip") || part_is(name, "x-gzip")) {
         *out = CODING_GZIP;
-    } else if (is_name(value, n, "deflate")) {
+    } else if (part_is(name, "deflate")) {
         *out = CODING_DEFLATE;
     } else {
         return false;
     }
-    return true;
-}
-
-/* The weight behind ";q=" in thousandths; 1000 where there is none. */
-static int weight_of(const char *text, size_t n) {
-    const char *q = memchr(text, ';', n);
-    if (q == NULL) {
-        return 1000;
-    }
-    const char *end = text + n;
-    for (q++; q < end && (*q == ' ' || *q == '\t'); q++)
-        ;
-    if (end - q < 3 || (*q != 'q' && *q != 'Q') || q[1] != '=' || (q[2] != '0' && q[2] != '1')) {
-        return 1000;
-    }
-    int weight = (q[2] - '0') * 1000, place = 100;
-    for (const char *at = q + 4; at < end && q[3] == '.' && *at >= '0' && *at <= '9';
-         at++, place /= 10) {
-        weight += (*at - '0') * place;
-    }
-    return weight > 1000 ? 1000 : weight;
+    return !list_next(&list, &name);
 }
 
 enum coding coding_accepted(const char *value) {
     static const char *const names[] = {"identity", "gzip", "deflate"};
-    int weight[] = {-1, -1, -1}, others = -1;
-    for (const char *at = value == NULL ? "" : value; *at != '\0';) {
-        const size_t n = strcspn(at, ","), name = strcspn(at, ",;");
-        const int q = weight_of(at, n);
+    int weight[] = {-1, -1, -1}, others = -1, x_gzip = -1;
+    const char *list = value == NULL ? "" : value;
+    struct part element;
+    while (list_next(&list, &element)) {
+        const struct part name = element_value(element);
+        const int q = element_weight(element);
         for (int i = 0; i < 3; i++) {
-            if (is_name(at, name, names[i])) {
-                weight[i] = q;
-            }
+            weight[i] = part_is(name, names[i]) ? q : weight[i];
         }
-        if (is_name(at, name, "x-gzip") && weight[CODING_GZIP] < 0) {
-            weight[CODING_GZIP] = q;
-        }
-        if (is_name(at, name, "*")) {
-            others = q;
-        }
-        at += at[n] == ',' ? n + 1 : n;
+        x_gzip = part_is(name, "x-gzip") ? q : x_gzip;
+        others = part_is(name, "*") ? q : others;
     }
+    weight[CODING_GZIP] = weight[CODING_GZIP] < 0 ? x_gzip : weight[CODING_GZIP];
     for (int i = 0; i < 3; i++) {
-        if (weight[i] < 0) {
-            weight[i] = others;
-        }
+        weight[i] = weight[i] < 0 ? others : weight[i];
     }
     if (weight[CODING_IDENTITY] > weight[CODING_GZIP] &&
         weight[CODING_IDENTITY] > weight[CODING_DEFLATE]) {

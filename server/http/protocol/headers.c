@@ -2,6 +2,7 @@
  * fields, names that are not tokens, control characters, dropped and moved bytes. */
 #include "http/protocol/headers.h"
 #include "http/library_quirks.h"
+#include "http/protocol/fields.h"
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
@@ -32,24 +33,10 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("Access-Control-Request-Method", preflight),
 };
 
-/* RFC 9110 5.6.2: letters, digits and !#$%&'*+-.^_`|~ */
-static bool is_token(const char *text, size_t n) {
-    static const char others[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < n; i++) {
-        char c = text[i];
-        bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-        if (!plain && (c == '\0' || strchr(others, c) == NULL)) {
-            return false;
-        }
-    }
-    return n > 0;
-}
-
 /* What is wrong with a field; NULL: nothing. */
 static const char *field_fault(const char *name, size_t name_size, const char *value,
                                size_t value_size) {
-    if (!is_token(name, name_size)) {
+    if (!part_consists_of((struct part){name, name_size}, "!#$%&'*+-.^_`|~")) { /* 5.6.2 */
         return "a field name that is not a token";
     }
     for (size_t i = 0; i < value_size; i++) {
@@ -177,38 +164,18 @@ bool headers_check_limits(const struct headers *h, struct problem *problem) {
     return true;
 }
 
-/* The value of Content-Type's charset in value[size]; false: none. What is quoted loses its quotes.
- */
-static bool find_charset(const char *type, char *value, size_t size) {
-    for (const char *at = type != NULL ? strchr(type, ';') : NULL; at != NULL;
-         at = strchr(at, ';')) {
-        at++;
-        at += strspn(at, " \t");
-        if (strncasecmp(at, "charset=", 8) != 0) {
-            continue;
-        }
-        at += 8;
-        const bool quoted = *at == '"';
-        at += quoted;
-        size_t n = strcspn(at, quoted ? "\"" : "; \t");
-        n = n < size ? n : size - 1;
-        memcpy(value, at, n);
-        value[n] = '\0';
-        return true;
-    }
-    return false;
-}
-
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem) {
     static const char *const same[] = {"utf-8", "utf8", "us-ascii"};
-    char charset[64];
-    bool good = !find_charset(h->content_type, charset, sizeof charset);
+    const char *type = h->content_type != NULL ? h->content_type : "";
+    struct part charset;
+    bool good = !element_parameter((struct part){type, strlen(type)}, "charset", &charset);
     for (size_t i = 0; i < sizeof same / sizeof same[0] && !good; i++) {
-        good = strcasecmp(charset, same[i]) == 0;
+        good = part_is(charset, same[i]);
     }
     if (!good) {
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                           "charset \"%s\" is not understood; only utf-8 is", charset);
+                           "charset \"%.*s\" is not understood; only utf-8 is",
+                           (int)(charset.n < 60 ? charset.n : 60), charset.text);
     }
     if (h->n_content_encoding > 1) {
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,

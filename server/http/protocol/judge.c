@@ -2,24 +2,12 @@
  * what it is, then who sent it, then where it goes. */
 #include "http/protocol/judge.h"
 #include "base/ids.h"
+#include "http/protocol/fields.h"
 #include "http/protocol/forwarded.h"
 #include "http/protocol/origin.h"
 #include "http/server.h"
 #include <string.h>
 #include <strings.h>
-
-static bool id_is_sane(const char *id) {
-    static const char others[] = "._:+/=@-";
-    size_t n = strlen(id);
-    for (size_t i = 0; i < n; i++) {
-        char c = id[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain && strchr(others, c) == NULL) {
-            return false;
-        }
-    }
-    return n > 0 && n < CALL_ID_SIZE;
-}
 
 /* An id must be unique, not secret: no system call for each. The mixing (splitmix64) is a
  * bijection, so the I/O thread never makes the same twice. */
@@ -41,32 +29,28 @@ static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
 
 void judge_id(struct http_call *call) {
     const char *id = call->request.headers.request_id;
-    if (id != NULL && id_is_sane(id)) {
-        memcpy(call->request.id, id, strlen(id) + 1);
+    const size_t n = id != NULL ? strlen(id) : 0;
+    if (n < CALL_ID_SIZE && part_consists_of((struct part){id, n}, "._:+/=@-")) {
+        memcpy(call->request.id, id, n + 1);
     } else {
         make_id(call->io, call->request.id);
     }
 }
 
-/* "text/CSV; charset=utf-8" → "text/csv"; what curl says when told nothing → "". */
+/* "text/CSV; charset=utf-8" becomes "text/csv"; the types that curl sends without being told, "". */
 static void take_content_type(struct http_call *call) {
     const char *type = call->request.headers.content_type;
     if (type == NULL) {
         return;
     }
-    type += strspn(type, " \t");
-    size_t n = strcspn(type, "; \t");
-    char *lower = n > 0 ? arena_strndup(&call->arena, type, n) : NULL;
-    if (lower == NULL) {
+    struct part value = element_value((struct part){type, strlen(type)});
+    char *lower = value.n > 0 ? arena_alloc(&call->arena, value.n + 1) : NULL;
+    if (lower == NULL || part_is(value, "application/x-www-form-urlencoded") ||
+        part_is(value, "application/octet-stream")) {
         return;
     }
-    for (char *p = lower; *p != '\0'; p++) {
-        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
-    }
-    if (strcmp(lower, "application/x-www-form-urlencoded") != 0 &&
-        strcmp(lower, "application/octet-stream") != 0) {
-        call->request.content_type = lower;
-    }
+    part_lower(value, lower);
+    call->request.content_type = lower;
 }
 
 static bool check_size(const struct http_call *call, const char *method, struct problem *problem) {

@@ -1,6 +1,7 @@
 /* Browsers. A page of another site can make a browser send requests here: under its own name
  * (Origin tells), or under ours after it has made its name point to this address (Host tells). */
 #include "http/protocol/origin.h"
+#include "http/protocol/fields.h"
 #include "http/protocol/forwarded.h"
 #include "http/server.h"
 #include <stdio.h>
@@ -28,9 +29,7 @@ bool origin_normalise(const char *host, size_t n, const char *default_port, char
             port_size = n - name - 1;
         }
     }
-    for (size_t i = 0; i < name; i++) {
-        out[i] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] - 'A' + 'a') : host[i];
-    }
+    part_lower((struct part){host, name}, out);
     for (size_t i = 0; i < port_size; i++) {
         if (port[i] < '0' || port[i] > '9') {
             return false;
@@ -42,17 +41,9 @@ bool origin_normalise(const char *host, size_t n, const char *default_port, char
 
 /* ---- the options ---- */
 
-/* A name or an address, with or without a port: no blank, no path, no user. */
+/* A host name or an address, with or without a port. */
 static bool is_host(const char *text, size_t n) {
-    static const char others[] = ".-_:[]";
-    for (size_t i = 0; i < n; i++) {
-        char c = text[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain && (c == '\0' || strchr(others, c) == NULL)) {
-            return false;
-        }
-    }
-    return n > 0;
+    return part_consists_of((struct part){text, n}, ".-_:[]");
 }
 
 /* "https://app.example", "http://[::1]:3000/"; extensions have schemes of their own. */
