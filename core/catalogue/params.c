@@ -161,21 +161,24 @@ static void replace(dn_params *params, size_t i, dn_param_value value) {
     params->values[i] = value;
 }
 
-/* *out ← the index of a parameter. DN_ERR_ARGUMENT: an argument is NULL, or there is no such
- * parameter. */
-static dn_status find(const dn_params *params, const char *name, size_t *out, dn_error *err) {
+/* Returns the index of a parameter. SIZE_MAX: an argument is NULL, or there is no such parameter;
+ * the error is set. */
+static size_t find(const dn_params *params, const char *name, dn_error *err) {
     if (params == NULL || name == NULL) {
-        return dni_argument_null(params == NULL ? "params" : "name", err);
+        (void)dni_argument_null(params == NULL ? "params" : "name", err);
+        return SIZE_MAX;
     }
-    *out = index_of(params->algorithm, name);
-    return *out == SIZE_MAX ? refuse_name(params, name, err) : DN_OK;
+    const size_t i = index_of(params->algorithm, name);
+    if (i == SIZE_MAX) {
+        (void)refuse_name(params, name, err);
+    }
+    return i;
 }
 
 dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
-    size_t i;
-    dn_status status = find(params, name, &i, err);
-    if (status != DN_OK) {
-        return status;
+    const size_t i = find(params, name, err);
+    if (i == SIZE_MAX) {
+        return DN_ERR_ARGUMENT;
     }
     const dn_param *param = &params->algorithm->params[i];
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
@@ -199,10 +202,9 @@ static dn_status refuse_length(const dn_param *param, size_t n, dn_error *err) {
 
 dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n,
                              dn_error *err) {
-    size_t i;
-    dn_status status = find(params, name, &i, err);
-    if (status != DN_OK) {
-        return status;
+    const size_t i = find(params, name, err);
+    if (i == SIZE_MAX) {
+        return DN_ERR_ARGUMENT;
     }
     if (values == NULL && n > 0) {
         return dni_argument_null("values", err);
@@ -235,10 +237,9 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
 }
 
 dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err) {
-    size_t i;
-    dn_status status = find(params, name, &i, err);
-    if (status != DN_OK) {
-        return status;
+    const size_t i = find(params, name, err);
+    if (i == SIZE_MAX) {
+        return DN_ERR_ARGUMENT;
     }
     if (word == NULL) {
         return dni_argument_null("word", err);
@@ -267,10 +268,9 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
 }
 
 dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err) {
-    size_t i;
-    dn_status status = find(params, name, &i, err);
-    if (status != DN_OK) {
-        return status;
+    const size_t i = find(params, name, err);
+    if (i == SIZE_MAX) {
+        return DN_ERR_ARGUMENT;
     }
     if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN) {
         return refuse_value(&params->algorithm->params[i], value ? "true" : "false", err);

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
-/* Number of pairs in a first run; number of pairs merged between two polls of the stop function. */
-enum { RUN = 32, POLL = 1 << 20 };
+enum {
+    RUN = 32,      /* number of pairs that insertion sort sorts */
+    POLL = 1 << 20 /* number of pairs merged between two checks for cancellation */
+};
 
 static void insertion(dni_pairs p, size_t begin, size_t end) {
     for (size_t i = begin + 1; i < end; i++) {
@@ -34,7 +36,7 @@ static void merge(dni_pairs from, size_t begin, size_t middle, size_t end, dni_p
 dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs scratch, const dn_run *run,
                               dn_error *err) {
     dni_pairs from = pairs, to = scratch;
-    size_t since = 0;
+    size_t n_merged = 0; /* since the last check for cancellation */
     for (size_t begin = 0; begin < n; begin += RUN) {
         insertion(from, begin, n - begin < RUN ? n : begin + RUN);
     }
@@ -43,11 +45,11 @@ dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs scratch, cons
             size_t middle = n - begin < width ? n : begin + width,
                    end = n - begin < 2 * width ? n : begin + 2 * width;
             merge(from, begin, middle, end, to);
-            since += end - begin;
-            if (since < POLL) {
+            n_merged += end - begin;
+            if (n_merged < POLL) {
                 continue;
             }
-            since = 0;
+            n_merged = 0;
             dn_status status = dn_run_stop(run, err);
             if (status != DN_OK) {
                 return status;

@@ -6,8 +6,8 @@
 
 #include <assert.h>
 
-/* No more rows are added to a tile of sparse rows that has more entries than this. The last row of
- * a tile may have one entry per feature. */
+/* A row is added to a tile of sparse rows only if the tile has at most this many entries. The row
+ * may have one entry for each feature. */
 enum { TILE_ENTRIES = 16384 };
 
 /* Workspace for a tile of encoded rows. */
@@ -70,8 +70,7 @@ size_t dni_encoded_scores(const dn_model *m, dn_raw_rows rows, size_t first, dou
     }
     dn_status status =
         dni_machines_score(m->machines, m->n_machines, x, NULL, scores, t.machine_work, NULL);
-    assert(status == DN_OK); /* without a run there is no stop function, so that encoding cannot
-                              * fail */
+    assert(status == DN_OK); /* dni_machines_score cannot fail without a run */
     (void)status;
     return x.n_rows;
 }

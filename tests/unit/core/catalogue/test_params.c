@@ -41,8 +41,9 @@ static void catalogue_is_complete(void **state) {
                     OK(dn_params_set_word(p, param->name, param->choices[c], NULL));
                 }
             } else if (param->type != DN_PARAM_BOOLEAN) {
-                OK(dn_params_set_number(p, param->name, param->default_number,
-                                        NULL)); /* the number behind the word is valid too */
+                OK(dn_params_set_number(
+                    p, param->name, param->default_number,
+                    NULL)); /* the default number of "auto" parameters is valid */
                 assert_true(param->default_choice == NULL ||
                             strcmp(param->default_choice, param->word) == 0);
             }

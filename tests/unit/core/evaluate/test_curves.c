@@ -157,7 +157,7 @@ static void thinned_curves(void **state) {
             assert_true(fabs(trapezoids(roc) - roc->area) < (K == 2 ? 0.003 : 0.02));
             assert_true(fabs(steps(pr) - pr->area) < (K == 2 ? 0.01 : 0.05));
             double right = 0, wrong = 0, all = 0,
-                   weight = 0; /* the meaning of a point: rows with score >= threshold are chosen */
+                   weight = 0; /* recomputes a point: rows with score >= threshold are positive */
             for (size_t i = 0; i < N; i++) {
                 double score = K == 2 ? s[2 * i + 1] - s[2 * i] : s[i * K + k];
                 bool taken = score >= roc->points[at].threshold;

@@ -1,5 +1,5 @@
-/* Metrics of kernel machines: encoded rows on several threads and raw rows on one give the same
- * values; stops and memory; outliers are the positive class. */
+/* Tests of the metrics of kernel machines. Encoded rows on several threads and raw rows on one
+ * thread give the same values. Cancellation and memory. Outliers are the positive class. */
 #include "kernels/points.h"
 #include "unit/core/encoder/kernel_texts.h"
 #include "unit/core/model/kernel_models.h"
@@ -82,8 +82,8 @@ static void stops_and_lacks_memory(void **state) {
     km_rows_done(&r);
 }
 
-/* With a long text as support vector, scoring one row takes long: the stop is polled between any
- * two raw rows. */
+/* If the support vectors are long texts, scoring one row takes long. Cancellation is then polled
+ * for between any two raw rows. */
 static void a_stop_between_long_texts(void **state) {
     (void)state;
     enum { LONG = DN_MAX_CHARACTERS };
@@ -131,8 +131,8 @@ static void a_stop_between_long_texts(void **state) {
     free(longest);
 }
 
-/* Outliers have the least scores: ranks and margins are those of −f, labels those of the
- * threshold. */
+/* Outliers have the smallest scores f: ranks and margins are computed from −f, labels from f and
+ * the threshold. */
 static void outliers_are_positive(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_DENSE);

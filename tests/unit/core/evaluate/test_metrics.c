@@ -6,7 +6,9 @@
 struct rows {
     size_t n, K;
     size_t *truth, *predicted;
-    double *p, *s, *v; /* [n × K] probabilities, class scores; [n] weights */
+    double *p; /* [n × K] probabilities */
+    double *s; /* [n × K] class scores */
+    double *v; /* [n] weights */
 };
 
 static double uniform(uint64_t *state) {
@@ -87,7 +89,7 @@ static dn_metrics *measure(const struct rows *r, unsigned with) {
     return m;
 }
 
-/* ---- against another program ---- */
+/* ---- golden values of another program ---- */
 static void two_classes_golden(void **state) {
     (void)state;
     json_t *golden = golden_load();
@@ -156,7 +158,7 @@ static double plain_precision(const struct rows *r, const double *score, size_t 
         if (r->truth[i] != k) {
             continue;
         }
-        double right = 0, chosen = 0; /* ΔR·P over a group of equal scores: Σ v/all·P */
+        double right = 0, chosen = 0; /* weights of the rows with at least this score */
         for (size_t j = 0; j < r->n; j++) {
             bool taken = score[j * r->K + k] >= score[i * r->K + k];
             chosen += taken ? r->v[j] : 0;
@@ -328,8 +330,8 @@ static void weights_and_gaps(void **state) {
     assert_true(isnan(m->per_class[4].precision) && isnan(m->per_class[4].recall) &&
                 isnan(m->per_class[4].f1));
     assert_near(m->balanced_accuracy, (2.0 / 3 + 1.0 / 4 + 0) / 3, 1e-15);
-    /* reference values of another program that counts undefined ratios as 0: class 3 gains nothing
-     * by never being predicted, class 4 does not occur */
+    /* an undefined ratio counts as 0: the precision of class 3, which is never predicted. Class 4,
+     * which does not occur, is not part of the means */
     assert_near(m->macro.precision, (2 / 2.5 + 1.0 / 2 + 0 + 0) / 4, 1e-15);
     assert_near(m->macro.recall, (2.0 / 3 + 1.0 / 4 + 0 + 0) / 4, 1e-15);
     assert_near(m->macro.f1, (8.0 / 11 + 1.0 / 3 + 0 + 0) / 4, 1e-15);
@@ -339,16 +341,16 @@ static void weights_and_gaps(void **state) {
     dn_metrics_free(m);
 }
 
-/* A class that is absent, or the only one, has no area; the mean is over the other classes. With
- * one class nothing is defined. */
-static void absent_and_alone(void **state) {
+/* The area of a class without rows, or with all rows, is undefined (NaN), and the mean is over the
+ * other classes. With one class no area is defined. */
+static void undefined_areas(void **state) {
     (void)state;
     size_t truth[] = {0, 1, 0, 1}, predicted[] = {0, 1, 1, 1};
     double p[] = {0.6, 0.3, 0.1, 0.2, 0.5, 0.3, 0.3, 0.6, 0.1, 0.2, 0.7, 0.1};
     struct rows r = {4, 3, truth, predicted, p, NULL, NULL};
     dn_metrics *m = measure(&r, P | CURVES);
     assert_near(m->roc_auc, (1 + 0.75) / 2,
-                1e-15); /* class 0: 0.6, 0.3 over 0.2, 0.2; class 1: 0.5, 0.7 against 0.3, 0.6 */
+                1e-15); /* class 0: 4 of 4 pairs of rows are in order; class 1: 3 of 4 */
     assert_true(isnan(m->curves->roc[2].area) && m->curves->roc[2].n_points == 0 &&
                 m->curves->precision_recall[2].n_points == 0);
     dn_metrics_free(m);
@@ -468,7 +470,7 @@ int main(void) {
         cmocka_unit_test(random_rows_plainly),
         cmocka_unit_test(weights_are_copies),
         cmocka_unit_test(weights_and_gaps),
-        cmocka_unit_test(absent_and_alone),
+        cmocka_unit_test(undefined_areas),
         cmocka_unit_test(clipped_and_empty),
         cmocka_unit_test(scores_beyond_numbers),
         cmocka_unit_test(ranking_needs_memory),

@@ -11,8 +11,9 @@
 
 enum { KM_ROWS = 150, KM_SUPPORT = 61 };
 
-/* How the rows are encoded. */
-enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS }; /* scaled: sparse rows without any 0 */
+/* How the rows are encoded. KM_SCALED: sparse rows, standardised, so that every feature has an
+ * entry. */
+enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS };
 
 /* A table, an encoder of it, and its first rows, raw and encoded. */
 struct km_rows {
@@ -62,7 +63,7 @@ static inline void km_rows_done(struct km_rows *r) {
     free(r->t);
 }
 
-/* Support vectors: every second encoded row from the first on, KM_SUPPORT of them. */
+/* Creates KM_SUPPORT support vectors: the encoded rows 0, 2, 4, … */
 static inline dni_support *km_support(const struct km_rows *r, const dn_kernel *kernel) {
     dni_support *support = NULL;
     size_t n_entries = 0;
@@ -98,8 +99,8 @@ static inline dn_machine *km_machine(dni_support *support, size_t m) {
     return machine;
 }
 
-/* Makes a model of n machines over one support: of two classes (n = 1) or of three classes one
- * against one (n = 3). The algorithm has both. */
+/* Makes a model of n machines that share the support vectors: two classes (n = 1), or three classes
+ * with one versus one (n = 3). */
 static inline dn_status km_try_model(const struct km_rows *r, dn_machine **machines, size_t n,
                                      dn_decision decision, dn_model **out, dn_error *err) {
     static const double numbers[] = {-1, 0, 2.5};

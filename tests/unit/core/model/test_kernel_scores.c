@@ -1,5 +1,6 @@
-/* Kernel machines: scores against the plain formula, the same bits for a row alone and in a batch,
- * distances, outliers, properties that a kernel model does not have. */
+/* Tests of kernel machines. Scores equal a reference implementation, and have the same bits for a
+ * row alone and in a batch. Distances, outliers, and properties that a kernel model does not
+ * have. */
 #include "unit/core/machine/plain_scores.h"
 #include "unit/core/model/kernel_models.h"
 
@@ -116,7 +117,7 @@ static void a_row_depends_on_itself_alone(void **state) {
 }
 
 /* ---- properties of a row ---- */
-static void distances_and_what_there_is_not(void **state) {
+static void distances_and_missing_properties(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
@@ -172,17 +173,17 @@ static void outliers(void **state) {
     size_t label[KM_ROWS], n_out = 0;
     bool candidate[2 * KM_ROWS];
     dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_OUTLIER, 0);
-    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), least = 0;
+    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), min_score = 0;
     assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}),
                      r.n);
     dn_model_unref(model);
     for (size_t i = 0; i < r.n;
-         i++) { /* the second least score is the threshold: one row is below it */
-        least = fmin(least, g[i]);
+         i++) { /* the threshold is the second smallest score: one row is below it */
+        min_score = fmin(min_score, g[i]);
     }
     double second = 0;
     for (size_t i = 0; i < r.n; i++) {
-        second = g[i] > least ? fmin(second, g[i]) : second;
+        second = g[i] > min_score ? fmin(second, g[i]) : second;
     }
     assert_true(second < 0);
     model = km_model(&r, &kernel, 1, DN_DECISION_OUTLIER, -second);
@@ -210,7 +211,7 @@ static void outliers(void **state) {
 
 /* A row whose score is not finite is reported, and the results of the rows before it are kept. Far
  * from all support vectors the value of a kernel of distances is 0. */
-static void rows_beyond_the_numbers(void **state) {
+static void scores_that_overflow(void **state) {
     (void)state;
     const dn_kernel kernels[] = {
         {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 4},
@@ -243,7 +244,7 @@ static void rows_beyond_the_numbers(void **state) {
     }
 }
 
-/* No support vector at all: the score is w0. */
+/* Without support vectors the score is w0. */
 static void without_support_vectors(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
@@ -274,9 +275,9 @@ int main(void) {
         cmocka_unit_test(raw_rows_as_entries),
         cmocka_unit_test(scores_are_sums_over_support_vectors),
         cmocka_unit_test(a_row_depends_on_itself_alone),
-        cmocka_unit_test(distances_and_what_there_is_not),
+        cmocka_unit_test(distances_and_missing_properties),
         cmocka_unit_test(outliers),
-        cmocka_unit_test(rows_beyond_the_numbers),
+        cmocka_unit_test(scores_that_overflow),
         cmocka_unit_test(without_support_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
 #include "base/crc32.h"
 #include "model/model_bytes.h"
 
-/* A model of a number, a flag and a category for three classes: every section of the format. */
+/* Makes a model with a numeric, a boolean and a categorical input and three classes, so that its
+ * bytes have every section of the format. */
 static dn_model *make_model(bool strings) {
     enum { N = 12 };
     static const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8, 2, 4, 6, 9},
@@ -206,7 +207,7 @@ static void newer_versions(void **state) {
     char named[32];
     snprintf(named, sizeof named, "version %d", DNI_MODEL_VERSION + 1);
     assert_non_null(strstr(err.message, named));
-    b[8] = 1; /* made before the first release */
+    b[8] = 1; /* format version 1, which is not supported */
     dn_error_clear(&err);
     assert_int_equal(dn_model_read(b, size, &back, &err), DN_ERR_VERSION);
     b[8] = 2;

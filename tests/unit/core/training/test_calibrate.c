@@ -1,12 +1,12 @@
-/* Calibrated probabilities of whole trainings: fitted to held-out rows, reported, stored in bytes,
- * within the memory budget. */
+/* Tests of training with a calibration: it is fitted to held-out rows, reported, written and read
+ * with the model, and keeps the memory budget. */
 #include "model/calibration.h"
 #include "task/split.h"
 #include "training/calibrate.h"
 #include "training/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 
-static dn_params *asked(const char *algorithm, const char *method, const char *multiclass) {
+static dn_params *params_with(const char *algorithm, const char *method, const char *multiclass) {
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find(algorithm), &p, NULL));
     OK(dn_params_set_word(p, "calibrate", method, NULL));
@@ -33,7 +33,7 @@ static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_reque
     return result;
 }
 
-/* Probabilities [n × K] of a model, with scores. */
+/* Returns the probabilities [n × K] of the rows of t. scores [n × n_scores] ← their scores. */
 static double *probabilities(const dn_model *model, const struct csv *t, double *scores) {
     double *p = xcalloc(t->n * t->K, sizeof *p),
            *work = xcalloc(dn_model_workspace(model), sizeof *work);
@@ -51,7 +51,7 @@ static void rows_are_held_out(void **state) {
     enum { FOLDS = 5 };
     struct csv *t = csv_clouds(200, 3, 2);
     dn_run run = dn_run_default();
-    dn_params *p = asked("least_squares", "platt", NULL);
+    dn_params *p = params_with("least_squares", "platt", NULL);
     dn_train_result whole = trained(t, p, (dn_train_request){0}, &run);
     const dn_calibration *c = dn_model_calibration(whole.model);
     uint16_t fold[200];
@@ -109,7 +109,7 @@ static void rows_are_held_out(void **state) {
 
 /* Random classes and so many columns that a machine separates its training rows. A calibration on
  * training rows would give probabilities near 0 and 1; on held-out rows they are near 1/2. */
-static void nothing_is_learned_of_noise(void **state) {
+static void noise_gives_probabilities_near_half(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 130, 2);
     uint64_t s = 3;
@@ -118,7 +118,7 @@ static void nothing_is_learned_of_noise(void **state) {
         t->target[i] = uniform(&s) < 0.5;
     }
     for (size_t method = 0; method < 2; method++) {
-        dn_params *p = asked("perceptron", method == 0 ? "platt" : "isotonic", NULL);
+        dn_params *p = params_with("perceptron", method == 0 ? "platt" : "isotonic", NULL);
         dn_train_result r = trained(t, p, (dn_train_request){0}, &run);
         assert_true(r.train->accuracy == 1);
         double *q = probabilities(r.model, t, NULL), sure = 0;
@@ -149,7 +149,7 @@ static void many_classes(void **state) {
     struct csv *t = csv_clouds(400, 4, 4);
     dn_run run = dn_run_default();
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        dn_train_result r = trained(t, asked(of[k].algorithm, of[k].method, of[k].multiclass),
+        dn_train_result r = trained(t, params_with(of[k].algorithm, of[k].method, of[k].multiclass),
                                     (dn_train_request){0}, &run);
         const dn_calibration *c = dn_model_calibration(r.model);
         assert_int_equal(c->n_scores, of[k].n_scores);
@@ -205,7 +205,8 @@ static bool warns(const dn_report *report, const char *words) {
     return false;
 }
 
-/* Training with valid parameters returns an error with the field `calibrate`. */
+/* Checks that training fails with `code`, the field `calibrate` and a message that contains
+ * `words`. */
 static void assert_refused(struct csv *t, dn_params *p, dn_status code, const char *words) {
     struct table *table = table_of(t);
     dn_train_request request = table_request(t, table, p);
@@ -219,12 +220,12 @@ static void assert_refused(struct csv *t, dn_params *p, dn_status code, const ch
     table_free(table);
 }
 
-static void what_is_told(void **state) {
+static void details_and_warnings(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 3);
     dn_run run = dn_run_default();
-    dn_train_result r =
-        trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.holdout = 0.3}, &run);
+    dn_train_result r = trained(t, params_with("least_squares", "platt", NULL),
+                                (dn_train_request){.holdout = 0.3}, &run);
     assert_true(*detail_of(&r.report, "calibration_folds") == 5);
     assert_true(*detail_of(&r.report, "calibration_log_loss") <
                 *detail_of(&r.report, "calibration_log_loss_before"));
@@ -232,13 +233,14 @@ static void what_is_told(void **state) {
                         detail_of(&r.report, "calibration_slopes") + 2, sizeof(double));
     assert_true(r.validation->log_loss < log(3));
     dn_train_result_done(&r);
-    /* cross-validation and calibration hold out different rows */
-    r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.folds = 3}, &run);
+    /* cross-validation: the metrics of each fold are those of a calibrated model */
+    r = trained(t, params_with("least_squares", "platt", NULL), (dn_train_request){.folds = 3},
+                &run);
     for (size_t f = 0; f < 3; f++) {
         assert_true(r.folds[f]->log_loss < log(3) && r.folds[f]->log_loss > 0);
     }
     dn_train_result_done(&r);
-    /* 3 rows in the class: 3 folds; 1 row: an error */
+    /* a class of 3 rows: 3 folds and a warning; a class of 1 row: an error */
     for (size_t left = 3; left != 2; left = left == 3 ? 1 : 2) {
         size_t n = 0, rare = 0;
         struct csv part = *t;
@@ -253,27 +255,28 @@ static void what_is_told(void **state) {
         }
         part.n = n;
         if (left == 3) {
-            r = trained(&part, asked("least_squares", "platt", NULL), (dn_train_request){0}, &run);
+            r = trained(&part, params_with("least_squares", "platt", NULL), (dn_train_request){0},
+                        &run);
             assert_int_equal(dn_model_calibration(r.model)->folds, 3);
             assert_true(warns(&r.report, "the calibration has 3 folds, not 5"));
             dn_train_result_done(&r);
         } else {
-            assert_refused(&part, asked("least_squares", "platt", NULL), DN_ERR_DATA,
+            assert_refused(&part, params_with("least_squares", "platt", NULL), DN_ERR_DATA,
                            "has 1 training row: a calibration needs at least 2");
         }
         free(part.x);
         free(part.target);
     }
     /* a calibration is refused for K − 1 discriminants */
-    dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
+    dn_params *p = params_with("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
     assert_refused(t, p, DN_ERR_ARGUMENT, "the 3 classes have no probabilities");
     csv_free(t);
 }
 
-static void shown_only_when_asked(void **state) {
+static void folds_apply_only_to_calibrations(void **state) {
     (void)state;
-    dn_params *p = asked("least_squares", "none", NULL);
+    dn_params *p = params_with("least_squares", "none", NULL);
     const dn_algorithm *a = p->algorithm;
     for (size_t way = 0; way < 2; way++) {
         for (size_t i = 0; i < a->n_params; i++) {
@@ -285,14 +288,14 @@ static void shown_only_when_asked(void **state) {
     dn_params_free(p);
 }
 
-/* A training that ends by a refused allocation or a stop leaks nothing. The number of threads does
- * not change the result. */
+/* A training that fails at an allocation or is cancelled leaks no memory. The number of threads
+ * does not change the result. */
 static void memory_and_stops(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 2, 3);
     struct table *table = table_of(t);
     for (size_t method = 0; method < 2; method++) {
-        dn_params *p = asked("least_squares", method == 0 ? "platt" : "isotonic", NULL);
+        dn_params *p = params_with("least_squares", method == 0 ? "platt" : "isotonic", NULL);
         const dn_train_request request = table_request(t, table, p);
         dn_train_result r;
         dn_status status = DN_ERR_MEMORY;
@@ -393,9 +396,12 @@ static void damaged_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_held_out),     cmocka_unit_test(nothing_is_learned_of_noise),
-        cmocka_unit_test(many_classes),          cmocka_unit_test(what_is_told),
-        cmocka_unit_test(shown_only_when_asked), cmocka_unit_test(memory_and_stops),
+        cmocka_unit_test(rows_are_held_out),
+        cmocka_unit_test(noise_gives_probabilities_near_half),
+        cmocka_unit_test(many_classes),
+        cmocka_unit_test(details_and_warnings),
+        cmocka_unit_test(folds_apply_only_to_calibrations),
+        cmocka_unit_test(memory_and_stops),
         cmocka_unit_test(damaged_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

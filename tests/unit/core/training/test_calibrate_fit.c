@@ -4,8 +4,8 @@
 #include "training/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 
-/* Scores g with P(1 | g) = σ(2g − 1), multiplied by `size`, rounded to steps if `steps` > 0;
- * weights 0.5 … 2 or 1. */
+/* Draws n values g from −3 … 3 with P(class 1 | g) = σ(2g − 1). The scores are size · g + shift.
+ * steps > 0: g is rounded down to a multiple of 1/steps. Weights: 0.5 … 2 if `weighted`, else 1. */
 static struct sample sample_of(size_t n, double size, double shift, double steps, bool weighted) {
     struct sample s = {.n = n};
     uint64_t state = 99;
@@ -60,15 +60,16 @@ static void platt_is_optimal(void **state) {
         double gradient[2];
         OK(calibrated(&s, DN_CALIBRATION_PLATT, weight, &run, &c, NULL));
         platt_gradient(&s, weight, c.slope, c.intercept, gradient);
-        /* tolerance: the test's rounding error of a g + b, which grows with |a g| and |b| */
-        const double lost = 1e-9 + 1e-16 * fabs(c.slope) * (fabs(of[k].size) + fabs(of[k].shift));
-        assert_true(fabs(gradient[1]) <= lost);
+        /* tolerance: the rounding error of a g + b in this test, which grows with |a g| and |b| */
+        const double tolerance =
+            1e-9 + 1e-16 * fabs(c.slope) * (fabs(of[k].size) + fabs(of[k].shift));
+        assert_true(fabs(gradient[1]) <= tolerance);
         if (of[k].size < 0) { /* the slope is bounded by 0, and the loss increases with the slope */
             assert_true(c.slope == 0 && gradient[0] > 0.1);
             continue;
         }
-        assert_true(fabs(gradient[0]) <= lost * (fabs(of[k].size) + fabs(of[k].shift)));
-        assert_true(c.slope * of[k].size > 1 && c.slope * of[k].size < 4); /* 2 it is */
+        assert_true(fabs(gradient[0]) <= tolerance * (fabs(of[k].size) + fabs(of[k].shift)));
+        assert_true(c.slope * of[k].size > 1 && c.slope * of[k].size < 4); /* expected: 2 */
     }
 }
 
@@ -133,7 +134,7 @@ static void weights_are_repetitions(void **state) {
     free(b.score);
 }
 
-/* The weighted mean of the targets of rows with scores from `low` to `high`. */
+/* Returns the weighted mean of the targets of the rows with scores from `low` to `high`. */
 static double mean_between(const struct sample *s, const double *weight, double low, double high) {
     double total = 0, positive = 0;
     for (size_t i = 0; i < s->n; i++) {

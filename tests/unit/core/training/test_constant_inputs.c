@@ -86,19 +86,19 @@ static void every_algorithm(void **state) {
     csv_free(t);
 }
 
-/* A Gaussian basis function that is so narrow that it is 0 in all rows. */
+/* A Gaussian basis function whose centre is so far from the rows that it is 0 in all of them. */
 static void derived_features(void **state) {
     (void)state;
     struct csv *t = csv_clouds(N, 2, 3);
     struct table *table = table_of(t);
     dn_params *p = params_for("logistic");
-    const double centres[] = {10, 20, 1e6, 1e6}; /* two centres: amid the rows, far away */
-    const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN,
-                                 .points = centres,
-                                 .n_points = 2,
-                                 .width = 3};
+    const double centres[] = {10, 20, 1e6, 1e6}; /* two centres; the second is far from all rows */
+    const dn_basis_spec gaussians = {.kind = DN_BASIS_GAUSSIAN,
+                                     .points = centres,
+                                     .n_points = 2,
+                                     .width = 3};
     dn_train_request request = table_request(t, table, p);
-    request.features.bases = &bells;
+    request.features.bases = &gaussians;
     request.features.n_bases = 1;
     dn_run run = dn_run_default();
     dn_train_result result;

@@ -27,8 +27,8 @@ static dn_train_result train(const struct csv *t, const dn_encoder_spec *options
     return result;
 }
 
-/* Number of rows of t that the model classifies correctly. */
-static size_t right(const struct csv *t, const dn_model *model) {
+/* Returns the number of rows of t that the model classifies correctly. */
+static size_t n_correct(const struct csv *t, const dn_model *model) {
     double *work = xcalloc(dn_model_workspace(model), sizeof *work);
     size_t n = 0, label;
     for (size_t i = 0; i < t->n; i++) {
@@ -69,8 +69,8 @@ static void exclusive_or(void **unused) {
     dn_train_result plain = train(t, &(dn_encoder_spec){0}, 1e-4, &run);
     dn_train_result mapped =
         train(t, &(dn_encoder_spec){.bases = &basis, .n_bases = 1}, 1e-4, &run);
-    assert_true(right(t, plain.model) <= 3);
-    assert_int_equal(right(t, mapped.model), 4);
+    assert_true(n_correct(t, plain.model) <= 3);
+    assert_int_equal(n_correct(t, mapped.model), 4);
     dn_linear linear;
     assert_true(dn_model_linear(mapped.model, &linear));
     assert_int_equal(linear.n_features, 2);
@@ -103,16 +103,16 @@ static void ring(void **unused) {
     dn_train_result mapped =
         train(t, &(dn_encoder_spec){.standardize = true, .bases = &basis, .n_bases = 1}, 1e-5,
               &run);
-    assert_true(right(t, plain.model) < 150);
-    assert_int_equal(right(t, mapped.model), 200);
+    assert_true(n_correct(t, plain.model) < 150);
+    assert_int_equal(n_correct(t, mapped.model), 200);
     dn_train_result_done(&plain);
     dn_train_result_done(&mapped);
     csv_free(t);
 }
 
 /* ---- scores of raw rows and of encoded rows ---- */
-/* Scores of raw rows are W x + w0 of the standardised x, W the weights of the standardised
- * features. */
+/* Checks that the scores of n raw rows are W x + w0, where x are the standardised features of the
+ * row and W their weights. */
 static void check_scores(const dn_model *model, const double *raw, size_t n) {
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t d = dn_encoder_n_features(encoder), p = dn_encoder_n_inputs(encoder),
@@ -172,8 +172,8 @@ static void predicts_from_raw_rows(void **unused) {
                                                               .n_bases = n_bases},
                                            1e-3, &run);
             check_scores(result.model, t->x, t->n);
-            assert_true(right(t, result.model) > 135);
-            assert_int_equal(right(t, result.model),
+            assert_true(n_correct(t, result.model) > 135);
+            assert_int_equal(n_correct(t, result.model),
                              (size_t)(result.train->accuracy * (double)t->n +
                                       0.5)); /* evaluated on encoded rows */
             void *bytes;
@@ -199,8 +199,8 @@ static void predicts_from_raw_rows(void **unused) {
     csv_free(t);
 }
 
-/* Categories: all levels or without the first; missing and unseen levels. Without a penalty,
- * dropping the first level does not change predictions. */
+/* Categorical inputs with and without a feature for the first level; missing and unseen levels.
+ * Without a penalty, dropping the first level does not change predictions. */
 static void predicts_from_categories(void **unused) {
     (void)unused;
     enum { N = 300 };

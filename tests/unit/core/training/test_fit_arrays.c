@@ -4,7 +4,7 @@
 
 enum { N = 60, D = 3 };
 
-/* Three separable classes. */
+/* Rows of three linearly separable classes. */
 struct data {
     double x[N * D], y[N];
     const char *labels[N];
@@ -403,7 +403,7 @@ static void models_pass_through_streams_of_any_step(void **state) {
 }
 
 /* A size field of 2^60 bytes causes no allocation before the bytes arrive. */
-static void a_false_size_takes_no_memory(void **state) {
+static void wrong_size_allocates_nothing(void **state) {
     (void)state;
     static struct stream s = {.most = SIZE_MAX, .fail_at = SIZE_MAX, .size = 1000};
     dn_model *model = NULL;
@@ -424,7 +424,7 @@ int main(void) {
         cmocka_unit_test(words_set_parameters),
         cmocka_unit_test(wrong_words_are_named),
         cmocka_unit_test(models_pass_through_streams_of_any_step),
-        cmocka_unit_test(a_false_size_takes_no_memory),
+        cmocka_unit_test(wrong_size_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void rows_that_break_the_options_of_metrics_are_reported(void **state) {
         ARGUMENT(dn_metrics_finish(metrics, NULL));
         dn_metrics_free(metrics);
     }
-    dn_metrics *metrics; /* exactly as many rows as announced */
+    dn_metrics *metrics; /* as many rows as n_rows: no error */
     OK(dn_metrics_new(&(dn_metrics_options){.n_classes = 2, .n_rows = 2}, &metrics, NULL));
     dn_metrics_add(metrics, &(dn_metrics_rows){.n = 2, .truth = zero, .predicted = zero});
     OK(dn_metrics_finish(metrics, NULL));

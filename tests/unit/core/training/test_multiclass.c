@@ -41,9 +41,10 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* The first `most` rows of the classes `negative` (SIZE_MAX: any other class) and `positive`,
- * labelled "0" and "1". positive SIZE_MAX: all rows, unchanged. */
-static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive, size_t most) {
+/* Returns the first max_rows rows of the class `negative` (SIZE_MAX: of all other classes), with
+ * the label "0", and of the class `positive`, with the label "1". positive == SIZE_MAX: the rows of
+ * all classes, with their labels. */
+static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive, size_t max_rows) {
     struct csv *out = xcalloc(1, sizeof *out);
     out->d = t->d;
     out->names = xcalloc(t->d + 1, sizeof *out->names);
@@ -52,7 +53,7 @@ static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive
     for (size_t j = 0; j <= t->d; j++) {
         out->names[j] = csv_copy(t->names[j]);
     }
-    for (size_t i = 0; i < t->n && out->n < most; i++) {
+    for (size_t i = 0; i < t->n && out->n < max_rows; i++) {
         size_t k = (size_t)t->target[i];
         if (positive != SIZE_MAX && negative != SIZE_MAX && k != negative && k != positive) {
             continue;
@@ -172,7 +173,7 @@ static void each_machine_is_its_own(void **state) {
             dn_params *p = params_for("logistic", &ways[w]);
             dn_train_request request = table_request(t, table, p);
             request.features.standardize =
-                !of_pairs(&ways[w]); /* a pair alone has other column means */
+                !of_pairs(&ways[w]); /* the rows of a pair have other column means */
             dn_train_result whole = train(&request, NULL);
             assert_report(&ways[w], t->K, &whole);
             for (size_t i = 0; i < whole.report.n_parts; i++) {
@@ -249,8 +250,8 @@ static void two_classes(void **state) {
 }
 
 /* ---- decisions ---- */
-/* The rules of ALGORITHMS.md, computed directly. g: the score of "i against j"; j = SIZE_MAX: the
- * rest. */
+/* Returns the score of class i against class j (one versus rest: of class i), from the scores g of
+ * all machines. The order of the machines is that of decision.h. */
 static double score_of(const struct way *way, size_t K, const double *g, size_t i, size_t j) {
     if (!of_pairs(way)) {
         return g[i];
@@ -391,7 +392,7 @@ static void rules(void **state) {
         table_free(table);
         csv_free(t);
     }
-    for (size_t w = 0; w < N_WAYS; w++) { /* only strict rules have ambiguous rows */
+    for (size_t w = 0; w < N_WAYS; w++) { /* without a strict rule no row is ambiguous */
         bool strict = ways[w].decision != DN_DECISION_ONE_VS_REST &&
                       ways[w].decision != DN_DECISION_ONE_VS_ONE;
         assert_true(strict || ambiguous_rows[w] == 0);
@@ -484,21 +485,21 @@ static void threads_and_streams(void **state) {
 }
 
 /* ---- progress ---- */
-struct heard {
+struct progress_log {
     size_t calls, last;
     double fraction;
 };
 
-static void hear(const dn_run *run, const dn_progress *progress) {
-    struct heard *heard = run->ctx;
-    assert_true(progress->iteration > heard->last); /* counted over all machines */
-    assert_true(progress->fraction >= heard->fraction && progress->fraction <= 1);
+static void check_progress(const dn_run *run, const dn_progress *progress) {
+    struct progress_log *log = run->ctx;
+    assert_true(progress->iteration > log->last); /* counted over all machines */
+    assert_true(progress->fraction >= log->fraction && progress->fraction <= 1);
     assert_int_equal(progress->max_iterations, 0);
     assert_true(progress->w == NULL &&
                 progress->w0 == NULL); /* no snapshots: they could not be assigned to one machine */
-    heard->last = progress->iteration;
-    heard->fraction = progress->fraction;
-    heard->calls++;
+    log->last = progress->iteration;
+    log->fraction = progress->fraction;
+    log->calls++;
 }
 
 static void progress(void **state) {
@@ -512,15 +513,15 @@ static void progress(void **state) {
             dn_params *p = params_for(algorithms[k], &ways[w]);
             OK(dn_params_set_number(p, "max_iterations", 6, NULL));
             dn_train_request request = table_request(t, table, p);
-            struct heard heard = {0};
+            struct progress_log log = {0};
             dn_run run = dn_run_default();
-            run.progress = hear;
-            run.ctx = &heard;
+            run.progress = check_progress;
+            run.ctx = &log;
             run.snapshots = wanted;
             run.n_snapshots = 6;
             dn_train_result r = train(&request, &run);
-            assert_int_equal(heard.last, r.report.iterations);
-            assert_int_equal(heard.calls, r.report.iterations);
+            assert_int_equal(log.last, r.report.iterations);
+            assert_int_equal(log.calls, r.report.iterations);
             dn_train_result_done(&r);
             dn_params_free(p);
         }

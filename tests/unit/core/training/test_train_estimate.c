@@ -2,12 +2,12 @@
  * two thirds of them is not. */
 #include "unit/core/encoder/vector_table.h"
 
-/* Memory of a run: bytes that are still free, and the lowest value. */
+/* A memory budget: the bytes that are left, and the minimum of `left` so far. */
 struct budget {
-    size_t left, least;
+    size_t left, min_left;
 };
 
-enum { HEAD = 64 }; /* bytes before each allocation: its size */
+enum { HEADER_SIZE = 64 }; /* bytes before each allocation, which store its size */
 
 static bool budget_charge(void *ctx, size_t size) {
     struct budget *b = ctx;
@@ -15,7 +15,7 @@ static bool budget_charge(void *ctx, size_t size) {
         return false;
     }
     b->left -= size;
-    b->least = b->left < b->least ? b->left : b->least;
+    b->min_left = b->left < b->min_left ? b->left : b->min_left;
     return true;
 }
 
@@ -25,12 +25,12 @@ static void budget_discharge(void *ctx, size_t size) {
 }
 
 static void *budget_allocate(void *ctx, size_t size) {
-    char *p = budget_charge(ctx, size) ? malloc(size + HEAD) : NULL;
+    char *p = budget_charge(ctx, size) ? malloc(size + HEADER_SIZE) : NULL;
     if (p == NULL) {
         return NULL;
     }
     memcpy(p, &size, sizeof size);
-    return p + HEAD;
+    return p + HEADER_SIZE;
 }
 
 static void budget_release(void *ctx, void *memory) {
@@ -38,9 +38,9 @@ static void budget_release(void *ctx, void *memory) {
     if (memory == NULL) {
         return;
     }
-    memcpy(&size, (char *)memory - HEAD, sizeof size);
+    memcpy(&size, (char *)memory - HEADER_SIZE, sizeof size);
     budget_discharge(ctx, size);
-    free((char *)memory - HEAD);
+    free((char *)memory - HEADER_SIZE);
 }
 
 static dn_status train_within(const dn_train_request *request, size_t bytes, size_t n_slots) {
@@ -65,7 +65,8 @@ static dn_status train_within(const dn_train_request *request, size_t bytes, siz
     return status;
 }
 
-/* The estimate is enough, and the estimate divided by `factor` is not. */
+/* Checks that a budget of the estimated bytes is enough, and that this budget divided by `factor`
+ * is not. */
 static void check(const dn_train_request *request, size_t n_features, size_t n_classes,
                   size_t n_slots, double factor) {
     const double bytes =
@@ -74,28 +75,30 @@ static void check(const dn_train_request *request, size_t n_features, size_t n_c
     assert_int_equal(train_within(request, (size_t)(bytes / factor), n_slots), DN_ERR_BUDGET);
 }
 
-/* For pairs of classes the estimate assumes that each pair has all rows of the table. */
-#define MOST 1.5
-#define MOST_PAIRS 2.5
+/* Factors of `check`. For pairs of classes the estimate is greater than necessary, because it
+ * assumes that each pair has all rows of the table. */
+#define MAX_RATIO 1.5
+#define MAX_RATIO_PAIRS 2.5
 
 static const struct {
     const char *id, *params;
     double factor;
 } methods[] = {
-    {"logistic", "solver=lbfgs max_iterations=3", MOST},
-    {"logistic", "solver=newton max_iterations=2", MOST},
-    {"logistic", "multiclass=one_vs_one max_iterations=2", MOST_PAIRS},
-    {"least_squares", "", MOST},
-    {"fisher", "", MOST},
-    {"perceptron", "max_iterations=2", MOST},
-    {"perceptron", "max_iterations=2 calibrate=isotonic multiclass=one_vs_one", MOST_PAIRS},
-    {"gaussian", "", MOST},
-    {"naive_bayes", "", MOST},
-    {"svm", "calibrate=platt max_iterations=2 calibration_folds=2 multiclass=one_vs_rest", MOST},
-    {"svm", "kernel=rbf max_iterations=5", MOST},
-    {"svm", "kernel=rbf calibrate=isotonic calibration_folds=2", MOST},
-    {"mlp", "max_iterations=2", MOST},
-    {"knn", "", MOST},
+    {"logistic", "solver=lbfgs max_iterations=3", MAX_RATIO},
+    {"logistic", "solver=newton max_iterations=2", MAX_RATIO},
+    {"logistic", "multiclass=one_vs_one max_iterations=2", MAX_RATIO_PAIRS},
+    {"least_squares", "", MAX_RATIO},
+    {"fisher", "", MAX_RATIO},
+    {"perceptron", "max_iterations=2", MAX_RATIO},
+    {"perceptron", "max_iterations=2 calibrate=isotonic multiclass=one_vs_one", MAX_RATIO_PAIRS},
+    {"gaussian", "", MAX_RATIO},
+    {"naive_bayes", "", MAX_RATIO},
+    {"svm", "calibrate=platt max_iterations=2 calibration_folds=2 multiclass=one_vs_rest",
+     MAX_RATIO},
+    {"svm", "kernel=rbf max_iterations=5", MAX_RATIO},
+    {"svm", "kernel=rbf calibrate=isotonic calibration_folds=2", MAX_RATIO},
+    {"mlp", "max_iterations=2", MAX_RATIO},
+    {"knn", "", MAX_RATIO},
 };
 
 static dn_params *params_with(const char *id, const char *words) {
@@ -167,7 +170,7 @@ static void vectors(void **state) {
             request.folds = way == 2 ? 3 : 0;
             const size_t n_features = 2 + VECTORS_WIDTH + 4 + (way == 3 ? 3000 : VECTORS_WORDS),
                          slots = way % 3 == 0 ? 1 : CHUNKED_SLOTS;
-            check(&request, n_features, 3, slots, MOST);
+            check(&request, n_features, 3, slots, MAX_RATIO);
             dn_params_free(p);
             chunked_done(&source);
         }

@@ -117,7 +117,7 @@ static void folds_by_hand(void **state) {
 
 /* Rows in memory, streamed rows and another order of partial sums give the same metrics for every
  * fold. */
-static void any_road(void **state) {
+static void metrics_are_independent_of_memory(void **state) {
     (void)state;
     struct csv *t = csv_clouds(21000, 8, 3);
     struct table *table = table_of(t);
@@ -256,7 +256,7 @@ static void bad_requests(void **state) {
 }
 
 /* The classes of some folds are separable: the warnings name these folds. */
-static void marked_warnings(void **state) {
+static void warnings_name_folds(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 2, 2);
     for (size_t i = 0; i < t->n; i++) { /* x0 separates all rows except one */
@@ -351,9 +351,9 @@ static void too_many_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_by_hand),    cmocka_unit_test(any_road),
-        cmocka_unit_test(progress_of_all),  cmocka_unit_test(bad_requests),
-        cmocka_unit_test(marked_warnings),  cmocka_unit_test(another_table),
+        cmocka_unit_test(folds_by_hand),       cmocka_unit_test(metrics_are_independent_of_memory),
+        cmocka_unit_test(progress_of_all),     cmocka_unit_test(bad_requests),
+        cmocka_unit_test(warnings_name_folds), cmocka_unit_test(another_table),
         cmocka_unit_test(too_many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

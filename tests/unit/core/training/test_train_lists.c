@@ -249,7 +249,7 @@ static void sparse_is_dense(void **unused) {
 }
 
 /* A feature that is 0 in all training rows has weight 0, not its random initial weight. */
-static void weights_of_nothing(void **unused) {
+static void weights_of_zero_features(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
     chunked source;
@@ -360,7 +360,7 @@ static void within_a_budget(void **unused) {
 
 /* The estimate includes the memory for counting words that are not chosen as features, with one
  * slot and with several. */
-static void room_for_words(void **unused) {
+static void memory_for_words(void **unused) {
     (void)unused;
     enum { ROWS = 6000, WORDS = 25 };
     static const char *text[ROWS], *class[ROWS];
@@ -411,7 +411,7 @@ static void room_for_words(void **unused) {
 }
 
 /* A warning names columns without information, also if they have many features. */
-static void idle(void **unused) {
+static void uninformative_columns(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
     static size_t none[VECTORS_ROWS + 1];
@@ -444,9 +444,9 @@ static void idle(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(predictions),
                                        cmocka_unit_test(sparse_is_dense),
-                                       cmocka_unit_test(weights_of_nothing),
+                                       cmocka_unit_test(weights_of_zero_features),
                                        cmocka_unit_test(within_a_budget),
-                                       cmocka_unit_test(room_for_words),
-                                       cmocka_unit_test(idle)};
+                                       cmocka_unit_test(memory_for_words),
+                                       cmocka_unit_test(uninformative_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* One training for each allocation that fails, in the final fit and in the folds, and one for each
- * poll that stops. No training leaks. */
+/* Trains once for each allocation, which fails, and once for each poll for cancellation, which
+ * cancels; in the fit of the model and in those of the folds. No training leaks memory. */
 static void cut_short(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
@@ -26,7 +26,8 @@ static void cut_short(void **state) {
     request.weight = 2;
     request.features.n_columns = 2;
     request.class_weight = DN_CLASS_WEIGHT_BALANCED;
-    for (size_t way = 0; way < 4; way++) { /* folds or another table, memory or stop */
+    for (size_t way = 0; way < 4;
+         way++) { /* 0, 1: folds; 2, 3: another table. 0, 2: allocations; 1, 3: polls */
         request.folds = way < 2 ? 2 : 0;
         request.validation = way < 2 ? NULL : table->source;
         size_t failures = 0, in_folds = 0;
@@ -59,22 +60,22 @@ static void cut_short(void **state) {
     csv_free(t);
 }
 
-/* A budget of bytes in use. */
+/* A memory budget. */
 struct budget {
-    size_t left;
+    size_t left; /* bytes that can still be allocated */
 };
 
-enum { HEAD = 64 }; /* the size of an allocation is stored in front of it */
+enum { HEADER_SIZE = 64 }; /* bytes before each allocation, which store its size */
 
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
-    char *p = size > b->left ? NULL : malloc(size + HEAD);
+    char *p = size > b->left ? NULL : malloc(size + HEADER_SIZE);
     if (p == NULL) {
         return NULL;
     }
     b->left -= size;
     memcpy(p, &size, sizeof size);
-    return p + HEAD;
+    return p + HEADER_SIZE;
 }
 
 static void budget_release(void *ctx, void *memory) {
@@ -84,9 +85,9 @@ static void budget_release(void *ctx, void *memory) {
     if (p == NULL) {
         return;
     }
-    memcpy(&size, p - HEAD, sizeof size);
+    memcpy(&size, p - HEADER_SIZE, sizeof size);
     b->left += size;
-    free(p - HEAD);
+    free(p - HEADER_SIZE);
 }
 
 /* dn_train_memory is enough for a training with each kind of validation. */
@@ -178,24 +179,24 @@ static void ranked_when_it_fits(void **state) {
     csv_free(t);
 }
 
-static size_t n_asked; /* number of calls of the method's memory function */
+static size_t n_calls; /* number of calls of the method's memory function */
 static bool all_dense; /* whether all calls were for dense rows */
 
-static double note_shape(const dn_params *params, const dn_fit_shape *shape) {
-    n_asked++;
+static double record_shape(const dn_params *params, const dn_fit_shape *shape) {
+    n_calls++;
     all_dense = all_dense && isinf(shape->n_entries);
     return dn_algorithm_find("logistic")->memory(params, shape);
 }
 
 /* The shape passed to dn_algorithm.memory has n_entries = INFINITY if rows are dense. */
-static void dense_rows_are_said_to_be(void **state) {
+static void dense_rows_have_infinite_entries(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 3);
     struct table *table = table_of(t);
-    dn_algorithm noting = *dn_algorithm_find("logistic");
+    dn_algorithm recording = *dn_algorithm_find("logistic");
     dn_params *p = NULL;
-    noting.memory = note_shape;
-    OK(dn_params_new(&noting, &p, NULL));
+    recording.memory = record_shape;
+    OK(dn_params_new(&recording, &p, NULL));
     dn_train_request request = table_request(t, table, p);
     struct budget budget = {.left = 1 << 24};
     dn_allocator allocator = {.allocate = budget_allocate,
@@ -207,10 +208,10 @@ static void dense_rows_are_said_to_be(void **state) {
     all_dense = true;
     dn_train_result r = train(&request, &run);
     dn_train_result_done(&r);
-    assert_true(n_asked > 0 && all_dense);
-    n_asked = 0;
+    assert_true(n_calls > 0 && all_dense);
+    n_calls = 0;
     const double own = dn_train_method_memory(&request, 3, 3, 1);
-    assert_true(n_asked == 1 && all_dense && own > 0 &&
+    assert_true(n_calls == 1 && all_dense && own > 0 &&
                 own < dn_train_memory(&request, t->n, 3, 3, 1));
     dn_params_free(p);
     table_free(table);
@@ -219,7 +220,7 @@ static void dense_rows_are_said_to_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense_rows_are_said_to_be),
+        cmocka_unit_test(dense_rows_have_infinite_entries),
         cmocka_unit_test(cut_short),
         cmocka_unit_test(estimate),
         cmocka_unit_test(ranked_when_it_fits),

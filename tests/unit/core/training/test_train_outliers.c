@@ -184,7 +184,7 @@ static void rows_held_out_are_counted(void **state) {
 }
 
 /* With a column of true classes there are metrics; the outlier is the positive class. */
-static void a_column_may_tell_the_truth(void **state) {
+static void metrics_from_true_classes(void **state) {
     (void)state;
     struct data d;
     dn_run run = dn_run_default();
@@ -251,8 +251,9 @@ static void what_needs_classes_is_refused(void **state) {
     data_done(&d);
 }
 
-/* One training for each allocation that fails and for each poll that stops: no training leaks. */
-static void it_fails_cleanly(void **state) {
+/* Trains once for each allocation, which fails, and once for each poll for cancellation, which
+ * cancels. No training leaks memory. */
+static void failures_leak_no_memory(void **state) {
     (void)state;
     struct data d;
     data_init(&d);
@@ -295,9 +296,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_below_are_counted),
         cmocka_unit_test(rows_held_out_are_counted),
-        cmocka_unit_test(a_column_may_tell_the_truth),
+        cmocka_unit_test(metrics_from_true_classes),
         cmocka_unit_test(what_needs_classes_is_refused),
-        cmocka_unit_test(it_fails_cleanly),
+        cmocka_unit_test(failures_leak_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

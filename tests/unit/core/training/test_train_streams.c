@@ -14,7 +14,7 @@ struct data {
     size_t input;
 };
 
-/* Row i has an entry at `ENTRIES` of the features, more of them among those of its class. */
+/* Creates sparse rows. Features that belong to the class of a row have entries more often. */
 static struct data *data_new(void) {
     static const uint32_t starts[] = {0, 1, 2, 3};
     struct data *t = xcalloc(1, sizeof *t);
@@ -62,7 +62,7 @@ static void data_free(struct data *t) {
     free(t);
 }
 
-/* A budget of bytes in use. */
+/* An allocator with a memory budget. */
 static void *budget_allocate(void *ctx, size_t size) {
     size_t *left = ctx;
     max_align_t *p = size > *left ? NULL : malloc(size + sizeof *p);

@@ -12,22 +12,23 @@ static dn_train_result train(const dn_train_request *request) {
     return result;
 }
 
-/* Clouds whose last numeric column is a weight. */
-struct weighed {
+/* The rows of csv_clouds, with the last numeric column as the weight. */
+struct weighted_table {
     struct csv *t;
     struct table *table;
 };
 
-static struct weighed weighed_of(struct csv *t) {
-    return (struct weighed){t, table_of(t)};
+static struct weighted_table weighed_of(struct csv *t) {
+    return (struct weighted_table){t, table_of(t)};
 }
 
-static void weighed_free(struct weighed *w) {
+static void weighed_free(struct weighted_table *w) {
     table_free(w->table);
     csv_free(w->t);
 }
 
-static dn_train_request request_of(const struct weighed *w, const dn_params *p, bool weighted) {
+static dn_train_request request_of(const struct weighted_table *w, const dn_params *p,
+                                   bool weighted) {
     dn_train_request request = table_request(w->t, w->table, p);
     request.features.n_columns = w->t->d - 1;
     request.weighted = weighted;
@@ -49,8 +50,8 @@ static dn_params *exact_params(double lambda) {
     return p;
 }
 
-/* Rows with weights 0 … 3 and the same rows repeated: the same model and metrics, also with a
- * weighted validation table. */
+/* Rows with weights 0 … 3, and the same rows repeated 0 … 3 times, give the same model and metrics,
+ * also with a weighted validation table. */
 static void weights_are_copies(void **state) {
     (void)state;
     const double lambda[] = {1e-3, 1e-1};
@@ -66,11 +67,11 @@ static void weights_are_copies(void **state) {
                     twice->target[n] = once->target[i];
                 }
             }
-            for (size_t i = n; i < twice->n; i++) { /* labels are freed by number */
+            for (size_t i = n; i < twice->n; i++) { /* csv_free frees the labels of n rows only */
                 free(twice->labels[i]);
             }
             twice->n = n;
-            struct weighed a = weighed_of(once), b = weighed_of(twice);
+            struct weighted_table a = weighed_of(once), b = weighed_of(twice);
             dn_params *p = exact_params(lambda[l]);
             dn_train_request weighted = request_of(&a, p, true), copied = request_of(&b, p, false);
             weighted.validation = a.table->source;
@@ -119,7 +120,7 @@ static void class_weights_are_weights(void **state) {
             explicit->x[i * 4 + 3] =
                 plain->x[i * 4 + 3] * (way == 0 ? total / (3 * count[k]) : given[k]);
         }
-        struct weighed a = weighed_of(plain), b = weighed_of(explicit);
+        struct weighted_table a = weighed_of(plain), b = weighed_of(explicit);
         dn_params *p = exact_params(1e-2);
         dn_train_request by_class = request_of(&a, p, way == 2), by_row = request_of(&b, p, true);
         by_class.class_weight = way == 0 ? DN_CLASS_WEIGHT_BALANCED : DN_CLASS_WEIGHT_GIVEN;
@@ -152,7 +153,7 @@ static void held_out(void **state) {
     for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = (double)(i % 5);
     }
-    struct weighed w = weighed_of(t);
+    struct weighted_table w = weighed_of(t);
     dn_params *p = exact_params(1e-2);
     dn_train_request request = request_of(&w, p, true);
     request.holdout = 0.3;
@@ -171,7 +172,7 @@ static void held_out(void **state) {
 }
 
 /* ---- evaluation ---- */
-/* A table and its raw rows give the same metrics, with weights and curves. */
+/* Evaluations of a table and of its raw rows give the same metrics, with weights and curves. */
 static void raw_rows(void **state) {
     (void)state;
     const char *const ways[] = {"softmax", "one_vs_rest", "one_vs_rest_strict", "one_vs_one"};
@@ -179,7 +180,7 @@ static void raw_rows(void **state) {
     for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = (double)(i % 5) / 2;
     }
-    struct weighed w = weighed_of(t);
+    struct weighted_table w = weighed_of(t);
     double *raw = xcalloc(t->n * 3, sizeof *raw), *v = xcalloc(t->n, sizeof *v);
     size_t *truth = xcalloc(t->n, sizeof *truth);
     for (size_t i = 0; i < t->n; i++) {
@@ -204,7 +205,7 @@ static void raw_rows(void **state) {
             double x = dn_metric_value(a, i), y = dn_metric_value(b, i);
             assert_true((isnan(x) && isnan(y)) || fabs(x - y) <= 1e-9 * fabs(x));
         }
-        assert_true(isnan(a->hinge) == (way == 3)); /* votes have no margin */
+        assert_true(isnan(a->hinge) == (way == 3)); /* one versus one has no class scores */
         assert_true(!isnan(a->roc_auc) && !isnan(a->log_loss) && a->weight > 600 &&
                     a->curves->n_curves == 3);
         assert_true((a->ambiguous > 0) == (way == 2));
@@ -256,7 +257,7 @@ static void bad_weights(void **state) {
         for (size_t i = 0; i < t->n; i++) {
             t->x[i * 4 + 3] = i == 17 ? bad[b].weight : 1;
         }
-        struct weighed w = weighed_of(t);
+        struct weighted_table w = weighed_of(t);
         dn_train_request request = request_of(&w, p, true);
         refuses(&request, DN_ERR_DATA, "x3", 17, bad[b].words);
         weighed_free(&w);
@@ -266,7 +267,7 @@ static void bad_weights(void **state) {
         for (size_t i = 0; i < t->n; i++) {
             t->x[i * 4 + 3] = way == 0 || t->target[i] == 1 ? 0 : 1;
         }
-        struct weighed w = weighed_of(t);
+        struct weighted_table w = weighed_of(t);
         dn_train_request request = request_of(&w, p, true);
         refuses(&request, DN_ERR_DATA, "x3", -1,
                 way == 0 ? "is 0 in all rows" : "class \"c01\" has no row with a weight above 0");
@@ -288,7 +289,7 @@ static void ends_of_the_range(void **state) {
             for (size_t row = 0; row < t->n; row++) {
                 t->x[row * 4 + 3] = sizes[i];
             }
-            struct weighed w = weighed_of(t);
+            struct weighted_table w = weighed_of(t);
             dn_params *p = params_of(solvers[s], 1e-2);
             dn_train_request request = request_of(&w, p, true);
             r[i] = train(&request);
@@ -316,7 +317,7 @@ static void bad_requests(void **state) {
     for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = 1e-50;
     }
-    struct weighed w = weighed_of(t);
+    struct weighted_table w = weighed_of(t);
     dn_params *p = exact_params(1e-2);
     const dn_train_request good = request_of(&w, p, true);
     dn_train_request bad = good;
