@@ -1,5 +1,6 @@
-/* Rows that are compared with dense points: in groups of DNI_GROUP, column after column, in double
- * precision and, if that is exact enough, in single precision. */
+/* Queries (rows that are compared with all points) of dense points. Queries are stored in groups of
+ * DNI_GROUP, column by column, in double precision and, where that is exact enough, in single
+ * precision. */
 #include "kernels/points_dense.h"
 #include "linalg/vector.h"
 
@@ -14,27 +15,28 @@ static void times_factor(const double *a, size_t d, double *x) {
 }
 
 void dni_dense_map(const dni_points *p, double *x) {
-    const struct dni_dense *own = p->own;
-    for (size_t k = 0; own->centre != NULL && k < p->d; k++) {
-        x[k] -= own->centre[k];
+    const struct dni_dense *storage = p->storage;
+    for (size_t k = 0; storage->centre != NULL && k < p->d; k++) {
+        x[k] -= storage->centre[k];
     }
     if (p->kernel.type == DN_KERNEL_MAHALANOBIS) {
         times_factor(p->kernel.factor, p->d, x);
     } else {
         for (size_t k = 0; k < p->d; k++) {
-            x[k] *= own->scale;
+            x[k] *= storage->scale;
         }
     }
 }
 
 /* ---- queries ---- */
-/* The scratch is a row, then the groups of queries, each in double and in single precision. */
+/* Returns the number of doubles of one group, in double and in single precision. The scratch of
+ * queries is one row, followed by the groups. */
 static size_t group_doubles(size_t panel_d) {
     return panel_d * (DNI_GROUP + DNI_GROUP / 2);
 }
 
 static size_t group_size(const dni_points *p) {
-    return group_doubles(((const struct dni_dense *)p->own)->d);
+    return group_doubles(((const struct dni_dense *)p->storage)->d);
 }
 
 size_t dni_dense_scratch(size_t d, size_t panel_d, size_t n) {
@@ -42,7 +44,7 @@ size_t dni_dense_scratch(size_t d, size_t panel_d, size_t n) {
 }
 
 size_t dni_dense_work(const dni_points *p, size_t n) {
-    return dni_dense_scratch(p->d, ((const struct dni_dense *)p->own)->d, n);
+    return dni_dense_scratch(p->d, ((const struct dni_dense *)p->storage)->d, n);
 }
 
 static double *group_of(const dni_points *p, const dni_queries *queries, size_t q) {
@@ -51,12 +53,12 @@ static double *group_of(const dni_points *p, const dni_queries *queries, size_t 
 
 static float *single_group_of(const dni_points *p, const dni_queries *queries, size_t q) {
     return (float *)(void *)(group_of(p, queries, q) +
-                             ((const struct dni_dense *)p->own)->d * DNI_GROUP);
+                             ((const struct dni_dense *)p->storage)->d * DNI_GROUP);
 }
 
-void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool single,
-                    dni_queries *queries) {
-    const struct dni_dense *source = from->own;
+void dni_dense_add_point(const dni_points *p, const dni_points *from, size_t i, bool single,
+                         dni_queries *queries) {
+    const struct dni_dense *source = from->storage;
     const size_t q = queries->n++;
     const double *x = source->panels + dni_dense_lane(source, i);
     double *to = group_of(p, queries, q) + q % DNI_GROUP;
@@ -78,12 +80,12 @@ void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool 
     query->self = from->self == NULL ? 1 : from->self[i];
 }
 
-/* Sum of x_k² over the columns k that the panels omit. */
-static double square_left_out(const dni_points *p, const double *x) {
-    const struct dni_dense *own = p->own;
+/* Returns the sum of x_k² over the columns k that are not in the panels. */
+static double square_of_omitted(const dni_points *p, const double *x) {
+    const struct dni_dense *storage = p->storage;
     double sum = 0;
-    for (size_t k = 0, next = 0; own->kept != NULL && k < p->d; k++) {
-        if (next < own->d && own->kept[next] == k) {
+    for (size_t k = 0, next = 0; storage->kept != NULL && k < p->d; k++) {
+        if (next < storage->d && storage->kept[next] == k) {
             next++;
         } else {
             sum += x[k] * x[k];
@@ -92,8 +94,8 @@ static double square_left_out(const dni_points *p, const double *x) {
     return sum;
 }
 
-void dni_dense_read(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
-    const struct dni_dense *own = p->own;
+void dni_dense_add_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
+    const struct dni_dense *storage = p->storage;
     const size_t q = queries->n++;
     double *x = queries->work, *to = group_of(p, queries, q) + q % DNI_GROUP;
     dni_query *query = &queries->of[q];
@@ -104,47 +106,50 @@ void dni_dense_read(const dni_points *p, dni_row row, bool single, dni_queries *
     if (p->form == DNI_FORM_SQUARE) {
         dni_dense_map(p, x);
     }
-    for (size_t k = 0; k < own->d; k++) {
-        to[k * DNI_GROUP] = x[own->kept == NULL ? k : own->kept[k]];
+    for (size_t k = 0; k < storage->d; k++) {
+        to[k * DNI_GROUP] = x[storage->kept == NULL ? k : storage->kept[k]];
     }
     *query = (dni_query){.square = p->lanes->square(x, p->d, 1)};
     query->self =
         p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
-    query->single = single && own->singles != NULL && query->square < own->greatest;
+    query->single =
+        single && storage->singles != NULL && query->square < storage->max_single_square;
     if (query->single) {
         float *single_to = single_group_of(p, queries, q) + q % DNI_GROUP;
-        for (size_t k = 0; k < own->d; k++) {
+        for (size_t k = 0; k < storage->d; k++) {
             single_to[k * DNI_GROUP] = (float)to[k * DNI_GROUP];
         }
         query->square =
-            p->lanes->square_single(single_to, own->d, DNI_GROUP) + square_left_out(p, x);
+            p->lanes->square_single(single_to, storage->d, DNI_GROUP) + square_of_omitted(p, x);
     }
 }
 
 static void measure_exact(const dni_points *p, const dni_queries *queries, size_t panel,
                           double *measure) {
-    const struct dni_dense *own = p->own;
-    const double *points = own->panels + panel * own->d * DNI_PANEL,
+    const struct dni_dense *storage = p->storage;
+    const double *points = storage->panels + panel * storage->d * DNI_PANEL,
                  *groups = group_of(p, queries, 0);
     if (dni_dense_of_products(p)) {
-        p->lanes->products(points, groups, group_size(p), own->d, queries->n, measure);
+        p->lanes->products(points, groups, group_size(p), storage->d, queries->n, measure);
     } else {
-        p->lanes->distances(p->form, points, groups, group_size(p), own->d, queries->n, measure);
+        p->lanes->distances(p->form, points, groups, group_size(p), storage->d, queries->n,
+                            measure);
     }
 }
 
-/* measure [queries × DNI_PANEL] ← products or distances, in each query's precision. */
+/* measure [queries × DNI_PANEL] ← products or distances of the queries and the points of a panel.
+ * Each query has its own precision. */
 static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel,
                           double *measure) {
-    const struct dni_dense *own = p->own;
+    const struct dni_dense *storage = p->storage;
     double exact[DNI_QUERIES * DNI_PANEL];
     size_t n_single = 0;
     for (size_t q = 0; q < queries->n; q++) {
         n_single += queries->of[q].single;
     }
     if (n_single > 0) {
-        p->lanes->products_single(own->singles + panel * own->d * DNI_PANEL,
-                                  single_group_of(p, queries, 0), 2 * group_size(p), own->d,
+        p->lanes->products_single(storage->singles + panel * storage->d * DNI_PANEL,
+                                  single_group_of(p, queries, 0), 2 * group_size(p), storage->d,
                                   queries->n, measure);
     } else {
         measure_exact(p, queries, panel, measure);
@@ -160,33 +165,34 @@ static void measure_panel(const dni_points *p, const dni_queries *queries, size_
     }
 }
 
-/* Converts a panel's products or distances to values, and stores lanes low … high − 1 at `to`. */
+/* Converts the products or distances `measure` of one query and a panel to kernel values. Stores
+ * the values of the panel's points low … high − 1 at index `to` of the output. */
 static void finish(const dni_points *p, const dni_query *query, size_t panel, size_t low,
-                   size_t high, double *measure, dni_wanted wanted, size_t to) {
+                   size_t high, double *measure, dni_output output, size_t to) {
     float single[DNI_PANEL];
     double exact[DNI_PANEL];
-    dni_wanted whole = {.single = wanted.single == NULL ? NULL : single,
-                        .exact = wanted.exact == NULL ? NULL : exact,
-                        .distances = wanted.distances};
+    dni_output whole = {.single = output.single == NULL ? NULL : single,
+                        .exact = output.exact == NULL ? NULL : exact,
+                        .distances = output.distances};
     dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, whole, 0);
-    if (wanted.single != NULL) {
-        memcpy(wanted.single + to, single + low, (high - low) * sizeof *single);
+    if (output.single != NULL) {
+        memcpy(output.single + to, single + low, (high - low) * sizeof *single);
     }
-    if (wanted.exact != NULL) {
-        memcpy(wanted.exact + to, exact + low, (high - low) * sizeof *exact);
+    if (output.exact != NULL) {
+        memcpy(output.exact + to, exact + low, (high - low) * sizeof *exact);
     }
 }
 
 void dni_dense_values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
-                      dni_wanted wanted) {
+                      dni_output output) {
     double measure[DNI_QUERIES * DNI_PANEL];
     for (size_t panel = first / DNI_PANEL; panel * DNI_PANEL < first + n; panel++) {
         const size_t start = panel * DNI_PANEL, low = start < first ? first - start : 0;
         const size_t high = first + n - start < DNI_PANEL ? first + n - start : DNI_PANEL;
         measure_panel(p, queries, panel, measure);
         for (size_t q = 0; q < queries->n; q++) {
-            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, wanted,
-                   q * wanted.stride + start + low - first);
+            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, output,
+                   q * output.stride + start + low - first);
         }
     }
 }

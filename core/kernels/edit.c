@@ -1,10 +1,15 @@
-/* A column of the distance table is stored as differences between its entries: one bit for each
- * difference of +1, and one for each of −1. */
+/* Edit distances by Myers' bit-parallel algorithm. A column of the distance table is stored as the
+ * differences between adjacent entries: in one word a bit for each difference of +1, in another
+ * word a bit for each difference of −1. */
 #include "kernels/edit.h"
 
 #include <string.h>
 
-enum { BITS = 64, BLOCKS = 8, PART = BITS * BLOCKS }; /* longer patterns are processed in parts */
+enum {
+    BITS = 64,
+    BLOCKS = 8,
+    PART = BITS * BLOCKS
+}; /* PART: symbols of the pattern that are processed at a time */
 
 size_t dni_edit_work(size_t n_symbols, size_t longest) {
     return BLOCKS * n_symbols + longest / sizeof(double) + 1;
@@ -40,12 +45,13 @@ static void mark(dni_edit *edit, size_t first) {
     edit->first = first;
 }
 
-/* Passes one block of `rows` characters over the text. step[j] is the change of the distance from
- * column j to the next: above the block on entry, below it on return. */
+/* Computes the distance table for a block of `rows` pattern characters and all columns (characters
+ * of the text). step[j] is the change of the distance from column j to column j + 1: on entry in
+ * the row above the block, on return in the last row of the block. */
 static void pass_block(const uint64_t *masks, size_t n_symbols, size_t rows, const uint32_t *text,
                        size_t n, signed char *step) {
-    uint64_t more = ~(uint64_t)0,
-             less = 0; /* bits of differences of +1 (more) and of −1 (less) down the column */
+    /* Differences between rows of a column: bit i of `more` is set for +1, of `less` for −1. */
+    uint64_t more = ~(uint64_t)0, less = 0;
     const size_t last = rows - 1;
     for (size_t j = 0; j < n; j++) {
         uint64_t equal = text[j] < n_symbols ? masks[text[j]] : 0;
@@ -79,7 +85,7 @@ size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n) {
         }
     }
     for (size_t j = 0; j < n; j++) {
-        distance += (size_t)edit->step[j]; /* −1 subtracts one, modulo 2^N */
+        distance += (size_t)edit->step[j]; /* (size_t)−1 subtracts 1, by wraparound */
     }
     return distance;
 }

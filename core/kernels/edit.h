@@ -18,16 +18,16 @@ size_t dni_edit_work(size_t n_symbols, size_t longest);
 typedef struct dni_edit {
     const uint32_t *pattern;
     size_t n, n_symbols;
-    /* [BLOCKS × n_symbols] positions of a symbol in each block of the part of the pattern at
-     * `first` */
+    /* [BLOCKS × n_symbols] bit i of a mask is set if the symbol is character i of the block; for
+     * the blocks of the part of the pattern that starts at `first` */
     uint64_t *masks;
     signed char *
         /* [longest] change of the distance from one text position to the next, in the last row
-         * of the table that has been computed */
+         * of the table that was computed */
         step;
-    size_t first; /* start of the part that `masks` describes; SIZE_MAX: all masks are 0 */
+    size_t first; /* first symbol of the part that `masks` describes; SIZE_MAX: all masks are 0 */
 } dni_edit;
-/* Starts with a pattern, which must outlive `edit`; work [dni_edit_work]. */
+/* Initialises `edit` for a pattern, which must outlive `edit`. work: [dni_edit_work] scratch. */
 void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols,
                     double *work);
 size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n);

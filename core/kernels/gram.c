@@ -5,33 +5,33 @@
 #include <string.h>
 
 enum {
-    TILE = DNI_QUERIES,
-    /* most rows of a tile; most points between two polls for cancellation */
-    CHUNK = DNI_POINTS_SUMS / TILE
+    TILE = DNI_QUERIES,            /* maximum number of rows of a tile */
+    CHUNK = DNI_POINTS_SUMS / TILE /* maximum number of points between two polls of the stop flag */
 };
 
 static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
 }
 
-/* Returns the number of points that are compared with a tile of rows between two polls for
- * cancellation. */
+/* Returns the number of points that are compared with a tile of rows between two polls of the stop
+ * flag. */
 static size_t chunk_of(const dni_points *points) {
     const size_t step = dni_points_step(points) / 8;
     return step == 0 ? 1 : step < CHUNK ? step : CHUNK;
 }
 
-/* Makes the rows of tile i queries of `points`. */
-static void take_tile(const dni_points *points, const dni_points *from, size_t i, bool single,
-                      dni_queries *queries, double *work) {
+/* *queries ← the points of tile i of `from`, as queries of `points`. */
+static void set_queries(const dni_points *points, const dni_points *from, size_t i, bool single,
+                        dni_queries *queries, double *work) {
     queries->n = 0;
     queries->work = work;
     for (size_t k = i * TILE; k < from->n && k < (i + 1) * TILE; k++) {
-        points->kind->take(points, from, k, single, queries);
+        points->kind->add_point(points, from, k, single, queries);
     }
 }
 
-/* Allocates the scratch of all task slots (threads). */
+/* Allocates for each slot of the run the scratch of the points and `more` doubles. *n_work ← number
+ * of doubles per slot. */
 static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *n_work,
                           double **out, dn_error *err) {
     void *memory;
@@ -53,11 +53,11 @@ struct gram {
     size_t n_work;
 };
 
-/* Computes the part of row tile i up to the diagonal of the Gram matrix. */
+/* Computes the rows of tile i of the Gram matrix, up to the last column of the tile. */
 static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
     const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
-    take_tile(g->points, g->points, i, true, &queries, work);
+    set_queries(g->points, g->points, i, true, &queries, work);
     for (size_t first = 0, some; first < end; first += some) {
         some = end - first < chunk_of(g->points) ? end - first : chunk_of(g->points);
         dn_status status = dn_run_stop(g->run, err);
@@ -65,13 +65,12 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
             return status;
         }
         g->points->kind->values(g->points, &queries, first, some,
-                                (dni_wanted){.single = g->gram + start * n + first, .stride = n});
+                                (dni_output){.single = g->gram + start * n + first, .stride = n});
     }
     return DN_OK;
 }
 
-/* Task i computes tile i from the start and tile i from the end, so that all tasks cost the
- * same. */
+/* Task i computes tile i and tile n_tiles − 1 − i, so that all tasks have the same cost. */
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;
@@ -80,7 +79,8 @@ static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
                                          : status;
 }
 
-/* Copies the part of tile i right of the diagonal from the columns below it, in squares. */
+/* Copies the elements below the diagonal to the elements of `tile` above the diagonal, in squares
+ * of TILE × TILE elements. */
 static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t n = g->points->n, first = tile * TILE, end = n - first < TILE ? n : first + TILE;
@@ -112,11 +112,11 @@ dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gr
 
 /* ---- sums ---- */
 struct sums {
-    const dni_points *points, *listed; /* rows, columns */
+    const dni_points *points, *listed; /* points: K's rows; listed: K's columns */
     const double *coef;                /* [n_sums × listed] */
     size_t n_sums, n_work;
-    /* work [n_slots × n_work]: scratch of the points, then TILE × CHUNK values */
-    double *sums, *work;
+    double *sums; /* [n × n_sums] */
+    double *work; /* [n_slots × n_work] for each slot: scratch of the points, TILE × CHUNK values */
     const dn_run *run;
 };
 
@@ -125,7 +125,7 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     double *work = s->work + slot * s->n_work, *values = work + s->n_work - DNI_POINTS_SUMS,
            *sums = s->sums + tile * TILE * s->n_sums;
     dni_queries queries;
-    take_tile(s->listed, s->points, tile, false, &queries, work);
+    set_queries(s->listed, s->points, tile, false, &queries, work);
     memset(sums, 0, queries.n * s->n_sums * sizeof *sums);
     for (size_t first = 0, n; first < s->listed->n; first += n) {
         n = s->listed->n - first < chunk_of(s->listed) ? s->listed->n - first : chunk_of(s->listed);
@@ -134,7 +134,7 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
             return status;
         }
         s->listed->kind->values(s->listed, &queries, first, n,
-                                (dni_wanted){.exact = values, .stride = CHUNK});
+                                (dni_output){.exact = values, .stride = CHUNK});
         for (size_t q = 0; q < queries.n; q++) {
             for (size_t m = 0; m < s->n_sums; m++) {
                 sums[q * s->n_sums + m] +=
@@ -146,7 +146,7 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
-/* out [n_sums × n] ← the coefficients of the points of the list */
+/* out [n_sums × n] ← the transposed coefficients of the points list [n]. NULL: all points. */
 static const double *gather(const uint32_t *list, size_t n, const double *coef, size_t n_sums,
                             double *out) {
     for (size_t k = 0; k < n; k++) {

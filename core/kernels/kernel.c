@@ -87,7 +87,7 @@ double dni_kernel_of_distance(const dn_kernel *kernel, double distance) {
     return exp(-distance / kernel->width / kernel->width / 2);
 }
 
-/* value/√(a b) for a, b > 0; exactly 1 if all three are equal. The product a b may overflow. */
+/* Returns value/√(a b) for a, b > 0, without overflow of a b; exactly 1 if value = a = b. */
 static double over_root(double value, double a, double b) {
     const double product = a * b;
     return product >= DBL_MIN && isfinite(product) ? value / sqrt(product)
@@ -99,7 +99,7 @@ double dni_cosine_distance(double product, double square_x, double square_z) {
         return (double)NAN;
     }
     const bool some_x = square_x >= DBL_MIN,
-               some_z = square_z >= DBL_MIN; /* longer than the smallest normal number */
+               some_z = square_z >= DBL_MIN; /* false: z counts as a row of zeros */
     if (!some_x || !some_z) {
         return some_x || some_z ? 1 : 0;
     }

@@ -1,4 +1,4 @@
-/* The extreme eigenvalues of a kernel matrix. */
+/* The smallest and the largest eigenvalue of a kernel matrix. */
 #include "kernels/kernel_definite.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -25,7 +25,7 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     return true;
 }
 
-/* list [m] ← m of the numbers 0 … n − 1, drawn without replacement, ascending. */
+/* list [m] ← m of the numbers 0 … n − 1, drawn without replacement, in ascending order. */
 static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     dni_random random;
     dni_random_init(&random, seed, DNI_STREAM_DEFINITE);
@@ -36,10 +36,10 @@ static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     }
 }
 
-/* The matrix of some points, and the scratch of its rows. */
+/* Working memory of the eigenvalues. */
 struct definite_work {
-    double *matrix; /* [n × n] */
-    double *row;    /* [work] */
+    double *matrix; /* [n × n] kernel matrix, lower triangle */
+    double *row;    /* [work] scratch of dni_points_row_exact */
 };
 
 struct definite_shape {
@@ -61,9 +61,9 @@ double dni_definite_memory(size_t n_points, double work_bytes) {
     return dni_layout_bytes(definite_layout, &shape, &scratch);
 }
 
-/* matrix [n × n] ← the lower triangle. */
-static dn_status fill(const dni_points *points, const dn_run *run, const struct definite_work *w,
-                      dn_error *err) {
+/* w->matrix ← the lower triangle of the kernel matrix. */
+static dn_status fill_lower(const dni_points *points, const dn_run *run,
+                            const struct definite_work *w, dn_error *err) {
     const size_t n = dni_points_n(points), step = dni_points_step(points);
     for (size_t i = 0; i < n; i++) {
         for (size_t first = 0, some; first <= i; first += some) {
@@ -88,7 +88,7 @@ static dn_status extremes(const dni_points *points, const dn_run *run, double *l
     if (status != DN_OK) {
         return status;
     }
-    status = fill(points, run, &work, err);
+    status = fill_lower(points, run, &work, err);
     if (status == DN_OK) {
         status = dni_symmetric_extremes(run, work.matrix, shape.n, least, greatest, err);
     }
@@ -96,8 +96,8 @@ static dn_status extremes(const dni_points *points, const dn_run *run, double *l
     return status;
 }
 
-dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run,
-                                      double *least, double *greatest, dn_error *err) {
+dn_status dni_matrix_extreme_eigenvalues(const double *matrix, size_t n, const dn_run *run,
+                                         double *least, double *greatest, dn_error *err) {
     uint32_t list[DNI_DEFINITE_ROWS];
     void *memory = NULL;
     const size_t m = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
@@ -118,8 +118,8 @@ dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_r
     return status;
 }
 
-dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run, double *least,
-                                      double *greatest, size_t *rows, dn_error *err) {
+dn_status dni_kernel_extreme_eigenvalues(const dni_points *points, const dn_run *run, double *least,
+                                         double *greatest, size_t *rows, dn_error *err) {
     const size_t n = dni_points_n(points);
     uint32_t list[DNI_DEFINITE_ROWS];
     dni_points *some = NULL;

@@ -7,7 +7,7 @@
 /* Names indexed by dn_kernel_type and by dn_metric. NULL ends each list. */
 extern const char *const dni_kernel_types[], *const dni_kernel_metrics[];
 
-/* The quantity that K is a function of. */
+/* The measure of two rows from which the kernel value K is computed. */
 typedef enum dni_form {
     DNI_FORM_PRODUCT,   /* x'z */
     DNI_FORM_SQUARE,    /* ‖x − z‖² */
@@ -18,18 +18,19 @@ typedef enum dni_form {
 } dni_form;
 dni_form dni_kernel_form(const dn_kernel *kernel);
 
-/* K of two rows with the inner product `product`, before `normalize`. For kernels of the form
- * DNI_FORM_PRODUCT. */
+/* Returns K of two rows with the inner product `product`, without normalization. For kernels of the
+ * form DNI_FORM_PRODUCT. */
 double dni_kernel_of_product(const dn_kernel *kernel, double product);
-/* K of two rows at distance `distance`, for the other forms. DNI_FORM_SQUARE: the squared distance;
- * mahalanobis: of rows multiplied by the factor. */
+/* Returns K of two rows at distance `distance`, for the other forms. DNI_FORM_SQUARE: `distance` is
+ * the squared distance; for mahalanobis that of the rows multiplied by the factor. */
 double dni_kernel_of_distance(const dn_kernel *kernel, double distance);
-/* The cosine distance of two rows with these squared lengths. NaN if square_x is infinite. A row
- * with a square below DBL_MIN is treated as a row of zeros: its distance is 0 to another such row,
- * else 1. */
+/* Returns the cosine distance of two rows with these squared lengths; NaN if square_x is infinite.
+ * A row with a squared length below DBL_MIN counts as a row of zeros. The distance between two rows
+ * of zeros is 0, between a row of zeros and any other row 1. */
 double dni_cosine_distance(double product, double square_x, double square_z);
-/* K/√(K(x, x) K(z, z)); 0 if one of the two is not positive, NaN if K(x, x) is not finite. Equal
- * rows give 1, and all others at most 1 in absolute value, up to rounding. */
+/* Returns K(x, z)/√(K(x, x) K(z, z)) for value = K(x, z), self_x = K(x, x), self_z = K(z, z).
+ * Returns 0 if self_x or self_z is not positive, NaN if self_x is not finite. Equal rows have the
+ * value 1; the absolute value for other rows is at most 1, up to rounding. */
 double dni_kernel_normalized(double value, double self_x, double self_z);
 
 #endif

@@ -1,14 +1,16 @@
-/* The versions of the innermost loops: portable, AVX2, AVX-512. They are compiled with -O3
- * -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z is rounded
- * once in versions for processors with fused multiply-add. */
+/* The versions of the innermost loops: portable, AVX2, AVX-512. The Makefile compiles this file
+ * with -O3 -ffp-contract=fast. The compiler then vectorises loops over the lanes, and uses fused
+ * multiply-add, which rounds x·y + z once, where the processor of the version has it. */
 #include "kernels/lanes.h"
 #include "base/cpu.h"
 
 #include <math.h>
 #include <string.h>
 
-/* columns of a partial sum in float; columns of a panel processed together */
-enum { SINGLE_COLUMNS = 64, COLUMNS = 32 };
+enum {
+    SINGLE_COLUMNS = 64, /* columns of a partial sum in float */
+    COLUMNS = 32         /* columns of a panel that are processed at a time */
+};
 
 #define LANES_NAME(f) plain_##f
 #define LANES_FOR
@@ -29,16 +31,17 @@ enum { SINGLE_COLUMNS = 64, COLUMNS = 32 };
 #define LANES_NAME(f) avx2_##f
 #define LANES_FOR DNI_FOR_AVX2
 #define LANES_BYTES 32
-#define LANES_AT_ONCE 4
+#define LANES_QUERIES 4
 #include "kernels/lanes_body.h"
 #undef LANES_NAME
 #undef LANES_FOR
 #undef LANES_BYTES
-#undef LANES_AT_ONCE
+#undef LANES_QUERIES
 
-/* ---- bits by columns: the bits of a column are a mask for additions to bytes ---- */
-enum { FEW = 32 }; /* entries of a table in two registers */
+/* ---- counts by columns ---- */
+enum { SMALL_TABLE = 32 }; /* entries of a table that fits into two registers */
 
+/* The 64 bits of a column select the byte counters that are increased. */
 DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, const uint8_t *set,
                                         size_t n_set, size_t n_words, uint8_t *counts) {
     const __m512i one = _mm512_set1_epi8(1);
@@ -65,46 +68,47 @@ DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, c
     }
 }
 
-DNI_ALWAYS_INLINE uint8_t table_index(const uint8_t *counts, const uint8_t *ones, size_t own,
+/* query_ones: number of 1 bits of the query; ones [n]: of each point, or NULL. */
+DNI_ALWAYS_INLINE uint8_t table_index(const uint8_t *counts, const uint8_t *ones, size_t query_ones,
                                       size_t j) {
-    return (uint8_t)(ones == NULL ? counts[j] : own + ones[j] - 2 * (size_t)counts[j]);
+    return (uint8_t)(ones == NULL ? counts[j] : query_ones + ones[j] - 2 * (size_t)counts[j]);
 }
 
-/* Computes sixteen indices into the table. */
+/* Returns the sixteen values of table_index at counts and ones. */
 DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i table_indexes(const uint8_t *counts, const uint8_t *ones,
-                                                       __m512i own) {
+                                                       __m512i query_ones) {
     const __m512i count =
         _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)counts));
     if (ones == NULL) {
         return count;
     }
     const __m512i one = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)ones));
-    return _mm512_sub_epi32(_mm512_add_epi32(own, one), _mm512_add_epi32(count, count));
+    return _mm512_sub_epi32(_mm512_add_epi32(query_ones, one), _mm512_add_epi32(count, count));
 }
 
-/* The low and the high halves of the doubles are looked up separately and interleaved. */
-DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *ones, size_t own,
-                                          const double *table, size_t n_table, size_t n,
-                                          double *out) {
+/* Looks up the low and the high 32 bits of the doubles separately, then interleaves them. */
+DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *ones,
+                                          size_t query_ones, const double *table, size_t n_table,
+                                          size_t n, double *out) {
     size_t j = 0;
-    if (n_table <= FEW) {
-        uint32_t halves[2 * FEW] = {0}, part[2][FEW];
+    if (n_table <= SMALL_TABLE) {
+        uint32_t halves[2 * SMALL_TABLE] = {0}, part[2][SMALL_TABLE];
         memcpy(halves, table, n_table * sizeof *table);
-        for (size_t i = 0; i < FEW; i++) {
+        for (size_t i = 0; i < SMALL_TABLE; i++) {
             part[0][i] = halves[2 * i];
             part[1][i] = halves[2 * i + 1];
         }
         const __m512i low0 = _mm512_loadu_si512(part[0]),
-                      low1 = _mm512_loadu_si512(part[0] + FEW / 2);
+                      low1 = _mm512_loadu_si512(part[0] + SMALL_TABLE / 2);
         const __m512i high0 = _mm512_loadu_si512(part[1]),
-                      high1 = _mm512_loadu_si512(part[1] + FEW / 2);
+                      high1 = _mm512_loadu_si512(part[1] + SMALL_TABLE / 2);
         const __m512i first =
             _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         const __m512i second =
             _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-        const __m512i owned = _mm512_set1_epi32((int)own);
+        const __m512i query_one = _mm512_set1_epi32((int)query_ones);
         for (; j + 16 <= n; j += 16) {
-            const __m512i at = table_indexes(counts + j, ones == NULL ? NULL : ones + j, owned);
+            const __m512i at = table_indexes(counts + j, ones == NULL ? NULL : ones + j, query_one);
             const __m512i low = _mm512_permutex2var_epi32(low0, at, low1),
                           high = _mm512_permutex2var_epi32(high0, at, high1);
             _mm512_storeu_si512(out + j, _mm512_permutex2var_epi32(low, first, high));
@@ -112,29 +116,30 @@ DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *
         }
     }
     for (; j < n; j++) {
-        out[j] = table[table_index(counts, ones, own, j)];
+        out[j] = table[table_index(counts, ones, query_ones, j)];
     }
 }
 
 DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const uint8_t *ones,
-                                                 size_t own, const float *table, size_t n_table,
-                                                 size_t n, float *out) {
+                                                 size_t query_ones, const float *table,
+                                                 size_t n_table, size_t n, float *out) {
     size_t j = 0;
-    if (n_table <= FEW) {
-        float all[FEW] = {0};
+    if (n_table <= SMALL_TABLE) {
+        float all[SMALL_TABLE] = {0};
         memcpy(all, table, n_table * sizeof *table);
-        const __m512 low = _mm512_loadu_ps(all), high = _mm512_loadu_ps(all + FEW / 2);
-        const __m512i owned = _mm512_set1_epi32((int)own);
+        const __m512 low = _mm512_loadu_ps(all), high = _mm512_loadu_ps(all + SMALL_TABLE / 2);
+        const __m512i query_one = _mm512_set1_epi32((int)query_ones);
         for (; j + 16 <= n; j += 16) {
             _mm512_storeu_ps(out + j,
-                             _mm512_permutex2var_ps(
-                                 low,
-                                 table_indexes(counts + j, ones == NULL ? NULL : ones + j, owned),
-                                 high));
+                             _mm512_permutex2var_ps(low,
+                                                    table_indexes(counts + j,
+                                                                  ones == NULL ? NULL : ones + j,
+                                                                  query_one),
+                                                    high));
         }
     }
     for (; j < n; j++) {
-        out[j] = table[table_index(counts, ones, own, j)];
+        out[j] = table[table_index(counts, ones, query_ones, j)];
     }
 }
 
@@ -142,15 +147,15 @@ DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const ui
 #define LANES_TALLY
 #define LANES_FOR DNI_FOR_AVX512
 #define LANES_BYTES 64
-#define LANES_AT_ONCE 8
+#define LANES_QUERIES 8
 #include "kernels/lanes_body.h"
 #undef LANES_NAME
 #undef LANES_FOR
 #undef LANES_BYTES
-#undef LANES_AT_ONCE
+#undef LANES_QUERIES
 #endif
 
-const dni_lanes *dni_lanes_make(size_t i) {
+const dni_lanes *dni_lanes_version(size_t i) {
 #if DNI_HAVE_X86
     if (i == 1 && dni_cpu_is_avx2()) {
         return &avx2_lanes;
@@ -164,8 +169,8 @@ const dni_lanes *dni_lanes_make(size_t i) {
 
 const dni_lanes *dni_lanes_best(void) {
     size_t i = 0;
-    while (dni_lanes_make(i + 1) != NULL) {
+    while (dni_lanes_version(i + 1) != NULL) {
         i++;
     }
-    return dni_lanes_make(i);
+    return dni_lanes_version(i);
 }

@@ -3,29 +3,30 @@
  *
  *   LANES_NAME(f)       the version's name of function f
  *   LANES_FOR           the compiler attribute of the processor
- *   LANES_SUM(s, x, y)  s + x·y with the rounding of the version's vectors, written out, since a
- *                       compiler may round single sums differently; LANES_SUM_SINGLE in float
- *   LANES_COUNT(x)      the number of bits
- *   LANES_BYTES         size of a vector
- *   LANES_AT_ONCE       queries of a group that are processed together, so that their sums fit the
- *                       registers; neither macro: plain loops
- *   LANES_TALLY         defined if there are a tally and its look-ups
+ *   LANES_SUM(s, x, y)  s + x·y, rounded as in the version's vector loops. A compiler may round
+ *                       scalar loops differently
+ *   LANES_SUM_SINGLE    LANES_SUM in float
+ *   LANES_COUNT(x)      the number of 1 bits of x
+ *   LANES_BYTES         size of a vector in bytes. Not defined: plain loops
+ *   LANES_QUERIES       number of queries that are processed together, so that their sums fit into
+ *                       the registers. Defined together with LANES_BYTES
+ *   LANES_TALLY         defined if the version has `tally`, `look_up` and `look_up_single`
  *
- * There is no include guard: the file is included more than once. */
+ * There is no include guard, because the file is included more than once. */
 
 #ifdef LANES_BYTES
 typedef DNI_VECTOR(double, LANES_BYTES) LANES_NAME(doubles);
 typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
 #define VECTORS 2 /* vectors of points that are processed together */
 
-/* Products of `queries` queries with two vectors of points; `more`: they are added to `out`. All
- * but d and `more` are compile-time constants. */
+/* Computes the products of `queries` queries and VECTORS vectors of points. more: adds the products
+ * to `out`. All parameters except d and `more` are compile-time constants after inlining. */
 #define PRODUCTS_BLOCK(name, type, vector)                                                         \
     LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group,        \
                                                       size_t d, size_t queries, bool more,         \
                                                       type *out) {                                 \
         enum { LANES = LANES_BYTES / sizeof(type) };                                               \
-        vector sum[LANES_AT_ONCE][VECTORS];                                                        \
+        vector sum[LANES_QUERIES][VECTORS];                                                        \
         for (size_t q = 0; q < queries; q++)                                                       \
             for (size_t v = 0; v < VECTORS; v++)                                                   \
                 sum[q][v] =                                                                        \
@@ -47,16 +48,16 @@ typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
         for (size_t first = 0; first < DNI_PANEL; first += STEP)                                   \
             for (size_t q = 0; q < n;) {                                                           \
                 const size_t at = q;                                                               \
-                if (n - q >= LANES_AT_ONCE) {                                                      \
+                if (n - q >= LANES_QUERIES) {                                                      \
                     LANES_NAME(name)                                                               \
-                    (panel + first, group + at, d, LANES_AT_ONCE, more,                            \
+                    (panel + first, group + at, d, LANES_QUERIES, more,                            \
                      out + at * DNI_PANEL + first);                                                \
-                    q += LANES_AT_ONCE;                                                            \
-                } else if (n - q >= LANES_AT_ONCE / 2) {                                           \
+                    q += LANES_QUERIES;                                                            \
+                } else if (n - q >= LANES_QUERIES / 2) {                                           \
                     LANES_NAME(name)                                                               \
-                    (panel + first, group + at, d, LANES_AT_ONCE / 2, more,                        \
+                    (panel + first, group + at, d, LANES_QUERIES / 2, more,                        \
                      out + at * DNI_PANEL + first);                                                \
-                    q += LANES_AT_ONCE / 2;                                                        \
+                    q += LANES_QUERIES / 2;                                                        \
                 } else {                                                                           \
                     LANES_NAME(name)                                                               \
                     (panel + first, group + at, d, 1, more, out + at * DNI_PANEL + first);         \
@@ -83,7 +84,7 @@ PRODUCTS_BLOCK(block_single, float)
 #undef PRODUCTS_BLOCK
 #endif
 
-/* Columns are processed in parts that stay in the first-level cache for all groups. */
+/* Processes COLUMNS columns at a time, which stay in the first-level cache for all groups. */
 LANES_FOR static void LANES_NAME(products)(const double *panel, const double *groups, size_t stride,
                                            size_t d, size_t n, double *out) {
     for (size_t i = 0; d == 0 && i < n * DNI_PANEL; i++) {
@@ -186,8 +187,9 @@ LANES_FOR static double LANES_NAME(square_single)(const float *x, size_t d, size
     return sum;
 }
 
-/* exp(−t) = 2^n exp(r) with r = −t − n ln 2 in [−½ ln 2, ½ ln 2]; ln 2 is in two parts. Adding
- * `magic` leaves n in the lowest bits. The error of Taylor's polynomial of degree 13 is 4·10⁻¹⁸. */
+/* Returns exp(−t) = 2^n exp(r) with r = −t − n ln 2 in [−½ ln 2, ½ ln 2]. ln 2 is the sum high +
+ * low. After the addition of `magic` the lowest bits of the sum are n. exp(r) is Taylor's
+ * polynomial of degree 13, with an error of 4·10⁻¹⁸. */
 LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     const double magic = 0x1.8p52, high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
     double shifted = t * -0x1.71547652b82fep0 + magic, n = shifted - magic,
@@ -209,7 +211,7 @@ LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     memcpy(&power, &shifted, sizeof power);
     memcpy(&bits, &p, sizeof bits);
     bits = (bits + (power << 52)) &
-           (0 - (uint64_t)(t <= 708)); /* without a branch, so that the loops become vectors */
+           (0 - (uint64_t)(t <= 708)); /* no branch: the compiler vectorises the calling loops */
     memcpy(&p, &bits, sizeof p);
     return p;
 }
@@ -233,9 +235,10 @@ LANES_FOR DNI_ALWAYS_INLINE float LANES_NAME(exponential_single)(float t) {
     return p;
 }
 
-LANES_FOR static void LANES_NAME(expand)(double *t, const double *square, double own, size_t n) {
+LANES_FOR static void LANES_NAME(expand)(double *t, const double *square, double square_x,
+                                         size_t n) {
     for (size_t i = 0; i < n; i++) {
-        const double distance = own + square[i] - 2 * t[i];
+        const double distance = square_x + square[i] - 2 * t[i];
         t[i] = distance < 0 ? 0 : distance;
     }
 }
@@ -264,7 +267,7 @@ LANES_FOR static void LANES_NAME(exponentials_single)(const double *t, size_t n,
     }
 }
 
-/* Counts by the number of words, mostly one or two, which is a compile-time constant. */
+/* The number of words is a compile-time constant for one word and for two words. */
 #define COUNTS(name, type)                                                                         \
     LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(                                                   \
         name##_of)(bool differences, const uint64_t *x, const uint64_t *points, size_t words,      \

@@ -1,4 +1,4 @@
-/* Products and distances of two rows, column by column. */
+/* Products and distances of two rows. */
 #include "kernels/pairs.h"
 
 #include <math.h>

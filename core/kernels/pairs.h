@@ -1,5 +1,5 @@
-/* Products and distances of two rows of any kind, column by column. Slow, but supports every
- * form; the kinds of points fall back on it. */
+/* Products and distances of two rows, dense or sparse, column by column. For all forms, but slow.
+ * The kinds of points call it for pairs that they have no faster way for. */
 #ifndef DNI_PAIRS_H
 #define DNI_PAIRS_H
 
@@ -14,8 +14,9 @@ typedef struct dni_row {
 } dni_row;
 
 dni_row dni_row_of(dn_matrix x, size_t i);
-/* Σ x z (also for the cosine), Σ(x − z)², Σ|x − z| or max|x − z|, by the form, over the columns in
- * ascending order. Symmetric, and equal for dense and sparse rows, to the last bit. */
+/* Returns Σ x z (also for the cosine), Σ(x − z)², Σ|x − z| or max|x − z|, depending on `form`, over
+ * the columns in ascending order. Bit for bit the same if x and z are exchanged, and for dense and
+ * sparse rows. */
 double dni_pair_measure(dni_form form, dni_row x, dni_row z);
 
 #endif

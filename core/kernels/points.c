@@ -6,9 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* ^A row is computed in parts of some 10 ms: PART columns times points, VALUE columns for the value
- * itself, LEAST_PART points. */
-enum { PART = 20000000, VALUE = 8, LEAST_PART = 1024 };
+/* A row of kernel values is computed in parts of about 10 ms. */
+enum {
+    PART = 20000000, /* columns × points of a part */
+    VALUE = 8,       /* cost of the kernel function of one value, in columns */
+    MIN_PART = 1024  /* minimum number of points of a part */
+};
 
 static const dni_points_kind *kind_for(const dn_kernel *kernel, bool dense) {
     if (dni_kernel_form(kernel) == DNI_FORM_EDIT) {
@@ -83,7 +86,7 @@ dni_points_estimate dni_points_memory(const dn_kernel *kernel, size_t n_rows, si
                                       double n_entries) {
     const dni_form form = dni_kernel_form(kernel);
     const dni_points_kind *kind = kind_for(kernel, isinf(n_entries));
-    /* Texts have as many entries as characters, also in dense rows. */
+    /* The number of entries of texts is the number of characters, also for dense rows. */
     const double entries =
         form == DNI_FORM_EDIT ? fmin(n_entries, (double)n_rows * (double)n_features) : n_entries;
     const dni_rows_shape shape = {n_rows, n_features,
@@ -116,36 +119,36 @@ size_t dni_points_work(const dni_points *points) {
 }
 
 size_t dni_points_step(const dni_points *points) {
-    const size_t plain = PART / (points->d + VALUE),
-                 least = plain > LEAST_PART ? plain : LEAST_PART, block = points->kind->block;
+    const size_t plain = PART / (points->d + VALUE), least = plain > MIN_PART ? plain : MIN_PART,
+                 block = points->kind->block;
     if (points->kind->step != NULL) {
         return points->kind->step(points);
     }
     return block == 0 ? least : (least + block - 1) / block * block;
 }
 
-static void values(const dni_points *points, size_t i, size_t first, size_t n, dni_wanted wanted,
+static void values(const dni_points *points, size_t i, size_t first, size_t n, dni_output output,
                    double *work) {
     dni_queries queries;
     queries.n = 0;
     queries.work = work;
-    points->kind->take(points, points, i, wanted.single != NULL, &queries);
-    points->kind->values(points, &queries, first, n, wanted);
+    points->kind->add_point(points, points, i, output.single != NULL, &queries);
+    points->kind->values(points, &queries, first, n, output);
 }
 
 void dni_points_row(const dni_points *points, size_t i, size_t first, size_t n, float *out,
                     double *work) {
-    values(points, i, first, n, (dni_wanted){.single = out}, work);
+    values(points, i, first, n, (dni_output){.single = out}, work);
 }
 
 void dni_points_row_exact(const dni_points *points, size_t i, size_t first, size_t n, double *out,
                           double *work) {
-    values(points, i, first, n, (dni_wanted){.exact = out}, work);
+    values(points, i, first, n, (dni_output){.exact = out}, work);
 }
 
 void dni_points_distances(const dni_points *points, size_t i, size_t first, size_t n, double *out,
                           double *work) {
-    values(points, i, first, n, (dni_wanted){.exact = out, .distances = true}, work);
+    values(points, i, first, n, (dni_output){.exact = out, .distances = true}, work);
 }
 
 /* ---- selections ---- */
@@ -196,7 +199,7 @@ static dn_status query(const dni_points *points, dn_matrix q, bool single, bool 
     queries.n = 0;
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++) {
-        points->kind->read(points, dni_row_of(q, i), single, &queries);
+        points->kind->add_row(points, dni_row_of(q, i), single, &queries);
     }
     const size_t part = dni_points_step(points);
     for (size_t first = 0, n; first < points->n; first += n) {
@@ -206,7 +209,7 @@ static dn_status query(const dni_points *points, dn_matrix q, bool single, bool 
             return status;
         }
         points->kind->values(points, &queries, first, n,
-                             (dni_wanted){.exact = out + first,
+                             (dni_output){.exact = out + first,
                                           .stride = points->n,
                                           .distances = distances});
     }

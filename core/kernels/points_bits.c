@@ -1,41 +1,47 @@
-/* Rows of 0 and 1 as bits: x'z is the number of bits in both rows, ‖x − z‖² and Σ|x − z| the number
- * of bits in only one of them. The kernel's value is looked up in a table of these numbers. */
+/* Rows of 0 and 1 as bits. x'z is the number of bits that are set in both rows. ‖x − z‖² and Σ|x −
+ * z| are the number of bits that are set in exactly one of the rows. The kernel value of each
+ * number is looked up in a table. */
 #include "base/cpu.h"
 #include "kernels/points_kind.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WORD = 64, AT_ONCE = 1024, FEW_WORDS = 4, MOST_BYTES = 255 };
+enum {
+    WORD = 64,            /* bits of a word */
+    BATCH = 1024,         /* number of points that are processed at a time */
+    FEW_WORDS = 4,        /* bits are always used for rows of at most FEW_WORDS words */
+    MAX_BYTE_COUNT = 255, /* largest count that fits into a byte */
+};
 
 struct dni_bits {
-    void *memory;    /* allocation that contains the arrays below */
+    void *memory;    /* allocated block that holds the arrays below */
     uint64_t *words; /* [n × n_words] */
     size_t n_words;
-    uint64_t *planes; /* [d × n_blocks] the transpose, 64 points a word; NULL: not used */
+    uint64_t *planes; /* [d × n_blocks] the transpose, 64 points in a word; NULL: not used */
     size_t n_blocks;
     uint8_t *ones;   /* [64 × n_blocks] number of 1 bits of each point; NULL if `planes` is NULL */
     size_t most;     /* largest number in `ones` */
-    double *numbers; /* [d + 1] 0, 1, 2 …; Chebyshev: at most 1 */
-    double *table; /* [d + 1] the kernel's value of each number; NULL: it needs K(x, x) or ‖x‖² */
-    float *table_single; /* [d + 1] */
+    double *numbers; /* [d + 1] measure for each count: 0, 1, 2 …; Chebyshev: 0, 1, 1 … */
+    /* [d + 1] kernel value for each count; NULL: the value depends on K(x, x) or ‖x‖² too */
+    double *table;
+    float *table_single; /* [d + 1] `table` in float */
 };
 
 static size_t words_of(size_t d) {
     return d / WORD + (d % WORD != 0);
 }
 
-/* Returns whether bits are faster than sparse rows. A pair of sparse rows costs two word
- * operations for each common column. */
-bool dni_bits_pay(const dni_points *p, double hits) {
+/* The cost of a pair of sparse rows is that of two word operations for each common column. */
+bool dni_bits_are_faster(const dni_points *p, double n_common) {
     const size_t words = words_of(p->d);
     return p->kernel.type != DN_KERNEL_MAHALANOBIS && p->kernel.type != DN_KERNEL_PRECOMPUTED &&
-           p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * hits);
+           p->n > 0 && p->d > 0 && (words <= FEW_WORDS || (double)words <= 2 * n_common);
 }
 
-/* Whether bits may be faster, before the rows are known: on average rows have at most as many
- * common columns as entries. */
-static bool may_pay(const dni_rows_shape *shape) {
+/* True if bits may be faster, for rows of which only the shape is known. The mean number of common
+ * columns of two rows is at most the mean number of entries of a row. */
+static bool may_be_faster(const dni_rows_shape *shape) {
     const double words = (double)words_of(shape->d);
     return words <= FEW_WORDS || shape->n_entries == SIZE_MAX ||
            words * (double)shape->n <= 2 * (double)shape->n_entries;
@@ -61,18 +67,19 @@ static void bits_layout(dni_layout *layout, const void *shape, void *work) {
 }
 
 double dni_bits_memory(const dni_rows_shape *shape) {
-    const struct bits_shape bits = {shape->n, shape->d, shape->d <= MOST_BYTES, true};
+    const struct bits_shape bits = {shape->n, shape->d, shape->d <= MAX_BYTE_COUNT, true};
     struct dni_bits scratch;
-    return may_pay(shape) ? sizeof scratch + dni_layout_bytes(bits_layout, &bits, &scratch) : 0;
+    return may_be_faster(shape) ? sizeof scratch + dni_layout_bytes(bits_layout, &bits, &scratch)
+                                : 0;
 }
 
-/* The scratch is the queries' words, then the columns and the ones of a point. */
+/* Doubles of scratch: the words of n queries, then d ones and d column indices for measure_any. */
 static size_t scratch_of(size_t d, size_t n) {
     return n * words_of(d) + d + (d + 1) / 2;
 }
 
 double dni_bits_work_bound(const dni_rows_shape *shape, size_t n) {
-    return may_pay(shape) ? (double)scratch_of(shape->d, n) : 0;
+    return may_be_faster(shape) ? (double)scratch_of(shape->d, n) : 0;
 }
 
 static void set_bit(uint64_t *words, size_t j) {
@@ -83,8 +90,8 @@ void dni_bits_set(struct dni_bits *bits, size_t i, size_t j) {
     set_bit(bits->words + i * bits->n_words, j);
 }
 
-/* Returns true if bits set in exactly one of two rows are counted, false if bits set in both
- * are. */
+/* True: the kernel is a function of the number of bits that are set in exactly one of two rows.
+ * False: of the number of bits that are set in both rows. */
 static bool differences(const dni_points *p) {
     return p->form == DNI_FORM_SQUARE || p->form == DNI_FORM_MANHATTAN ||
            p->form == DNI_FORM_CHEBYSHEV;
@@ -108,45 +115,45 @@ static double value_of(const dni_points *p, double number) {
     return dni_kernel_of_distance(&p->kernel, number);
 }
 
-static void fill_tables(const dni_points *p, struct dni_bits *own) {
+static void fill_tables(const dni_points *p, struct dni_bits *storage) {
     for (size_t i = 0; i <= p->d; i++) {
-        own->numbers[i] = p->form == DNI_FORM_CHEBYSHEV && i > 1 ? 1 : (double)i;
-        if (own->table != NULL) {
-            own->table[i] = value_of(p, (double)i);
-            own->table_single[i] = (float)own->table[i];
+        storage->numbers[i] = p->form == DNI_FORM_CHEBYSHEV && i > 1 ? 1 : (double)i;
+        if (storage->table != NULL) {
+            storage->table[i] = value_of(p, (double)i);
+            storage->table_single[i] = (float)storage->table[i];
         }
     }
 }
 
-static void fill_planes(const dni_points *p, struct dni_bits *own) {
+static void fill_planes(const dni_points *p, struct dni_bits *storage) {
     for (size_t i = 0; i < p->n; i++) {
         size_t n = 0;
-        for (size_t w = 0; w < own->n_words; w++) {
-            for (uint64_t left = own->words[i * own->n_words + w]; left != 0;
-                 left &= left - 1, n++) {
-                own->planes[(w * WORD + dni_lowest_bit(left)) * own->n_blocks + i / WORD] |=
+        for (size_t w = 0; w < storage->n_words; w++) {
+            for (uint64_t rest = storage->words[i * storage->n_words + w]; rest != 0;
+                 rest &= rest - 1, n++) {
+                storage->planes[(w * WORD + dni_lowest_bit(rest)) * storage->n_blocks + i / WORD] |=
                     (uint64_t)1 << i % WORD;
             }
         }
-        own->ones[i] = (uint8_t)n;
-        own->most = n > own->most ? n : own->most;
+        storage->ones[i] = (uint8_t)n;
+        storage->most = n > storage->most ? n : storage->most;
     }
 }
 
 static void free_bits(dni_points *p) {
-    struct dni_bits *own = p->own;
-    if (own == NULL) {
+    struct dni_bits *storage = p->storage;
+    if (storage == NULL) {
         return;
     }
-    dn_run_free(p->run, own->memory);
-    dn_run_free(p->run, own);
-    p->own = NULL;
+    dn_run_free(p->run, storage->memory);
+    dn_run_free(p->run, storage);
+    p->storage = NULL;
 }
 
 dn_status dni_bits_new(const dni_points *p, struct dni_bits **out, dn_error *err) {
     const struct bits_shape shape = {.n = p->n,
                                      .d = p->d,
-                                     .planes = p->d <= MOST_BYTES && p->lanes->tally != NULL,
+                                     .planes = p->d <= MAX_BYTE_COUNT && p->lanes->tally != NULL,
                                      .table =
                                          p->form != DNI_FORM_COSINE &&
                                          !(p->form == DNI_FORM_PRODUCT && p->kernel.normalize)};
@@ -169,10 +176,11 @@ dn_status dni_bits_new(const dni_points *p, struct dni_bits **out, dn_error *err
     return DN_OK;
 }
 
-/* Makes `bits`, whose words are set, the points. */
-static void take_bits(dni_points *p, struct dni_bits *bits) {
+/* Makes `bits` the storage of the points, and computes its tables and its transpose. bits->words is
+ * set. */
+static void set_storage(dni_points *p, struct dni_bits *bits) {
     p->kind = &dni_points_kind_bits;
-    p->own = bits;
+    p->storage = bits;
     fill_tables(p, bits);
     if (bits->planes != NULL) {
         fill_planes(p, bits);
@@ -181,7 +189,7 @@ static void take_bits(dni_points *p, struct dni_bits *bits) {
 
 dn_status dni_bits_become(dni_points *p, struct dni_bits *bits, dn_error *err) {
     p->expanded = false;
-    take_bits(p, bits);
+    set_storage(p, bits);
     dn_status status = dni_points_reserve(p, err);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
         const double square = (double)count(bits->words + i * bits->n_words, bits->n_words);
@@ -199,9 +207,9 @@ static uint64_t *words_of_query(const dni_points *p, const dni_queries *queries,
     return (uint64_t *)(void *)queries->work + q * words_of(p->d);
 }
 
-static void take(const dni_points *p, const dni_points *from, size_t i, bool single,
-                 dni_queries *queries) {
-    const struct dni_bits *source = from->own;
+static void add_point(const dni_points *p, const dni_points *from, size_t i, bool single,
+                      dni_queries *queries) {
+    const struct dni_bits *source = from->storage;
     (void)p;
     (void)single;
     queries->of[queries->n++] = (dni_query){.bits = source->words + i * source->n_words,
@@ -209,7 +217,7 @@ static void take(const dni_points *p, const dni_points *from, size_t i, bool sin
                                             .self = from->self == NULL ? 1 : from->self[i]};
 }
 
-static void read_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
+static void add_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
     uint64_t *bits = words_of_query(p, queries, queries->n);
     dni_query *query = &queries->of[queries->n++];
     bool binary = true;
@@ -228,37 +236,38 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
         p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
-/* Compares a row of other numbers than 0 and 1 with points, whose columns are written out. */
+/* For a query with numbers other than 0 and 1: measure [n] ← its products or distances with points
+ * first … first + n − 1, which are converted to sparse rows. */
 static void measure_any(const dni_points *p, const dni_query *query, double *ones, size_t first,
                         size_t n, double *measure) {
-    const struct dni_bits *own = p->own;
+    const struct dni_bits *storage = p->storage;
     uint32_t *cols = (uint32_t *)(void *)(ones + p->d);
     for (size_t i = 0; i < p->d; i++) {
         ones[i] = 1;
     }
     for (size_t j = 0; j < n; j++) {
-        const uint64_t *words = own->words + (first + j) * own->n_words;
+        const uint64_t *words = storage->words + (first + j) * storage->n_words;
         dni_row z = {ones, cols, 0};
-        for (size_t w = 0; w < own->n_words; w++) {
-            for (uint64_t left = words[w]; left != 0; left &= left - 1) {
-                cols[z.n++] = (uint32_t)(w * WORD + dni_lowest_bit(left));
+        for (size_t w = 0; w < storage->n_words; w++) {
+            for (uint64_t rest = words[w]; rest != 0; rest &= rest - 1) {
+                cols[z.n++] = (uint32_t)(w * WORD + dni_lowest_bit(rest));
             }
         }
         measure[j] = dni_pair_measure(p->form, query->row, z);
     }
 }
 
-/* Tables for the counts of a row of 0 and 1; one of them is NULL. */
+/* Values for the counts of a query of 0 and 1, in double or in single precision. */
 struct counting {
     const double *table;
     const float *single;
 };
 
-static uint8_t columns_of(const uint64_t *bits, size_t n_words, uint8_t set[MOST_BYTES]) {
+static uint8_t columns_of(const uint64_t *bits, size_t n_words, uint8_t set[MAX_BYTE_COUNT]) {
     uint8_t n = 0;
     for (size_t w = 0; w < n_words; w++) {
-        for (uint64_t left = bits[w]; left != 0; left &= left - 1) {
-            set[n++] = (uint8_t)(w * WORD + dni_lowest_bit(left));
+        for (uint64_t rest = bits[w]; rest != 0; rest &= rest - 1) {
+            set[n++] = (uint8_t)(w * WORD + dni_lowest_bit(rest));
         }
     }
     return n;
@@ -266,18 +275,18 @@ static uint8_t columns_of(const uint64_t *bits, size_t n_words, uint8_t set[MOST
 
 static void count_by_columns(const dni_points *p, const uint64_t *bits, size_t first, size_t n,
                              struct counting counting, double *out, float *single) {
-    const struct dni_bits *own = p->own;
-    uint8_t set[MOST_BYTES], counts[AT_ONCE];
-    const size_t n_set = columns_of(bits, own->n_words, set), most = differences(p)
-                                                                         ? own->most + n_set
-                                                                     : own->most < n_set ? own->most
-                                                                                         : n_set;
+    const struct dni_bits *storage = p->storage;
+    uint8_t set[MAX_BYTE_COUNT], counts[BATCH];
+    const size_t n_set = columns_of(bits, storage->n_words, set),
+                 most = differences(p)          ? storage->most + n_set
+                        : storage->most < n_set ? storage->most
+                                                : n_set;
     const size_t n_table = (most < p->d ? most : p->d) + 1;
     for (size_t done = 0; done < n;) {
         const size_t at = first + done, word = at / WORD, low = at % WORD;
-        const size_t some = n - done < AT_ONCE - low ? n - done : AT_ONCE - low;
-        const uint8_t *ones = differences(p) ? own->ones + at : NULL;
-        p->lanes->tally(own->planes + word, own->n_blocks, set, n_set,
+        const size_t some = n - done < BATCH - low ? n - done : BATCH - low;
+        const uint8_t *ones = differences(p) ? storage->ones + at : NULL;
+        p->lanes->tally(storage->planes + word, storage->n_blocks, set, n_set,
                         (low + some + WORD - 1) / WORD, counts);
         if (single != NULL) {
             p->lanes->look_up_single(counts + low, ones, n_set, counting.single, n_table, some,
@@ -291,55 +300,55 @@ static void count_by_columns(const dni_points *p, const uint64_t *bits, size_t f
 
 static void count_bits(const dni_points *p, const uint64_t *bits, size_t first, size_t n,
                        struct counting counting, double *out, float *single) {
-    const struct dni_bits *own = p->own;
-    const uint64_t *words = own->words + first * own->n_words;
-    if (own->planes != NULL) {
+    const struct dni_bits *storage = p->storage;
+    const uint64_t *words = storage->words + first * storage->n_words;
+    if (storage->planes != NULL) {
         count_by_columns(p, bits, first, n, counting, out, single);
     } else if (single != NULL) {
-        p->lanes->counts_single(differences(p), bits, words, own->n_words, n, counting.single,
+        p->lanes->counts_single(differences(p), bits, words, storage->n_words, n, counting.single,
                                 single);
     } else {
-        p->lanes->counts(differences(p), bits, words, own->n_words, n, counting.table, out);
+        p->lanes->counts(differences(p), bits, words, storage->n_words, n, counting.table, out);
     }
 }
 
 static void values_of_query(const dni_points *p, const dni_queries *queries, size_t q, size_t first,
-                            size_t n, dni_wanted wanted) {
-    const struct dni_bits *own = p->own;
+                            size_t n, dni_output output) {
+    const struct dni_bits *storage = p->storage;
     const dni_query *query = &queries->of[q];
-    double measure[AT_ONCE], *work = queries->work + queries->n * own->n_words;
+    double measure[BATCH], *work = queries->work + queries->n * storage->n_words;
     for (size_t done = 0; done < n;) {
-        const size_t some = n - done < AT_ONCE ? n - done : AT_ONCE;
+        const size_t some = n - done < BATCH ? n - done : BATCH;
         if (query->bits == NULL) {
             measure_any(p, query, work, first + done, some, measure);
         } else {
-            count_bits(p, query->bits, first + done, some, (struct counting){.table = own->numbers},
-                       measure, NULL);
+            count_bits(p, query->bits, first + done, some,
+                       (struct counting){.table = storage->numbers}, measure, NULL);
         }
-        dni_values_of(p, query, first + done, some, measure, wanted, q * wanted.stride + done);
+        dni_values_of(p, query, first + done, some, measure, output, q * output.stride + done);
         done += some;
     }
 }
 
 static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
-                   dni_wanted wanted) {
-    const struct dni_bits *own = p->own;
+                   dni_output output) {
+    const struct dni_bits *storage = p->storage;
     for (size_t q = 0; q < queries->n; q++) {
         const uint64_t *bits = queries->of[q].bits;
-        const struct counting counting = {own->table, own->table_single};
-        if (own->table == NULL || bits == NULL || wanted.distances) {
-            values_of_query(p, queries, q, first, n, wanted);
+        const struct counting counting = {storage->table, storage->table_single};
+        if (storage->table == NULL || bits == NULL || output.distances) {
+            values_of_query(p, queries, q, first, n, output);
         } else {
             count_bits(p, bits, first, n, counting,
-                       wanted.exact == NULL ? NULL : wanted.exact + q * wanted.stride,
-                       wanted.single == NULL ? NULL : wanted.single + q * wanted.stride);
+                       output.exact == NULL ? NULL : output.exact + q * output.stride,
+                       output.single == NULL ? NULL : output.single + q * output.stride);
         }
     }
 }
 
 static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list,
                                dn_error *err) {
-    const struct dni_bits *source = from->own;
+    const struct dni_bits *source = from->storage;
     struct dni_bits *bits;
     dn_status status = dni_bits_new(p, &bits, err);
     if (status != DN_OK) {
@@ -349,14 +358,15 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
         memcpy(bits->words + k * source->n_words, source->words + list[k] * source->n_words,
                source->n_words * sizeof *bits->words);
     }
-    take_bits(p, bits);
+    set_storage(p, bits);
     return DN_OK;
 }
 
-/* begin, add and end are NULL: rows are added as dense or sparse points and converted to bits. */
+/* begin, add and end are NULL, because rows are added as dense or sparse points, which are then
+ * converted to bits. */
 const dni_points_kind dni_points_kind_bits = {.free = free_bits,
                                               .select = select_points,
                                               .work = work,
-                                              .take = take,
-                                              .read = read_row,
+                                              .add_point = add_point,
+                                              .add_row = add_row,
                                               .values = values};

@@ -12,112 +12,120 @@
 typedef struct dni_points_kind dni_points_kind;
 
 struct dni_points {
-    const dn_run *run; /* of the memory */
+    const dn_run *run; /* the memory is charged to this run */
     dn_kernel kernel;
     dni_form form;
     const dni_points_kind *kind;
     const dni_lanes *lanes;
-    size_t n, d, added; /* points, columns; points added so far */
-    void *own;          /* data of the kind of storage */
-    bool expanded;      /* squared distances are computed as ‖x‖² + ‖z‖² − 2 x'z */
-    /* The kernel is exp(−factor · measure); euclidean distance: of the measure's square root. */
+    size_t n, d;   /* points, columns */
+    size_t added;  /* number of points added so far */
+    void *storage; /* data of the kind */
+    bool expanded; /* squared distances are computed as ‖x‖² + ‖z‖² − 2 x'z */
+    /* For kernels of distances: K = exp(−factor · D), where D is the distance; for rbf and
+     * mahalanobis D is the squared distance. */
     double factor;
-    void *squares_memory; /* the block of `square` and `self` */
-    /* [n, rounded up to whole panels] ‖x‖² as the kind's products compute it; NULL: not needed */
+    void *squares_memory; /* allocated block that holds `square` and `self` */
+    /* [n, rounded up to whole panels] ‖x‖², rounded as the products of the kind; NULL: not
+     * needed */
     double *square;
-    double *self; /* [as square] K(x, x) before normalize; NULL: 1 */
-    /* [as square] ‖x‖² in single precision, an array of the kind; NULL: not used */
+    double *self; /* [as square] K(x, x) before normalization; NULL: K(x, x) = 1 */
+    /* [as square] ‖x‖² of the values in single precision; memory of the kind; NULL: not used */
     double *square_single;
 };
 
-/* A row that is compared with points. */
+/* A row that is compared with the points. */
 typedef struct dni_query {
-    dni_row row;          /* sparse and bits; texts: its length only */
-    const uint64_t *bits; /* bits: of a row of 0 and 1; NULL: a row of other numbers */
-    const uint32_t *text; /* texts: symbols [row.n] */
+    dni_row row;          /* kinds sparse and bits: the row; texts: only row.n, the length */
+    const uint64_t *bits; /* kind bits: the row as bits; NULL: it has numbers other than 0 and 1 */
+    const uint32_t *text; /* kind texts: [row.n] symbols */
     double square, self;  /* ‖x‖² and K(x, x) of the row */
     bool single;          /* values are computed in single precision */
 } dni_query;
 
-#define DNI_QUERIES 64 /* most queries that are processed together */
+#define DNI_QUERIES 64 /* maximum number of queries that are processed together */
 typedef struct dni_queries {
     size_t n;
     dni_query of[DNI_QUERIES];
     double *work;
 } dni_queries;
 
-/* What is computed for the pairs of queries and points. One of the two outputs is not NULL. The
- * values of query q begin at q · stride. */
-typedef struct dni_wanted {
+/* Where and in which form values are stored. Exactly one of `single` and `exact` is not NULL. The
+ * values of query q start at index q · stride. */
+typedef struct dni_output {
     float *single;
     double *exact;
     size_t stride;
-    bool distances; /* D or its square instead of K, in `exact` */
-} dni_wanted;
+    bool distances; /* store distances (rbf and mahalanobis: their squares) in `exact`, not K */
+} dni_output;
 
-/* The shape of rows for estimates. */
+/* The shape of rows, for estimates of memory. */
 typedef struct dni_rows_shape {
     size_t n, d;
-    size_t n_entries; /* SIZE_MAX: dense */
+    size_t n_entries; /* SIZE_MAX: dense rows */
     dni_form form;
 } dni_rows_shape;
 
 /* Upper bounds of the bytes of points. */
 typedef struct dni_points_bytes {
-    double kept, building; /* bytes after preparation; largest number of bytes before it */
+    double kept;     /* bytes of the prepared points */
+    double building; /* peak while the points are prepared */
 } dni_points_bytes;
 
 struct dni_points_kind {
     dni_points_bytes (*memory)(const dni_rows_shape *shape);
-    /* Doubles of scratch for n queries, an upper bound. */
+    /* Returns an upper bound of `work` for rows of which only the shape is known. */
     double (*work_bound)(const dni_rows_shape *shape, size_t n);
-    /* begin reserves memory for n rows of points->d columns, n_entries SIZE_MAX: dense; add stores
-     * rows first …; end prepares them, possibly as another kind. */
+    /* begin reserves memory for points->n rows of points->d columns; n_entries: number of stored
+     * entries, SIZE_MAX for dense rows. add stores the rows of x as points first, first + 1 …. end
+     * prepares the points; it may change their kind. */
     dn_status (*begin)(dni_points *points, size_t n_entries, dn_error *err);
     void (*add)(dni_points *points, size_t first, dn_matrix x);
     dn_status (*end)(dni_points *points, dn_error *err);
-    /* Frees the memory that begin reserved; also after a failure. */
+    /* Frees points->storage; also after a failure of begin, end or select. */
     void (*free)(dni_points *points);
-    /* Makes points->own of some points of `from`; square and self are set. */
+    /* Copies the points list [points->n] of `from` to points->storage. The caller sets `square` and
+     * `self`. */
     dn_status (*select)(dni_points *points, const dni_points *from, const uint32_t *list,
                         dn_error *err);
-    size_t (*step)(const dni_points *points); /* dni_points_step; NULL: by the number of columns */
-    size_t block; /* points that are always computed together; 0: none */
-    /* Doubles of scratch for n queries. */
+    size_t (*step)(const dni_points *points); /* dni_points_step; NULL: depends on columns */
+    size_t block; /* number of points that are always computed together; 0: any number */
+    /* Returns the number of doubles of scratch for n queries. */
     size_t (*work)(const dni_points *points, size_t n);
-    /* Adds a query: point i of `from`, which is a selection of the same points, or the reverse; or
-     * a row of n_features columns. single: values will be requested in single precision. */
-    void (*take)(const dni_points *points, const dni_points *from, size_t i, bool single,
-                 dni_queries *queries);
-    void (*read)(const dni_points *points, dni_row x, bool single, dni_queries *queries);
-    /* The values of all queries with points first … first + n − 1. */
+    /* Add a query: point i of `from`, or the row x of points->d columns. One of `points` and `from`
+     * is a selection of the other, or they are the same. single: values may be computed in single
+     * precision. */
+    void (*add_point)(const dni_points *points, const dni_points *from, size_t i, bool single,
+                      dni_queries *queries);
+    void (*add_row)(const dni_points *points, dni_row x, bool single, dni_queries *queries);
+    /* Computes the values of all queries with points first … first + n − 1. */
     void (*values)(const dni_points *points, const dni_queries *queries, size_t first, size_t n,
-                   dni_wanted wanted);
+                   dni_output output);
 };
 
-/* Converts the measures of a query with points first … first + n − 1 to values. measure [n] is
- * overwritten; `to` is the query's position in the output. n is a whole panel if square and self
- * are padded. */
+/* Converts measure [n], the products or distances of a query with points first … first + n − 1, to
+ * values, and stores them at index `to` of the output. Overwrites `measure`. */
 void dni_values_of(const dni_points *points, const dni_query *query, size_t first, size_t n,
-                   double *measure, dni_wanted wanted, size_t to);
-/* Reserves `self` if it is needed, and `square` if the form needs it or values are expanded;
- * zeroed. */
+                   double *measure, dni_output output, size_t to);
+/* Reserves `self` and `square`, filled with 0, if the form of the kernel needs them. */
 DN_MUST_USE dn_status dni_points_reserve(dni_points *points, dn_error *err);
 /* Upper bound of the bytes that dni_points_reserve allocates. */
 double dni_points_squares_bytes(size_t n, dni_form form);
-/* Stores ‖x‖² of row i, and K(x, x). Errors: DN_ERR_NUMERIC if they are out of range. */
+/* Stores `square`, ‖x‖² of row i, and K(x, x). Errors: DN_ERR_NUMERIC if one of them is out of
+ * range. */
 DN_MUST_USE dn_status dni_points_check(dni_points *points, size_t i, double square, dn_error *err);
 
-/* Bits instead of the rows' own kind: dni_bits_new reserves them, zeroed; dni_bits_set sets bit
- * (i, j); dni_bits_become changes the kind after the old one is freed, and owns the bits, also
- * after an error. dni_bits_pay: whether that is faster for rows whose columns have `hits` pairs of
- * entries in common. */
+/* Conversion of dense or sparse points of 0 and 1 to kind bits. dni_bits_new reserves the bits, all
+ * 0. dni_bits_set sets bit j of point i. dni_bits_become replaces the storage, which the caller has
+ * freed, by the bits, and takes ownership of them, also after an error. dni_bits_are_faster is true
+ * if the conversion makes kernel values faster; n_common: mean number of columns in which both of
+ * two rows have a 1. */
 struct dni_bits;
-bool dni_bits_pay(const dni_points *points, double hits);
+bool dni_bits_are_faster(const dni_points *points, double n_common);
 DN_MUST_USE dn_status dni_bits_new(const dni_points *points, struct dni_bits **out, dn_error *err);
 void dni_bits_set(struct dni_bits *bits, size_t i, size_t j);
 DN_MUST_USE dn_status dni_bits_become(dni_points *points, struct dni_bits *bits, dn_error *err);
-/* Upper bounds as those of a kind; 0: rows with so few entries never become bits. */
+/* Upper bounds of bytes and of doubles of scratch if the rows become bits; 0 if their entries are
+ * too few for that. */
 double dni_bits_memory(const dni_rows_shape *shape);
 double dni_bits_work_bound(const dni_rows_shape *shape, size_t n);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define GREATEST_SQUARE 1e300 /* of squared lengths */
+#define MAX_SQUARE 1e300 /* limit of ‖x‖² */
 
 /* ---- points ---- */
 struct squares_shape {
@@ -38,8 +38,9 @@ double dni_points_squares_bytes(size_t n, dni_form form) {
     "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or "  \
     "choose other parameters of the kernel"
 
-/* Refuses point i. Rows are centred: if one is far away, all are long, and the row is not known. A
- * caller that selected the points translates the number of the point. */
+/* Sets *err to the error that `what` of point i is out of range. For centred rows the error does
+ * not name the point: one extreme row moves the mean, and then all centred rows are long. The row
+ * of the error is the index of the point, which the caller replaces by the row of the table. */
 static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_error *err) {
     if (p->form == DNI_FORM_SQUARE) {
         return dn_error_set(
@@ -52,7 +53,7 @@ static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_erro
 }
 
 dn_status dni_points_check(dni_points *p, size_t i, double square, dn_error *err) {
-    if (!(square <= GREATEST_SQUARE)) {
+    if (!(square <= MAX_SQUARE)) {
         return refuse(p, i, "its length", err);
     }
     if (p->square != NULL) {
@@ -61,10 +62,10 @@ dn_status dni_points_check(dni_points *p, size_t i, double square, dn_error *err
     if (p->form != DNI_FORM_PRODUCT) {
         return DN_OK;
     }
-    /* K(x, z) of two points is at most the larger of K(x, x) and K(z, z). */
+    /* With |coef0| instead of coef0, |K(x, z)| is at most the larger of K(x, x) and K(z, z). */
     dn_kernel absolute = p->kernel;
     absolute.coef0 = fabs(absolute.coef0);
-    if (!(fabs(dni_kernel_of_product(&absolute, square)) <= DNI_GREATEST_SELF)) {
+    if (!(fabs(dni_kernel_of_product(&absolute, square)) <= DNI_MAX_SELF)) {
         return refuse(p, i, "its K(x, x)", err);
     }
     p->self[i] = dni_kernel_of_product(&p->kernel, square);
@@ -105,31 +106,31 @@ static void to_distances(const dni_points *p, const dni_query *query, size_t fir
 }
 
 void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n,
-                   double *measure, dni_wanted wanted, size_t to) {
+                   double *measure, dni_output output, size_t to) {
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
     } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
-        /* The exponential function returns 0 for NaN, but here the value must be NaN. */
+        /* lanes->exponentials returns 0 for NaN, but here the value must be NaN. */
         for (size_t k = 0; k < n; k++) {
             measure[k] = (double)NAN;
         }
     } else {
         to_distances(p, query, first, n, measure);
-        if (!wanted.distances) {
+        if (!output.distances) {
             for (size_t k = 0; k < n; k++) {
                 measure[k] *= p->factor;
             }
-            if (wanted.single != NULL) {
-                p->lanes->exponentials_single(measure, n, wanted.single + to);
+            if (output.single != NULL) {
+                p->lanes->exponentials_single(measure, n, output.single + to);
                 return;
             }
             p->lanes->exponentials(measure, n);
         }
     }
-    for (size_t k = 0; wanted.single != NULL && k < n; k++) {
-        wanted.single[to + k] = (float)measure[k];
+    for (size_t k = 0; output.single != NULL && k < n; k++) {
+        output.single[to + k] = (float)measure[k];
     }
-    if (wanted.exact != NULL) {
-        memcpy(wanted.exact + to, measure, n * sizeof *measure);
+    if (output.exact != NULL) {
+        memcpy(output.exact + to, measure, n * sizeof *measure);
     }
 }

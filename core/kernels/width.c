@@ -1,5 +1,6 @@
-/* The median distance of a sample of the rows. A row of weight v counts as v equal rows: it is in v
- * times as many pairs, and v (v − 1)/2 pairs of its copies have distance 0. */
+/* The median distance between the rows of a sample. A row of weight v counts as v equal rows. A
+ * pair of two rows with weights v and u counts v u times, and v (v − 1)/2 pairs of copies of the
+ * same row have distance 0. */
 #include "kernels/width.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -8,24 +9,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ROWS = 1000 };
+enum { MAX_ROWS = 1000 };
 
-/* A sample of the rows. If there are more than MOST_ROWS rows of different weight, MOST_ROWS
- * positions of their cumulative weight are drawn, one in each of MOST_ROWS equal parts. A row is
- * then drawn, and counted, once for each position in its weight. */
+/* The draw of a sample of the rows with weight != 0. If all weights are 1, or there are at most
+ * MAX_ROWS rows, rows are drawn without replacement. Otherwise the range 0 … Σv of the cumulative
+ * weight is divided into MAX_ROWS equal parts, and one position is drawn in each part. A row is
+ * drawn once for each position within its part of the cumulative weight. */
 struct draw {
     dni_random random;
-    size_t among;    /* rows with weight != 0; 0: they are still being counted */
-    double mean;     /* mean weight of these rows */
-    bool weighted;   /* some weight is not 1 */
-    size_t left;     /* number of draws that remain */
-    size_t seen;     /* number of rows processed */
-    size_t drawn;    /* rows drawn */
-    size_t entries;  /* number of stored entries of the drawn rows, if sparse */
+    size_t n_weighted; /* number of rows with weight != 0; 0: not known yet */
+    double mean;       /* mean weight of these rows */
+    bool weighted;     /* some weight is not 1 */
+    size_t left;       /* number of draws that remain */
+    size_t seen;       /* number of rows processed */
+    size_t drawn;      /* number of distinct rows drawn so far */
+    size_t entries;    /* number of stored entries of the drawn rows, if sparse */
     double position; /* next drawn position of the cumulative weight, in units of the mean weight */
     double passed;   /* cumulative weight of the processed rows, in the same units */
-    dni_points *points; /* receives the drawn rows; NULL: they are only counted */
-    double *weight;     /* receives the weights of the drawn rows */
+    dni_points *points; /* out: the drawn rows; NULL: rows are only counted */
+    double *weight;     /* out: the weights of the drawn rows */
 };
 
 static void count_row(struct draw *draw, double weight) {
@@ -35,11 +37,12 @@ static void count_row(struct draw *draw, double weight) {
 }
 
 static bool by_weight(const struct draw *draw) {
-    return draw->weighted && draw->among > MOST_ROWS;
+    return draw->weighted && draw->n_weighted > MAX_ROWS;
 }
 
 static void next_position(struct draw *draw) {
-    const double part = (double)draw->among / MOST_ROWS, first = (double)(MOST_ROWS - draw->left);
+    const double part = (double)draw->n_weighted / MAX_ROWS,
+                 first = (double)(MAX_ROWS - draw->left);
     draw->position = part * (first + dni_random_uniform(&draw->random, 0, 1));
 }
 
@@ -47,7 +50,7 @@ static void next_position(struct draw *draw) {
 static size_t draw_times(struct draw *draw, double weight) {
     size_t n = 0;
     if (!by_weight(draw)) {
-        n = dni_random_draws(&draw->random, draw->left, draw->among - draw->seen++) ? 1 : 0;
+        n = dni_random_draws(&draw->random, draw->left, draw->n_weighted - draw->seen++) ? 1 : 0;
         draw->left -= n;
         return n;
     }
@@ -62,10 +65,10 @@ static size_t draw_times(struct draw *draw, double weight) {
 static void draw_block(struct draw *draw, const dn_block *block) {
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double weight = block->weight == NULL ? 1 : block->weight[t];
-        if (weight != 0 && draw->among == 0) {
+        if (weight != 0 && draw->n_weighted == 0) {
             count_row(draw, weight);
         }
-        const size_t n = weight != 0 && draw->among > 0 ? draw_times(draw, weight) : 0;
+        const size_t n = weight != 0 && draw->n_weighted > 0 ? draw_times(draw, weight) : 0;
         if (n == 0) {
             continue;
         }
@@ -98,24 +101,25 @@ static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw,
     return DN_OK;
 }
 
-/* Starts a draw from the rows that `counted` has passed. */
+/* Initialises a draw. counted: the result of count_row for all rows. */
 static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
-    struct draw draw = {.among = counted->seen,
+    struct draw draw = {.n_weighted = counted->seen,
                         .mean = counted->mean,
                         .weighted = counted->weighted};
     dni_random_init(&draw.random, run == NULL ? 1 : run->seed, DNI_STREAM_WIDTH);
-    draw.left = draw.among < MOST_ROWS ? draw.among : MOST_ROWS;
+    draw.left = draw.n_weighted < MAX_ROWS ? draw.n_weighted : MAX_ROWS;
     if (by_weight(&draw)) {
         next_position(&draw);
     }
     return draw;
 }
 
-/* Makes points of the drawn rows, with their weights; the caller frees both. Passes over the rows:
- * to count them, to measure the sample, and to copy it. */
+/* *out ← the drawn rows, as points; *out_weight ← their weights. The caller frees both. Makes up to
+ * three passes over the rows: the first counts them, the second counts the rows and the entries of
+ * the sample, the third copies the sample. */
 static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
                         dni_points **out, double **out_weight, dn_error *err) {
-    struct draw counted = {.among = 0}, measured, draw;
+    struct draw counted = {.n_weighted = 0}, measured, draw;
     bool sparse = false;
     void *weight = NULL;
     dn_status status = walk(rows, run, &counted, &sparse, err);
@@ -172,7 +176,7 @@ static int compare(const void *a, const void *b) {
 struct distances {
     struct pair *pairs; /* [n (n − 1)/2] */
     double *row;        /* [n] */
-    double *work;       /* scratch of the points */
+    double *work;       /* scratch of dni_points_distances */
 };
 
 struct distances_shape {
@@ -211,8 +215,8 @@ static dn_status measure(const dni_points *points, const double *weight, const d
     return DN_OK;
 }
 
-/* Scales the weights by a power of two, which is exact, so that their products are finite. Returns
- * the scaled 1. */
+/* Scales the weights by a power of two, which is exact, so that products of weights are finite.
+ * Returns the scale: the scaled weight of a row with weight 1. */
 static double scale_weights(double *weight, size_t n) {
     double greatest = 0;
     int exponent = 0;
@@ -226,8 +230,9 @@ static double scale_weights(double *weight, size_t n) {
     return ldexp(1, -exponent);
 }
 
-/* The lower and the upper median of [n] ascending pairs; they differ if half of the weight ends at
- * a pair. `one`: the weight of a single row. */
+/* *low, *high ← the lower and the upper median of the distances of the ascending pairs [n]. They
+ * differ if the weights of the pairs up to *low sum to exactly half of the total weight. weight
+ * [n_points]: weights of the rows; one: the scaled weight of a row with weight 1. */
 static void find_medians(const struct pair *pairs, size_t n, const double *weight, size_t n_points,
                          double one, double *low, double *high) {
     double same = 0, all = 0, sum;
@@ -249,7 +254,8 @@ static void find_medians(const struct pair *pairs, size_t n, const double *weigh
     }
 }
 
-/* Replaces an error about a point of the sample, which the caller does not know. */
+/* Replaces an error that names a point of the sample, because the caller does not know the sample.
+ * */
 static dn_status too_far(dn_error *err) {
     dn_error_clear(err);
     return dn_error_set(err, DN_ERR_NUMERIC,
@@ -257,8 +263,7 @@ static dn_status too_far(dn_error *err) {
                         "the columns, or leave out those of extreme values");
 }
 
-/* The width from the medians: for rbf these are squared distances; for distance the width is the
- * square root of the median. */
+/* Returns the width. low, high: medians of the distances D; for rbf of their squares. */
 static double width_of(const dn_kernel *kernel, double low, double high) {
     const bool squared = kernel->type == DN_KERNEL_RBF;
     low = squared ? sqrt(low) : low;
@@ -316,7 +321,7 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
 
 double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
                                double n_entries) {
-    const size_t n = n_rows < MOST_ROWS ? n_rows : MOST_ROWS;
+    const size_t n = n_rows < MAX_ROWS ? n_rows : MAX_ROWS;
     const double entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * (double)n;
     const dni_points_estimate points = dni_points_memory(kernel, n, n_features, entries);
     const struct distances_shape shape = {n, (size_t)points.work / sizeof(double)};

@@ -12,8 +12,8 @@
  *   distance  the square root of the median of D, so that K is exp(−½) at the median
  *             distance, as for rbf
  *
- * A median of 0 gives 1. A row of weight v counts as v equal rows, also in the draw. If the
- * number of pairs is even, the median is the mean of the lower and the upper median.
+ * If the median is 0, the width is 1. A row of weight v counts as v equal rows, also in the draw.
+ * If the number of pairs is even, the median is the mean of the lower and the upper median.
  *
  * Errors: DN_ERR_NUMERIC if a distance is not finite, or of the points. */
 DN_MUST_USE dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows,

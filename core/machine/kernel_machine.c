@@ -13,14 +13,15 @@
 #include <string.h>
 
 /* The error of a kernel value in float is at most 2.5e-7, so that the error of a score is at most
- * 2.5e-7 Σ|c|. If Σ|c| <= MOST_COEFFICIENTS, this is at most 1e-3 of the margin. Float is used only
- * if n_rows × n_cols of the support vectors is above MANY_NUMBERS; otherwise the gain is small. */
-#define MOST_COEFFICIENTS 4000
-#define MANY_NUMBERS 1e6
-/* Cost of the exponential of a kernel value in multiplications. */
-#define KERNEL_VALUE 8
+ * 2.5e-7 Σ|c|. If Σ|c| <= MAX_COEFFICIENTS, this is at most 1e-3 of the margin. Float is used only
+ * if n_rows × n_cols of the support vectors is above MIN_FLOAT_NUMBERS; otherwise the gain is
+ * small. */
+#define MAX_COEFFICIENTS 4000
+#define MIN_FLOAT_NUMBERS 1e6
+/* Cost of the exponential function, in multiplications. */
+#define EXP_COST 8
 /* Steps of about 10 ms (dni_points_step) between two checks for cancellation by the caller. */
-enum { MOST_STEPS = 100 };
+enum { MAX_STEPS = 100 };
 
 /* ---- memory ---- */
 dni_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
@@ -76,14 +77,14 @@ static void kernel_leave_run(dn_machine *machine) {
 /* Decides whether the kernel values may be computed in float. */
 static void kernel_finish(dn_machine *const *machines, size_t n) {
     dni_support *support = dni_kernel_machine_of(machines[0])->support;
-    bool single = (double)support->x.n_rows * (double)support->x.n_cols > MANY_NUMBERS;
+    bool single = (double)support->x.n_rows * (double)support->x.n_cols > MIN_FLOAT_NUMBERS;
     for (size_t i = 0; i < n; i++) {
         const dni_kernel_machine *m = dni_kernel_machine_of(machines[i]);
         double sum = 0;
         for (size_t k = 0; k < m->n; k++) {
             sum += fabs(m->coef[k]);
         }
-        single = single && sum <= MOST_COEFFICIENTS;
+        single = single && sum <= MAX_COEFFICIENTS;
     }
     support->single = single;
 }
@@ -132,7 +133,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
         return dni_machine_corrupt("a machine has no support vectors", err);
     }
     status = dni_kernel_machine_new(support, n, &made, err);
-    dni_support_unref(support); /* the machine holds a reference */
+    dni_support_unref(support); /* the machine has its own reference */
     if (status != DN_OK) {
         return status;
     }
@@ -149,7 +150,7 @@ static dn_status kernel_read(dni_reader *r, size_t K, size_t d, const dn_machine
 }
 
 /* ---- scores ---- */
-/* Returns Σ c_i k[index_i]. Four independent sums allow parallel execution in the processor. */
+/* Returns Σ c_i k[index_i]. The processor executes the four independent sums in parallel. */
 static double gathered(const dni_kernel_machine *m, const double *k) {
     const uint32_t *index = m->index;
     const double *coef = m->coef;
@@ -171,13 +172,13 @@ static double gathered(const dni_kernel_machine *m, const double *k) {
  * on n_rows. */
 static void add_up(const dni_kernel_machine *m, const double *k, size_t n_points, size_t n_rows,
                    double *score, size_t stride) {
-    const bool all = m->n == n_points; /* implies index_i = i */
+    const bool all = m->n == n_points; /* then index_i = i */
     for (size_t r = 0; r < n_rows; r++, k += n_points) {
         score[r * stride] = (all ? dni_dot(m->coef, k, m->n) : gathered(m, k)) + m->w0;
     }
 }
 
-/* Number of doubles of work for one thread. */
+/* Returns the number of doubles of working memory of one thread. */
 static size_t query_work(const dni_support *support) {
     const size_t n = support->x.n_rows;
     return n == 0 ? 0 : DNI_POINTS_QUERIES * n + dni_points_query_work(support->points);
@@ -242,8 +243,8 @@ static dn_status kernel_score_tile(dn_machine *const *machines, size_t n, dn_mat
 static size_t kernel_tile_rows(const dn_machine *machine) {
     const dni_support *support = dni_kernel_machine_of(machine)->support;
     const size_t n = support->x.n_rows,
-                 rows = n == 0 ? DNI_POINTS_QUERIES
-                               : MOST_STEPS * dni_points_step(support->points) / n;
+                 rows =
+                     n == 0 ? DNI_POINTS_QUERIES : MAX_STEPS * dni_points_step(support->points) / n;
     return rows == 0 ? 1 : rows < DNI_POINTS_QUERIES ? rows : DNI_POINTS_QUERIES;
 }
 
@@ -260,7 +261,7 @@ static bool kernel_is_precomputed(const dn_machine *machine) {
     return dni_kernel_machine_of(machine)->support->kernel.type == DN_KERNEL_PRECOMPUTED;
 }
 
-/* Counts every support vector once, and the sums of each machine. */
+/* The kernel values of all support vectors, and the sums of each machine. */
 static double kernel_cost(dn_machine *const *machines, size_t n_machines) {
     const dni_support *s = dni_kernel_machine_of(machines[0])->support;
     const double n = (double)s->x.n_rows;
@@ -276,7 +277,7 @@ static double kernel_cost(dn_machine *const *machines, size_t n_machines) {
     for (size_t i = 0; i < n_machines; i++) {
         cost += (double)dni_kernel_machine_of(machines[i])->n;
     }
-    return cost + n * (each + KERNEL_VALUE);
+    return cost + n * (each + EXP_COST);
 }
 
 /* ---- description ---- */

@@ -122,10 +122,10 @@ static dn_status check_definite(dni_prepared *p, dn_error *err) {
         return DN_OK;
     }
     dn_status status = p->points.given != NULL
-                           ? dni_matrix_least_eigenvalue(p->points.given, p->points.n, p->run,
-                                                         &p->least, &greatest, err)
-                           : dni_kernel_least_eigenvalue(p->points.points, p->run, &p->least,
-                                                         &greatest, &rows, err);
+                           ? dni_matrix_extreme_eigenvalues(p->points.given, p->points.n, p->run,
+                                                            &p->least, &greatest, err)
+                           : dni_kernel_extreme_eigenvalues(p->points.points, p->run, &p->least,
+                                                            &greatest, &rows, err);
     if (status != DN_OK) {
         return status;
     }

@@ -7,10 +7,10 @@
 
 /* Factor of the tolerance while kernel values have single precision. The final gradient, in double
  * precision, has a slightly larger violation. */
-#define SAFE 0.97
+#define FLOAT_FACTOR 0.97
 /* Smallest curvature used for a pair. The curvature is negative for some pairs if the kernel is not
  * positive semidefinite. */
-#define LEAST_CURVATURE 1e-12
+#define MIN_CURVATURE 1e-12
 enum {
     PERIOD = 1000,      /* maximum number of steps between two calls of review() */
     ROUNDS = 20,        /* most recomputations of the whole gradient */
@@ -160,7 +160,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
         return status;
     }
     const double g_i = s->up[ki];
-    const size_t kj = dni_smo_partner(s->low, s->self, row_i, g_i, s->self[ki], LEAST_CURVATURE,
+    const size_t kj = dni_smo_partner(s->low, s->self, row_i, g_i, s->self[ki], MIN_CURVATURE,
                                       group_begin(s, group), s->group_end[group]);
     *out_moved = kj != SIZE_MAX;
     if (kj == SIZE_MAX) {
@@ -172,7 +172,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
         return status;
     }
     const double b = g_i - s->low[kj],
-                 curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], LEAST_CURVATURE);
+                 curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], MIN_CURVATURE);
     const double most_i = distance_up(p, i), most_j = distance_down(p, j), free = b / curvature,
                  step = fmin(free, fmin(most_i, most_j));
     if (!isfinite(step)) {
@@ -192,7 +192,7 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
 /* Problems without a constraint: minimises over one variable. */
 static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
-    const size_t k = dni_smo_single(s->up, s->low, s->self, LEAST_CURVATURE, s->n_active);
+    const size_t k = dni_smo_single(s->up, s->low, s->self, MIN_CURVATURE, s->n_active);
     const double *row;
     *out_moved = k != SIZE_MAX;
     if (k == SIZE_MAX) {
@@ -203,7 +203,7 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    const double g = gradient_at(s, k), curvature = fmax(s->self[k], LEAST_CURVATURE),
+    const double g = gradient_at(s, k), curvature = fmax(s->self[k], MIN_CURVATURE),
                  free = g / curvature;
     const double most = free > 0 ? distance_up(p, i) : distance_down(p, i),
                  length = fmin(fabs(free), most), step = free > 0 ? length : -length;
@@ -361,7 +361,7 @@ static dn_status descend(struct state *s, dn_error *err) {
  * precision. limit: most steps. */
 static dn_status converge(struct state *s, double target, double limit, dn_error *err) {
     size_t group;
-    s->target = dni_smo_rows_exact(s->rows) ? target : SAFE * target;
+    s->target = dni_smo_rows_exact(s->rows) ? target : FLOAT_FACTOR * target;
     s->limit = limit;
     s->shrunk_late = false;
     for (size_t round = 0; round < ROUNDS; round++) {

@@ -402,7 +402,7 @@ static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input,
         }
         for (size_t j = 0; j < p->n; j++) {
             const double value = p->given[i * p->n + j];
-            if (fabs(value) <= DNI_GREATEST_SELF) {
+            if (fabs(value) <= DNI_MAX_SELF) {
                 continue;
             }
             name_column(input, p->column[j], column);

@@ -14,12 +14,12 @@
 
 #include <string.h>
 
-enum { START_STEPS = 2, HALVINGS = 30, MOST_STEPS = 40, MOST_MOVES = 100, REACH = 1000 };
-static const double START_SLACK = 0.3, LEAST_GAIN = 1e-12;
+enum { START_STEPS = 2, HALVINGS = 30, MAX_STEPS = 40, MAX_MOVES = 100, REACH = 1000 };
+static const double START_SLACK = 0.3, MIN_GAIN = 1e-12;
 static const double START_EXPONENT = 20,
-                    /* Limits of |k − m|/b: START_EXPONENT for the first iterate, MOST_EXPONENT in
+                    /* Limits of |k − m|/b: START_EXPONENT for the first iterate, MAX_EXPONENT in
                      * the fallback, where only overflow must be avoided. */
-    MOST_EXPONENT = 500;
+    MAX_EXPONENT = 500;
 
 /* Returns the objective at v + a Δv. */
 static double value_at(const dni_interior *ip, double a) {
@@ -40,7 +40,7 @@ static double value_at(const dni_interior *ip, double a) {
 
 /* Computes α and r = U − α. Both are positive, because the exponent is limited. */
 static void set_alpha(dni_interior *ip) {
-    const double most = ip->centre > 0 ? MOST_EXPONENT : START_EXPONENT;
+    const double most = ip->centre > 0 ? MAX_EXPONENT : START_EXPONENT;
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double e = fmax(-most, fmin(most, (ip->centre - ip->margin[i]) / ip->width)),
                      u = ip->svm->upper[i];
@@ -113,7 +113,7 @@ static void move_intercept(dni_interior *ip) {
         far = svm->upper[i] > 0 ? fmax(far, fabs(ip->centre - ip->margin[i])) : far;
     }
     double low = -far - REACH * ip->width, high = -low, move = 0;
-    for (size_t k = 0; k < MOST_MOVES && high - low > 1e-15 * far; k++) {
+    for (size_t k = 0; k < MAX_MOVES && high - low > 1e-15 * far; k++) {
         const double sum = balance_at(ip, move, &slope);
         if (sum == 0) {
             break;
@@ -170,8 +170,8 @@ dn_status dni_interior_smooth(dni_interior *ip, double width, dn_error *err) {
     ip->centre = 1;
     ip->width = width;
     double value = value_at(ip, 0), before = (double)INFINITY;
-    for (size_t k = 0;
-         k < MOST_STEPS && before - value > LEAST_GAIN * value && svm->iterations < most; k++) {
+    for (size_t k = 0; k < MAX_STEPS && before - value > MIN_GAIN * value && svm->iterations < most;
+         k++) {
         before = value;
         move_intercept(ip);
         value = value_at(ip, 0);

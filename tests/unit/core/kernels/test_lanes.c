@@ -96,13 +96,13 @@ static void check_singles(const dni_lanes *lanes, size_t d) {
 static void measures(void **state) {
     (void)state;
     make();
-    for (size_t m = 0; dni_lanes_make(m) != NULL; m++) {
+    for (size_t m = 0; dni_lanes_version(m) != NULL; m++) {
         for (size_t d = 0; d <= D; d += d < 3 ? 1 : 64) {
-            check_measures(dni_lanes_make(m), DNI_FORM_PRODUCT, d);
-            check_measures(dni_lanes_make(m), DNI_FORM_SQUARE, d);
-            check_measures(dni_lanes_make(m), DNI_FORM_MANHATTAN, d);
-            check_measures(dni_lanes_make(m), DNI_FORM_CHEBYSHEV, d);
-            check_singles(dni_lanes_make(m), d);
+            check_measures(dni_lanes_version(m), DNI_FORM_PRODUCT, d);
+            check_measures(dni_lanes_version(m), DNI_FORM_SQUARE, d);
+            check_measures(dni_lanes_version(m), DNI_FORM_MANHATTAN, d);
+            check_measures(dni_lanes_version(m), DNI_FORM_CHEBYSHEV, d);
+            check_singles(dni_lanes_version(m), d);
         }
     }
 }
@@ -120,10 +120,10 @@ static void exponentials(void **state) {
                             : ldexp(1, -(int)(i % 80));
     }
     t[0] = 0;
-    for (size_t m = 0; dni_lanes_make(m) != NULL; m++) {
+    for (size_t m = 0; dni_lanes_version(m) != NULL; m++) {
         memcpy(value, t, sizeof t);
-        dni_lanes_make(m)->exponentials(value, N);
-        dni_lanes_make(m)->exponentials_single(t, N, single);
+        dni_lanes_version(m)->exponentials(value, N);
+        dni_lanes_version(m)->exponentials_single(t, N, single);
         assert_true(value[0] == 1 && single[0] == 1);
         for (size_t i = 0; i < N; i++) {
             double truth = exp(-t[i]), truth_single = exp(-(double)(float)t[i]), one = truth;
@@ -132,14 +132,14 @@ static void exponentials(void **state) {
                             ? single[i] < 2e-38F
                             : fabs((double)single[i] - truth_single) <= 2 * 0x1p-23 * truth_single);
             one = t[i];
-            dni_lanes_make(m)->exponentials(
+            dni_lanes_version(m)->exponentials(
                 &one, 1); /* one value alone equals the same value in a vector */
             assert_true(one == value[i]);
         }
         double far[] = {709, 1e5, 1e300, (double)INFINITY, (double)NAN};
         float far_single[5];
-        dni_lanes_make(m)->exponentials_single(far, 5, far_single);
-        dni_lanes_make(m)->exponentials(far, 5);
+        dni_lanes_version(m)->exponentials_single(far, 5, far_single);
+        dni_lanes_version(m)->exponentials(far, 5);
         for (size_t i = 0; i < 5; i++) {
             assert_true(far[i] == 0 && far_single[i] == 0);
         }
@@ -149,14 +149,14 @@ static void exponentials(void **state) {
 static void expands(void **state) {
     (void)state;
     double square[37];
-    for (size_t m = 0; dni_lanes_make(m) != NULL; m++) {
+    for (size_t m = 0; dni_lanes_version(m) != NULL; m++) {
         double t[37];
         for (size_t i = 0; i < 37; i++) {
             square[i] = (double)i;
             t[i] = 3;
         }
         t[36] = (double)NAN;
-        dni_lanes_make(m)->expand(t, square, 1, 37);
+        dni_lanes_version(m)->expand(t, square, 1, 37);
         for (size_t i = 0; i < 36; i++) {
             assert_true(t[i] == (i < 5 ? 0 : (double)i - 5));
         }
@@ -181,12 +181,12 @@ static void counts(void **state) {
     for (size_t i = 0; i <= 64 * WORDS; i++) {
         table_single[i] = (float)(table[i] = (double)i + 0.5);
     }
-    for (size_t m = 0; dni_lanes_make(m) != NULL; m++) {
+    for (size_t m = 0; dni_lanes_version(m) != NULL; m++) {
         for (size_t words = 1; words <= WORDS; words++) {
             for (int differences = 0; differences < 2; differences++) {
-                dni_lanes_make(m)->counts(differences, x, points, words, N, table, out);
-                dni_lanes_make(m)->counts_single(differences, x, points, words, N, table_single,
-                                                 out_single);
+                dni_lanes_version(m)->counts(differences, x, points, words, N, table, out);
+                dni_lanes_version(m)->counts_single(differences, x, points, words, N, table_single,
+                                                    out_single);
                 for (size_t j = 0; j < N; j++) {
                     size_t n = 0;
                     for (size_t w = 0; w < words; w++) {

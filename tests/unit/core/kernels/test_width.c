@@ -224,14 +224,14 @@ static void known(void **state) {
     size_t rows;
     dn_kernel kernel = {.type = DN_KERNEL_LINEAR, .n_features = 2};
     dni_points *points = points_of(&kernel, dn_matrix_dense(x, 3, 2), NULL);
-    OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+    OK(dni_kernel_extreme_eigenvalues(points, NULL, &least, &greatest, &rows, NULL));
     assert_value(least, 0, 1, 1e-14);
     assert_value(greatest, 9, 9, 1e-14);
     assert_int_equal(rows, 3);
     dni_points_free(points);
     kernel = (dn_kernel){.type = DN_KERNEL_SIGMOID, .scale = 1, .coef0 = -3, .n_features = 2};
     points = points_of(&kernel, dn_matrix_dense(x + 4, 1, 2), NULL);
-    OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+    OK(dni_kernel_extreme_eigenvalues(points, NULL, &least, &greatest, &rows, NULL));
     assert_true(least == greatest && fabs(least - tanh(-3)) < 1e-15);
     dni_points_free(points);
 }
@@ -247,7 +247,7 @@ static void signs(void **state) {
         size_t rows;
         kernel.scale = 2;
         dni_points *points = points_of(&kernel, dn_matrix_dense(r.x, k == 4 ? 520 : 60, 6), NULL);
-        OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+        OK(dni_kernel_extreme_eigenvalues(points, NULL, &least, &greatest, &rows, NULL));
         assert_int_equal(rows, k == 4 ? DNI_DEFINITE_ROWS : 60);
         if (dni_kernel_is_definite(&kernel, 6)) {
             assert_true(least > -1e-12 * greatest);
@@ -272,7 +272,7 @@ static void eigenvalues_fail(void **state) {
         dn_allocator allocator = memory_allocator(&memory, true);
         dn_run run = dn_run_default();
         run.allocator = &allocator;
-        status = dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL);
+        status = dni_kernel_extreme_eigenvalues(points, &run, &least, &greatest, &rows, NULL);
         assert_true(status == DN_OK ||
                     (status == DN_ERR_BUDGET && least == 5 && greatest == 5 && rows == 5));
         assert_int_equal(memory.live, 0);
@@ -280,7 +280,7 @@ static void eigenvalues_fail(void **state) {
     assert_true(k > 4);
     struct polls polls = {.stop_at = 40};
     dn_run run = polls_run(&polls);
-    assert_int_equal(dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL),
+    assert_int_equal(dni_kernel_extreme_eigenvalues(points, &run, &least, &greatest, &rows, NULL),
                      DN_ERR_STOPPED);
     dni_points_free(points);
     rows_free(&r);
