@@ -49,7 +49,7 @@ struct format {
 };
 
 /* All formats, in the order in which a body is sniffed: csv takes any text. */
-#define FORMATS(X) X(json) X(ndjson) X(svmlight) X(csv) X(tsv)
+#define FORMATS(X) X(json) X(ndjson) X(svmlight) X(arff) X(csv) X(tsv)
 
 #define FORMAT_DECLARE(name) extern const struct format format_##name;
 FORMATS(FORMAT_DECLARE)

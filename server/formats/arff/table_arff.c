@@ -1,0 +1,271 @@
+/* Tables in ARFF. The types of the columns are those of the attributes: nominal ones are
+ * categorical, numeric ones numeric; those of strings are inferred as in other formats. */
+#include "base/json_write.h"
+#include "formats/arff/arff.h"
+#include "formats/arff/format_arff.h"
+#include "formats/formats.h"
+#include "formats/table/table.h"
+#include "formats/text/text_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table_arff {
+    struct text_lines lines;
+    struct arff arff;
+    int64_t line; /* the present one */
+};
+
+static struct table_arff *arff_of(const struct wire_table *t) {
+    return t->state;
+}
+
+/* ---- the header ---- */
+static void line_place(const void *arg, size_t position, int64_t *line, int64_t *column) {
+    const struct table_arff *a = arg;
+    (void)position;
+    *line = a->line;
+    *column = 1;
+}
+
+/* Values that the table reads as missing: in all formats the same texts are. */
+static void warn_of_missing(struct wire_table *t, const struct arff_attribute *attribute) {
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; i < attribute->values.n; i++) {
+        const struct text value = attribute->values.text[i];
+        if (missing_has(&t->builder.missing, text_trim(value.bytes, value.n))) {
+            table_warn(t, "attribute \"%s\": the value %s is read as missing",
+                       attribute->name.bytes, text_show(value.bytes, value.n, shown));
+        }
+    }
+}
+
+static bool add_column(struct wire_table *t, const struct arff_attribute *attribute) {
+    const struct table_where where = {.place = line_place, .arg = arff_of(t)};
+    const size_t i = t->builder.n_columns;
+    const dn_column_type type = attribute->kind == ARFF_NUMERIC ? DN_NUMERIC : DN_CATEGORICAL;
+    if (attribute->kind == ARFF_NOMINAL) {
+        warn_of_missing(t, attribute);
+    }
+    if (t->append.on) {
+        return table_append_name(t, attribute->name, arff_of(t)->line, 1) &&
+               (attribute->kind == ARFF_STRING || table_append_type(t, type));
+    }
+    if (!table_add_column(t, attribute->name.bytes, attribute->name.n, i + 1,
+                          &arff_of(t)->arff.names, &where)) {
+        return false;
+    }
+    if (attribute->kind != ARFF_STRING && !t->builder.column[i].forced) {
+        const char *as = t->builder.column[i].name;
+        builder_force(&t->builder, i, type);
+        json_escape(&t->declared, as, strlen(as));
+        buf_printf(&t->declared, ":%s,", dn_column_type_name(type));
+    }
+    return true;
+}
+
+/* ---- rows ---- */
+/* Puts a cell that was checked into its column. false: reading stops. */
+static bool put_cell(struct wire_table *t, const struct arff_cell *cell) {
+    struct table_builder *b = &t->builder;
+    const struct table_arff *a = arff_of(t);
+    const size_t i = table_append_column(&t->append, cell->attribute);
+    const enum arff_kind kind = a->arff.attributes[cell->attribute].kind;
+    enum builder_status status = BUILDER_WELL;
+    double number = 0;
+    if (cell->missing) {
+        status = builder_missing(b, i);
+    } else if (kind == ARFF_NUMERIC) {
+        (void)dn_number_parse(cell->text.bytes, cell->text.n, &number);
+        status = builder_number(b, i, number, cell->text.bytes, cell->text.n);
+    } else if (!cell->quoted) {
+        status = builder_text(b, i, cell->text.bytes, cell->text.n);
+    } else {
+        status = builder_string(b, i, cell->text.bytes, cell->text.n);
+    }
+    return status == BUILDER_WELL || table_stop(t);
+}
+
+/* Whether the cell fits the type that the column was given. false: reading stops. */
+static bool check_cell(struct wire_table *t, const struct arff_cell *cell) {
+    const struct table_builder *b = &t->builder;
+    const size_t i = table_append_column(&t->append, cell->attribute);
+    const dn_column_type given = builder_given_type(b, i);
+    char shown[TEXT_SHOWN];
+    const bool numeric = arff_of(t)->arff.attributes[cell->attribute].kind == ARFF_NUMERIC;
+    double number = 0;
+    const bool is_number =
+        !cell->quoted && dn_number_parse(cell->text.bytes, cell->text.n, &number);
+    if (cell->missing) {
+        return true;
+    }
+    if (numeric && !is_number) {
+        return table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
+                               "attribute \"%s\": the value must be a finite number or ? (got %s)",
+                               arff_of(t)->arff.attributes[cell->attribute].name.bytes,
+                               text_show(cell->text.bytes, cell->text.n, shown));
+    }
+    return (numeric ? builder_number_fits(b, given, number, cell->text.bytes, cell->text.n)
+                    : builder_text_fits(b, given, cell->text.bytes, cell->text.n)) ||
+           table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
+                           "column \"%s\": a cell must be %s (got %s)", b->column[i].name,
+                           given == DN_BOOLEAN ? "a boolean" : "a number",
+                           text_show(cell->text.bytes, cell->text.n, shown));
+}
+
+static bool on_row(struct wire_table *t) {
+    const struct arff *arff = &arff_of(t)->arff;
+    for (size_t i = 0; i < arff->n_attributes; i++) {
+        if (!check_cell(t, &arff->cells[i])) {
+            return false;
+        }
+    }
+    if (!table_row_is_well(t)) {
+        return true;
+    }
+    for (size_t i = 0; i < arff->n_attributes; i++) {
+        if (!put_cell(t, &arff->cells[i])) {
+            return false;
+        }
+    }
+    return (builder_fill_row(&t->builder) == BUILDER_WELL &&
+            builder_row_end(&t->builder) == BUILDER_WELL) ||
+           table_stop(t);
+}
+
+/* ---- lines ---- */
+/* The header is complete: the attributes become columns. */
+static bool on_data(struct wire_table *t) {
+    const struct arff *arff = &arff_of(t)->arff;
+    bool go_on = true;
+    if (t->append.on) {
+        table_append_list(t);
+    }
+    for (size_t i = 0; go_on && i < arff->n_attributes; i++) {
+        go_on = add_column(t, &arff->attributes[i]);
+    }
+    t->refused |= !go_on || t->n_faults > 0; /* without names the rest cannot be read */
+    return !t->refused;
+}
+
+static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
+    struct wire_table *t = arg;
+    struct table_arff *a = t->state;
+    struct arff_fault fault;
+    a->line = line;
+    if (a->arff.in_data) {
+        table_row_begin(t, line);
+    }
+    switch (arff_read(&a->arff, bytes, n, WIRE_MAX_COLUMNS, &fault)) {
+    case ARFF_BLANK:
+    case ARFF_DECLARED:
+        return true;
+    case ARFF_DATA:
+        return on_data(t);
+    case ARFF_ROW:
+        return table_row_wanted(t) && on_row(t);
+    case ARFF_FAULT:
+        return a->arff.in_data
+                   ? table_row_wanted(t) &&
+                         table_row_fault(t, line, (int64_t)fault.column, "%s", fault.text)
+                   : table_fatal(t, line, (int64_t)fault.column, "%s", fault.text);
+    case ARFF_NO_MEMORY:
+        return table_no_memory(t);
+    }
+    return true;
+}
+
+/* on_error=skip: a line that is not text. */
+static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
+                     const char *text) {
+    struct wire_table *t = arg;
+    (void)bytes;
+    (void)n;
+    if (!arff_of(t)->arff.in_data) {
+        return table_fatal(t, line, column, "%s", text);
+    }
+    table_row_begin(t, line);
+    return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
+    table_fatal(arg, line, column, "%s", text);
+}
+
+/* ---- begin and end ---- */
+static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
+                              bool may_look) {
+    struct table_arff *a = calloc(1, sizeof *a);
+    (void)sample;
+    (void)may_look;
+    if (a == NULL) {
+        table_no_memory(t);
+        return TABLE_BEGIN_REFUSED;
+    }
+    text_lines_init(&a->lines, WIRE_MAX_ROW,
+                    &(struct text_lines_handler){.line = on_line,
+                                                 .wrong = t->options.on_error == WIRE_SKIP
+                                                              ? on_wrong
+                                                              : NULL,
+                                                 .fault = on_fault,
+                                                 .arg = t});
+    t->state = a;
+    return TABLE_BEGUN;
+}
+
+/* The problem is set already unless memory is exhausted. */
+static bool stopped(struct wire_table *t) {
+    t->refused = true;
+    return arff_of(t)->lines.no_memory ? table_no_memory(t) : false;
+}
+
+static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+    return (text_lines_feed(&arff_of(t)->lines, bytes, n) && !t->refused) || stopped(t);
+}
+
+static bool end(struct wire_table *t) {
+    struct table_arff *a = t->state;
+    if (!text_lines_end(&a->lines) || t->refused) {
+        return stopped(t);
+    }
+    return a->arff.in_data ||
+           table_fatal(t, a->line > 0 ? a->line : 1, 1, "the body ends before @data");
+}
+
+static bool has_names(const struct wire_table *t) {
+    return arff_of(t)->arff.in_data;
+}
+
+static void write_notes(const struct wire_table *t, struct json_writer *w) {
+    json_kv_int(w, "comments", arff_of(t)->arff.comments);
+}
+
+static void done(struct wire_table *t) {
+    struct table_arff *a = t->state;
+    if (a != NULL) {
+        text_lines_done(&a->lines);
+        arff_done(&a->arff);
+        free(a);
+    }
+}
+
+static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
+    bool unsure = false;
+    (void)t;
+    if (arff_looks_like(sample->bytes, sample->n, &unsure)) {
+        return TABLE_SNIFF_YES;
+    }
+    return unsure && !sample->whole ? TABLE_SNIFF_MORE : TABLE_SNIFF_NO;
+}
+
+const struct table_reader arff_table_reader = {
+    .name = "arff",
+    .title = "ARFF",
+    .sniff = sniff,
+    .begin = begin,
+    .feed = feed,
+    .end = end,
+    .has_names = has_names,
+    .write_notes = write_notes,
+    .done = done,
+};
