@@ -17,7 +17,7 @@ typedef struct dni_ranking {
     dni_pairs scratch;
     uint32_t *row; /* [capacity] row numbers, sorted together with a column of scores */
     bool broken;   /* true: a score is NaN, so that the rows cannot be ranked */
-    void *memory;  /* of all arrays */
+    void *memory;  /* the allocation that contains all arrays */
 } dni_ranking;
 
 /* Allocates memory for the rows of `options`. DN_ERR_BUDGET, DN_ERR_MEMORY. */

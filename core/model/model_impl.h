@@ -34,8 +34,8 @@ struct dn_model {
     size_t n_machines;
     dn_machine **machines; /* [n_machines] machines for encoded x */
     dn_machine **raw;      /* [n_machines] the same machines, converted to raw features */
-    /* true: `raw` == `machines`, because no feature is standardised or the machines need encoded
-     * rows */
+    /* true: `raw` has the same machines as `machines`, because no feature is standardised, or
+     * because the machines need encoded rows */
     bool raw_shares;
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */

@@ -1,21 +1,16 @@
 /* The task "classes": a target column has the class of each row. */
-#include "base/argument.h"
 #include "task/class_metrics.h"
 #include "task/labels.h"
 #include "task/target.h"
 
 enum { DEFAULT_MAX_CLASSES = 1000 };
 
-static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
-}
-
 static dn_status class_check(const dn_train_request *r, dn_error *err) {
     if ((r->params->algorithm->flags & DN_ALGORITHM_TARGET) == 0) {
-        return refuse("target", "the algorithm has no target", err);
+        return dni_request_refuse("target", "the algorithm has no target", err);
     }
     if (r->target >= r->source->n_cols) {
-        return refuse("target", "the target must be a column of the table", err);
+        return dni_request_refuse("target", "the target must be a column of the table", err);
     }
     return DN_OK;
 }

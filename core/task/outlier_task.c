@@ -1,22 +1,19 @@
 /* The task "outliers": there is no target. The model describes the training rows and separates
  * inliers from outliers. All rows form one stratum. */
-#include "base/argument.h"
 #include "task/labels.h"
-
-static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
-}
 
 static dn_status outlier_check(const dn_train_request *r, dn_error *err) {
     if ((r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0) {
-        return refuse("target", "the algorithm needs a target, which must be a column of the table",
-                      err);
+        return dni_request_refuse(
+            "target", "the algorithm needs a target, which must be a column of the table", err);
     }
     if (r->class_weight != DN_CLASS_WEIGHT_NONE) {
-        return refuse("class_weight", "without a target there are no classes to be weighed", err);
+        return dni_request_refuse("class_weight",
+                                  "class weights need a target, and the algorithm has none", err);
     }
     if (r->curves) {
-        return refuse("curves", "without a target there is no truth, and no curves", err);
+        return dni_request_refuse("curves", "curves need a target, and the algorithm has none",
+                                  err);
     }
     return DN_OK;
 }

@@ -20,8 +20,9 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     if (status != DN_OK) {
         return status;
     }
-    /* [n_classes] each: number of rows of the class not visited yet; number of these to hold out */
-    size_t *left = memory, *wanted = left + n_classes;
+    size_t *left = memory; /* [n_classes] rows of the class that were not visited yet */
+    size_t *to_hold_out =
+        left + n_classes; /* [n_classes] how many of the rows in `left` to hold out */
     dni_split split = {0};
     dni_random random;
     dni_random_init(&random, run->seed, DNI_STREAM_HOLDOUT);
@@ -31,9 +32,9 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
         }
     }
     for (size_t k = 0; k < n_classes; k++) {
-        wanted[k] = (size_t)floor((double)left[k] * holdout + 0.5);
-        if (left[k] > 0 && wanted[k] > left[k] - 1) {
-            wanted[k] = left[k] - 1;
+        to_hold_out[k] = (size_t)floor((double)left[k] * holdout + 0.5);
+        if (left[k] > 0 && to_hold_out[k] > left[k] - 1) {
+            to_hold_out[k] = left[k] - 1;
         }
     }
     for (size_t i = 0; i < n_rows; i++) {
@@ -43,9 +44,9 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
             continue;
         }
         size_t k = (size_t)target[i];
-        bool drawn = wanted[k] > 0 && dni_random_below(&random, left[k]) < wanted[k];
+        bool drawn = to_hold_out[k] > 0 && dni_random_below(&random, left[k]) < to_hold_out[k];
         left[k]--;
-        wanted[k] -= drawn;
+        to_hold_out[k] -= drawn;
         role[i] = drawn ? DN_ROW_VALIDATE : DN_ROW_TRAIN;
         split.n_train += !drawn;
         split.n_validation += drawn;

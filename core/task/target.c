@@ -10,10 +10,9 @@
 struct reader {
     const dn_table_column *column;
     size_t max_classes;
-    double *numbers; /* [n] distinct values in the order of their first rows */
     size_t n, capacity;
-    double *sorted; /* [n] the same values in ascending order, for the binary search */
-    size_t *rank;   /* [n] index in `numbers` of each element of `sorted` */
+    double *sorted; /* [n] distinct values in ascending order */
+    size_t *rank;   /* [n] class number of each element of `sorted` */
     dni_string_set strings;
     double *code_index; /* [code_capacity] class number of each string of a chunk; −1: the string
                            * has no number yet */
@@ -21,7 +20,6 @@ struct reader {
 };
 
 static void reader_done(struct reader *r) {
-    free(r->numbers);
     free(r->sorted);
     free(r->rank);
     free(r->code_index);
@@ -55,10 +53,6 @@ static dn_status grow(struct reader *r, dn_error *err) {
         return DN_OK;
     }
     size_t capacity = r->capacity == 0 ? 16 : 2 * r->capacity;
-    double *numbers = realloc(r->numbers, capacity * sizeof *numbers);
-    if (numbers != NULL) {
-        r->numbers = numbers;
-    }
     double *sorted = realloc(r->sorted, capacity * sizeof *sorted);
     if (sorted != NULL) {
         r->sorted = sorted;
@@ -67,7 +61,7 @@ static dn_status grow(struct reader *r, dn_error *err) {
     if (rank != NULL) {
         r->rank = rank;
     }
-    if (numbers == NULL || sorted == NULL || rank == NULL) {
+    if (sorted == NULL || rank == NULL) {
         return no_memory(err);
     }
     r->capacity = capacity;
@@ -100,7 +94,6 @@ static dn_status number_class(struct reader *r, double value, double *out, dn_er
     memmove(r->rank + low + 1, r->rank + low, (r->n - low) * sizeof *r->rank);
     r->sorted[low] = value + 0.0; /* −0 becomes 0 */
     r->rank[low] = r->n;
-    r->numbers[r->n] = value + 0.0;
     *out = (double)r->n++;
     return DN_OK;
 }

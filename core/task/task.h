@@ -9,6 +9,7 @@
 #ifndef DNI_TASK_H
 #define DNI_TASK_H
 
+#include "base/argument.h"
 #include <discern/model.h>
 
 typedef struct dni_labels dni_labels; /* labels.h */
@@ -32,6 +33,11 @@ typedef struct dni_task {
 } dni_task;
 
 extern const dni_task dni_task_classes, dni_task_outliers;
+
+/* Sets the error for a field of a request and returns DN_ERR_ARGUMENT. */
+static inline dn_status dni_request_refuse(const char *field, const char *message, dn_error *err) {
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
+}
 
 /* Returns the task of a request: outliers if the request has no target. */
 const dni_task *dni_task_of(const dn_train_request *request);

@@ -21,7 +21,7 @@ typedef struct dni_held_scores {
     double *stratum;    /* [n_source] class of training rows; NaN: other rows */
     uint16_t *fold;     /* [n_source] fold of each row */
     uint8_t *role;      /* [n_source] copy of the roles before the first fold */
-    void *memory;       /* holds all arrays */
+    void *memory;       /* the allocation that contains all arrays */
 } dni_held_scores;
 
 /* Allocates the arrays for n_rows training rows of a source with n_source rows. */

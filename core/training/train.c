@@ -39,31 +39,27 @@ struct training {
 };
 
 /* ---- checks of the request, before the source is read ---- */
-static dn_status refuse(const char *field, const char *message, dn_error *err) {
-    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), field, -1, err);
-}
-
 static dn_status check_columns(const dn_train_request *r, dn_error *err) {
     if (r->weighted && r->weight >= r->source->n_cols) {
-        return refuse("weight", "the weight must be a column of the table", err);
+        return dni_request_refuse("weight", "the weight must be a column of the table", err);
     }
     const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
     const char *weight = r->weighted ? r->source->columns[r->weight].name : "";
     if (r->weighted && r->weight == r->target) {
-        return refuse(weight, "the target must not be the weight column", err);
+        return dni_request_refuse(weight, "the target must not be the weight column", err);
     }
     if (r->features.n_columns == 0) {
-        return refuse("inputs", "training needs at least one input column", err);
+        return dni_request_refuse("inputs", "training needs at least one input column", err);
     }
     for (size_t i = 0; i < r->features.n_columns; i++) {
         if (r->features.columns[i] >= r->source->n_cols) {
-            return refuse("inputs", "an input must be a column of the table", err);
+            return dni_request_refuse("inputs", "an input must be a column of the table", err);
         }
         if (r->features.columns[i] == r->target) {
-            return refuse(target, "the target must not be an input", err);
+            return dni_request_refuse(target, "the target must not be an input", err);
         }
         if (r->weighted && r->features.columns[i] == r->weight) {
-            return refuse(weight, "the weight column must not be an input", err);
+            return dni_request_refuse(weight, "the weight column must not be an input", err);
         }
     }
     return DN_OK;
@@ -107,10 +103,10 @@ static dn_status check_arguments(const dn_train_request *r, const dn_run *run, d
         return status;
     }
     if (r->features.columns == NULL && r->features.n_columns > 0) {
-        return refuse("inputs", "request->features.columns must not be NULL", err);
+        return dni_request_refuse("inputs", "request->features.columns must not be NULL", err);
     }
     if (r->class_weight == DN_CLASS_WEIGHT_GIVEN && r->class_weights == NULL) {
-        return refuse("class_weight", "request->class_weights must not be NULL", err);
+        return dni_request_refuse("class_weight", "request->class_weights must not be NULL", err);
     }
     return dni_argument_run(run, err);
 }

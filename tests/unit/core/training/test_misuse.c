@@ -44,6 +44,9 @@ static void null_arguments_are_refused(void **state) {
     ARGUMENT(dn_model_evaluate_raw(model, NULL, false, NULL, &metrics, NULL));
     ARGUMENT(dn_metrics_new(NULL, &metrics, NULL));
     ARGUMENT(dn_table_source_from_columns(NULL, NULL, 1, 1, &source, NULL));
+    OK(dn_table_source_from_columns(NULL, NULL, 0, 1, &source,
+                                    NULL)); /* no columns: NULL allowed */
+    dn_table_source_free(source);
     dn_error err;
     dn_error_clear(&err);
     OK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL));

@@ -226,7 +226,7 @@ static void what_needs_classes_is_refused(void **state) {
         const char *words;
         dn_train_request request;
     } rows[] = {{"has no target", plain},
-                {"no classes to be weighed", plain},
+                {"class weights need a target", plain},
                 {"no curves", plain},
                 {"only 40 rows", plain},
                 {"fisher", plain}};
