@@ -70,7 +70,7 @@ dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
 }
 
 /* Lists the alternatives to one versus one for a message, such as "softmax or one_vs_rest". */
-static const char *others(const dn_params *params, char out[96]) {
+static const char *alternatives(const dn_params *params, char out[96]) {
     const char *const *choices = dn_algorithm_param(params->algorithm, "multiclass")->choices;
     const bool whole = strcmp(choices[0], "one_vs_rest") != 0;
     snprintf(out, 96, "%s%sone_vs_rest", whole ? choices[0] : "", whole ? " or " : "");
@@ -88,6 +88,6 @@ dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes
                                      "two classes for %zu classes, at most %d "
                                      "are allowed: use %s",
                                      dn_params_word(params, "multiclass"), n, n_classes,
-                                     DNI_MAX_MACHINES, others(params, list)),
+                                     DNI_MAX_MACHINES, alternatives(params, list)),
                         "multiclass", -1, err);
 }

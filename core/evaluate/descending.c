@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    RUN = 32,      /* number of pairs that insertion sort sorts */
+    RUN = 32,      /* length of the runs that insertion sort sorts */
     POLL = 1 << 20 /* number of pairs merged between two checks for cancellation */
 };
 

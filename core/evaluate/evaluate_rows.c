@@ -20,7 +20,7 @@ struct scorer {
     double *scores;            /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;      /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
     double *probabilities;     /* [DNI_TILE_ROWS × n_classes]; NULL: the model has none */
-    double *coupling;          /* [dni_probabilities_work] */
+    double *coupling;          /* [dni_probabilities_work] work of dni_model_probabilities */
     double *weight;            /* [DNI_TILE_ROWS] */
     size_t *truth, *predicted; /* [DNI_TILE_ROWS] */
     void *memory;              /* the allocation that contains the arrays above */

@@ -37,15 +37,15 @@ enum {
 
 struct dni_machine_kind {
     uint8_t id;       /* a dni_kind_id */
-    const char *name; /* in descriptions, for example "naive_bayes" */
+    const char *name; /* name of the kind in descriptions, for example "naive_bayes" */
     /* Name, in messages, of the largest arrays that `describe` omits if visitor->matrices is false,
      * for example "layers". */
     const char *matrices;
     unsigned flags;
 
     /* ---- memory ---- */
-    /* Frees what dni_machine_array did not allocate. Accepts partly constructed machines. NULL:
-     * dni_machine_array allocated everything. */
+    /* Frees the members that were not allocated by dni_machine_array. Accepts partly constructed
+     * machines. NULL: there are no such members. */
     void (*free_parts)(dn_machine *machine);
     /* Returns the bytes of the structure and its members, without shared data. NULL: dn_machine
      * counts the bytes. */

@@ -57,7 +57,7 @@ dni_support *dni_support_ref(dni_support *support);
 void dni_support_unref(dni_support *support);
 /* Discharges all memory from the run. The support does not use the run's allocator afterwards. */
 void dni_support_leave_run(dni_support *support);
-/* Charges further bytes, of the machines over the support, to the run. Fails with DN_ERR_BUDGET. */
+/* Charges the bytes of a machine that uses the support to the run. Fails with DN_ERR_BUDGET. */
 DN_MUST_USE dn_status dni_support_charge(dni_support *support, double bytes, dn_error *err);
 /* Returns the approximate size in bytes. */
 double dni_support_memory(const dni_support *support);

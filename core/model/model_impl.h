@@ -13,9 +13,8 @@ typedef struct dni_term {
     /* Index of a feature. Categorical: the feature of level `dropped`. Numeric: the feature of the
      * input; SIZE_MAX if only bases use the input. */
     size_t first_feature;
-    /* Categorical: n_levels is the number of levels without the missing level (1 if the first
-     * level has no feature); `dropped` is the index of the first level that has a feature. */
-    size_t n_levels, dropped;
+    size_t n_levels; /* categorical: number of levels, not counting the missing level */
+    size_t dropped;  /* categorical: index of the first level that has a feature, 0 or 1 */
     /* Categorical: index of the feature that is 1 for a missing or an unseen value. Numeric:
      * if_missing is the missing indicator. SIZE_MAX: no feature. */
     size_t if_missing, if_unseen;

@@ -25,10 +25,10 @@ struct workspace {
     double *scores;       /* [score_rows × n_scores] used if out->scores is NULL */
     double *value;        /* [n_plain + 1] values of the nonzero features of a row */
     uint32_t *feature;    /* [n_plain + 1] indices of the nonzero features */
-    double *basis;        /* [n_basis] */
-    double *machine_work; /* [model->work] */
-    double *joint;        /* [K] */
-    double *coupling;     /* [dni_probabilities_work] */
+    double *basis;        /* [n_basis] values of the basis functions for a row */
+    double *machine_work; /* [model->work] work of a machine for one row */
+    double *joint;        /* [K] log densities of a row (dni_machine_joint) */
+    double *coupling;     /* [dni_probabilities_work] work of dni_model_probabilities */
     double *length;       /* [K] ‖w_c − w_j‖ for all classes j, where c = length_of */
     size_t length_of;     /* a class; SIZE_MAX: `length` is not computed */
     double *x;            /* [n_features] raw features; NULL: not needed */

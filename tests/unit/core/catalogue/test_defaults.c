@@ -160,13 +160,14 @@ static void parameters_are_those(void **state) {
     assert_int_equal(i, N_ROWS);
 }
 
-/* Sets a number of the parameter, as a list of one number if it is a list. */
+/* Sets a parameter to a number; a parameter of type list, to a list of this one number. */
 static dn_status set(dn_params *p, const dn_param *param, double value) {
     return param->type == DN_PARAM_LIST ? dn_params_set_list(p, param->name, &value, 1, NULL)
                                         : dn_params_set_number(p, param->name, value, NULL);
 }
 
-/* A closed limit is allowed and an open one is not; the next number beyond is never allowed. */
+/* A value equal to a closed limit is allowed; a value equal to an open limit, and the next double
+ * outside the range, are refused. */
 static void limits_are_exact(void **state) {
     (void)state;
     for (size_t i = 0; i < N_ROWS; i++) {

@@ -1,5 +1,5 @@
-/* Parameters: every default satisfies its own rule, the messages of every rule, and suggestions for
- * misspelt names. */
+/* Tests of parameters. Every default satisfies the rule of its parameter. Messages of all rules,
+ * and suggestions for misspelled words. */
 #include "unit/core/support.h"
 
 static void catalogue_is_complete(void **state) {

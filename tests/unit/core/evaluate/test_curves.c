@@ -1,5 +1,5 @@
-/* ROC and precision-recall curves: exact short curves, thinned long curves, and the sort of the
- * scores. */
+/* Tests of ROC and precision-recall curves: short curves are exact, long curves are thinned. Tests
+ * of the sort of the scores. */
 #include "unit/core/support.h"
 
 #include "evaluate/descending.h"
@@ -79,7 +79,8 @@ static void assert_point(const dn_curve_point *p, double x, double y, double thr
     assert_true(fabs(p->x - x) < 1e-15 && fabs(p->y - y) < 1e-15 && p->threshold == threshold);
 }
 
-/* Nine rows by hand: g = 8 (+), 7 (+), 6 (−), 5 (+ and −), 4 (−), 3 (−), 2 (+), 1 (−). */
+/* Curves of nine rows, computed by hand. Scores: 8 (+), 7 (+), 6 (−), 5 (+ and −), 4 (−), 3 (−),
+ * 2 (+), 1 (−). + is the class of the curve. */
 static void short_curves(void **state) {
     (void)state;
     const double g[] = {5, 1, 8, 3, 7, 2, 6, 5, 4};
@@ -127,8 +128,8 @@ static void assert_curve(const dn_curve *c, size_t most, bool roc) {
     }
 }
 
-/* Thousands of weighted scores: at most 200 points, each a point of the full curve, and a close
- * area. Fewer points for many classes. */
+/* The curve of thousands of weighted scores has at most 200 points, each of them a point of the
+ * full curve, and nearly the same area. With many classes the curves have fewer points. */
 static void thinned_curves(void **state) {
     (void)state;
     enum { N = 20000 };

@@ -1,5 +1,5 @@
-/* Metrics compared with another program, with plain loops on random rows, and with values computed
- * by hand for limits of definitions. */
+/* Tests of metrics: compared with golden values of another program, with plain loops on random
+ * rows, and with values computed by hand. */
 #include "unit/core/support.h"
 
 /* ---- rows ---- */
@@ -131,8 +131,8 @@ static void two_classes_golden(void **state) {
 }
 
 /* ---- against plain loops ---- */
-/* Probability that a row of class k has a greater score than another row, ties 1/2: over all
- * pairs. */
+/* Returns the probability that a row of class k has a greater score than a row of another class;
+ * equal scores count 1/2. Loops over all pairs of rows. */
 static double pairs_area(const struct rows *r, const double *score, size_t k) {
     double won = 0, all = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -148,7 +148,7 @@ static double pairs_area(const struct rows *r, const double *score, size_t k) {
     return won / all;
 }
 
-/* Average precision: the sum over thresholds, with one pass over the rows for each threshold. */
+/* Returns the average precision of class k, with one pass over the rows for each threshold. */
 static double plain_precision(const struct rows *r, const double *score, size_t k) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < r->n; i++) {

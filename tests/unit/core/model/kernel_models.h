@@ -15,7 +15,7 @@ enum { KM_ROWS = 150, KM_SUPPORT = 61 };
  * entry. */
 enum km_way { KM_SPARSE, KM_DENSE, KM_SCALED, KM_WAYS };
 
-/* A table, an encoder of it, and its first rows, raw and encoded. */
+/* A table, its encoder, and the first n rows of the table, raw and encoded. */
 struct km_rows {
     vector_table *t;
     dn_encoder *encoder;

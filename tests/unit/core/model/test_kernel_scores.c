@@ -139,7 +139,7 @@ static void distances_and_missing_properties(void **state) {
         assert_true(candidate[2 * i + label[i]] && !candidate[2 * i + 1 - label[i]] && !outside[i]);
     }
     dni_kernel_machine_of(dn_model_machine(two, 0))->norm =
-        (double)NAN; /* a kernel that is not positive semidefinite */
+        (double)NAN; /* as for a kernel that is not positive semidefinite */
     assert_int_equal(dn_model_predict(two, r.raw.rows, workspace,
                                       &(dn_prediction){.distance = distance}),
                      r.n);

@@ -177,7 +177,7 @@ static void forged_checksums(void **state) {
         }
     }
     assert_true(read > 100);             /* changed weights give another valid model */
-    for (size_t n = 28; n < size; n++) { /* truncated, with matching size and checksum */
+    for (size_t n = 28; n < size; n++) { /* truncated bytes with a valid size and checksum */
         unsigned char *cut = xcalloc(n, 1);
         dn_model *back;
         memcpy(cut, bytes, n);
@@ -264,7 +264,10 @@ static void unknown_parameter(void **state) {
 static void too_few_classes(void **state) {
     (void)state;
     static const char target[] = "größe";
-    enum { LENGTH = sizeof target - 1, KEPT_AT = LENGTH + 9 }; /* u8 type, u64 number of classes */
+    enum {
+        LENGTH = sizeof target - 1,
+        KEPT_AT = LENGTH + 9
+    }; /* after the target: u8 type, u64 number of classes */
     dn_model *model = make_model(false), *back;
     void *bytes;
     size_t size, at = 0;

@@ -1,5 +1,5 @@
-/* Predictions: scores against plain loops; the same results alone and in a batch; probabilities of
- * extreme scores; missing and unseen values. */
+/* Tests of prediction. Scores equal those of plain loops. A row has the same results alone and in a
+ * batch. Probabilities of extreme scores; missing and unseen values. */
 #include "unit/core/support.h"
 
 static dn_model *model_of(const struct csv *t, const char *solver) {
@@ -54,7 +54,7 @@ static void company_is_nothing(void **state) {
         }
         dn_prediction only = {.label = label};
         dn_model_predict(model, dn_raw_numbers(t->x, n), workspace,
-                         &only); /* outputs that are NULL need no memory */
+                         &only); /* the other outputs are NULL */
         dn_model_predict(model, dn_raw_numbers(t->x, 0), workspace, &all);
         free(workspace);
         free(scores);
@@ -132,7 +132,7 @@ static void missing_and_unseen(void **state) {
     const dn_encoder *encoder = dn_model_encoder(result.model);
     dn_linear linear;
     assert_true(dn_model_linear(result.model, &linear));
-    assert_int_equal(linear.n_features, 6); /* blue, pink, red, missing; x; flag */
+    assert_int_equal(linear.n_features, 6); /* features: blue, pink, red, missing; x; flag */
     double *workspace = xcalloc(dn_model_workspace(result.model), sizeof *workspace);
     double fill = dn_encoder_input(encoder, 1)->fill;
     assert_near(fill, 33.0 / 7, 1e-12);

@@ -1,5 +1,5 @@
-/* Holdout: exact numbers of each class, a training row of each class, dependence on the seed only.
- * Folds: equal sizes in each class and in total. */
+/* Tests of splits. A holdout has the exact number of rows of each class, leaves a training row of
+ * each class, and depends on the seed only. Folds have equal sizes, in each class and in total. */
 #include "unit/core/support.h"
 
 #include "task/split.h"
@@ -94,9 +94,9 @@ static void folds_are_even(void **state) {
     dn_run run = dn_run_default();
     fill(target);
     for (size_t n_folds = 2; n_folds <= 700; n_folds = n_folds * 5 / 2) {
-        size_t *rows =
-            xcalloc(5 * n_folds,
-                    sizeof *rows); /* numbers of rows [5 × n_folds]: four classes and the total */
+        size_t *rows = xcalloc(
+            5 * n_folds,
+            sizeof *rows); /* [5 × n_folds] numbers of rows of the four classes, and their totals */
         OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
         for (size_t i = 0; i < N; i++) {
             assert_true(fold[i] < n_folds);

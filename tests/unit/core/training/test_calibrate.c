@@ -94,7 +94,7 @@ static void rows_are_held_out(void **state) {
     assert_int_equal(s.n, t->n);
     platt_gradient(&s, NULL, c->scores[0].slope, c->scores[0].intercept, gradient);
     assert_true(fabs(gradient[0]) < 1e-9 && fabs(gradient[1]) < 1e-9);
-    /* dn_model_predict returns the same probability */
+    /* the probabilities of dn_model_predict equal the recomputed ones */
     double *scores = xcalloc(t->n, sizeof *scores), *q = probabilities(whole.model, t, scores);
     for (size_t i = 0; i < t->n; i++) {
         assert_near(q[2 * i + 1],

@@ -1,5 +1,5 @@
-/* Calibration of one score: the gradient of Platt's loss at the sigmoid is 0; isotonic regression
- * equals an exhaustive computation. */
+/* Tests of the calibration of one score. The gradient of Platt's loss is 0 at the fitted sigmoid.
+ * Isotonic regression equals an exhaustive computation. */
 #include "model/calibration.h"
 #include "training/calibrate_fit.h"
 #include "unit/core/training/samples.h"
@@ -73,8 +73,8 @@ static void platt_is_optimal(void **state) {
     }
 }
 
-/* Separable, constant and one-sided scores: the sigmoid is finite, because the targets are never 0
- * and 1. */
+/* The sigmoid is finite even if the scores separate the classes or are constant, or if all rows
+ * have one class, because the targets are never 0 or 1. */
 static void platt_stays_finite(void **state) {
     (void)state;
     struct sample s = {.n = 40};

@@ -1,5 +1,5 @@
-/* Constant columns, and columns without a value in the training rows: every algorithm trains,
- * warns of them, and gives them weight 0. */
+/* Tests of constant columns, and of columns without a value in the training rows. Every algorithm
+ * trains, warns of these columns, and gives them weight 0. */
 #include "unit/core/learners/shared/densities.h"
 
 enum { N = 120, D = 4, UNLABELLED = 6 };

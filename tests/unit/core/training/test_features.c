@@ -1,5 +1,5 @@
-/* Basis functions in a model: classes that become linearly separable, and predictions from raw
- * rows equal to those from encoded rows. */
+/* Tests of basis functions in a model. They make classes linearly separable. Predictions from raw
+ * rows equal predictions from encoded rows. */
 #include "unit/core/support.h"
 
 #define N_SCORES_MAX 8
@@ -175,7 +175,7 @@ static void predicts_from_raw_rows(void **unused) {
             assert_true(n_correct(t, result.model) > 135);
             assert_int_equal(n_correct(t, result.model),
                              (size_t)(result.train->accuracy * (double)t->n +
-                                      0.5)); /* evaluated on encoded rows */
+                                      0.5)); /* metrics of the training rows, which are encoded */
             void *bytes;
             size_t size;
             dn_model *back;

@@ -1,5 +1,5 @@
-/* The functions for arrays of the caller: dn_fit, dn_model_predict_rows, dn_model_save and
- * dn_model_load. */
+/* Tests of the functions for arrays of the caller (dn_fit, dn_model_predict_rows), and of
+ * dn_model_save and dn_model_load. */
 #include "../support.h"
 
 enum { N = 60, D = 3 };
@@ -67,7 +67,7 @@ static void a_fit_of_strings_has_their_classes(void **state) {
     dn_model_unref(model);
 }
 
-/* The bytes of a model trained by dn_train on a table with the same columns. */
+/* *out ← the bytes of a model that dn_train trains on a table with the same columns. */
 static void train_bytes(const struct data *t, const double *weight, void **out, size_t *out_size) {
     double columns[D + 1][N];
     const char *names[] = {"x0", "x1", "x2", "y", "w"};

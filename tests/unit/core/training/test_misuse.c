@@ -201,7 +201,8 @@ static void sources_and_structs_are_checked(void **state) {
     dn_params_free(params);
 }
 
-/* A program of a later version has a larger struct, one of an earlier version a smaller one. */
+/* dn_run_init accepts the size of the struct in later versions (larger) and in earlier versions
+ * (smaller). */
 static void a_run_of_another_size_is_initialised(void **state) {
     (void)state;
     union {

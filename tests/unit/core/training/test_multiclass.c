@@ -1,5 +1,5 @@
-/* More than two classes by machines of two classes: each machine equals a training with its two
- * classes; decision rules, reports, bytes, memory. */
+/* Tests of models whose machines have two classes. Each machine equals a training with its two
+ * classes only. Decision rules, reports, bytes, memory. */
 #include "unit/core/support.h"
 
 #include "machine/machine_dispatch.h"
@@ -120,8 +120,7 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     assert_int_equal(part->iterations, alone.report.iterations);
     assert_true(part->objective == alone.report.objective);
     assert_true(part->n_details > 0 &&
-                part->n_details <
-                    alone.report.n_details); /* all details except the storage of the rows */
+                part->n_details < alone.report.n_details); /* all details except "rows" */
     for (size_t k = 0; k < part->n_details; k++) {
         assert_string_equal(part->details[k].name, alone.report.details[k].name);
         assert_string_equal(part->details[k].text, alone.report.details[k].text);
@@ -261,7 +260,7 @@ static double score_of(const struct way *way, size_t K, const double *g, size_t 
         at += K - 1 - a;
     }
     at += high - low - 1;
-    return i == high ? g[at] : -g[at]; /* the machine of low < high has high positive */
+    return i == high ? g[at] : -g[at]; /* a positive score of the pair favours `high` */
 }
 
 static size_t label_of(const struct way *way, size_t K, const double *g) {
@@ -447,7 +446,7 @@ static void threads_and_streams(void **state) {
     const char *const algorithms[] = {"logistic", "perceptron"};
     for (size_t k = 0; k < 2; k++) {
         for (size_t w = 0; w < N_WAYS;
-             w += 3) { /* one_vs_rest and one_vs_one: 14,000 rows a pair */
+             w += 3) { /* one_vs_rest, then one_vs_one, where a pair has 14,000 rows */
             dn_params *p = params_for(algorithms[k], &ways[w]);
             OK(dn_params_set_number(p, "max_iterations", 4, NULL));
             if (k == 1) {

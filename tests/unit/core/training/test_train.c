@@ -1,4 +1,4 @@
-/* From a table to a model: golden numbers, rows in memory and streamed, holdout, refused requests,
+/* Tests of dn_train: golden numbers, rows in memory and streamed, holdout, refused requests,
  * exhausted memory. */
 #include "unit/core/support.h"
 

@@ -1,5 +1,5 @@
-/* dn_train_memory for whole trainings: a budget of the estimated bytes is enough, and a budget of
- * two thirds of them is not. */
+/* Tests of dn_train_memory. A memory budget of the estimated bytes is enough for a training; two
+ * thirds of the estimate are not. */
 #include "unit/core/encoder/vector_table.h"
 
 /* A memory budget: the bytes that are left, and the minimum of `left` so far. */

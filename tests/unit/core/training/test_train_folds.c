@@ -1,5 +1,5 @@
-/* Cross-validation and validation with another table: folds equal separate trainings; progress;
- * prefixes of warnings and errors. */
+/* Tests of cross-validation and of validation with another table. The results of a fold equal those
+ * of a separate training. Progress; prefixes of warnings and errors. */
 #include "unit/core/support.h"
 
 #include "task/split.h"
@@ -13,7 +13,7 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     return result;
 }
 
-/* The rows that are (or are not) in a fold, as a table. */
+/* Returns the rows of t that are in fold f (in == true) or in the other folds (in == false). */
 static struct csv *part_of(const struct csv *t, const uint16_t *fold, size_t f, bool in) {
     struct csv *part = csv_clouds(t->n, t->d, t->K);
     size_t n = 0;
@@ -224,7 +224,7 @@ static void bad_requests(void **state) {
     struct csv *t = csv_clouds(60, 3, 3);
     for (size_t i = 0, n = 0; i < t->n; i++) {
         if (t->target[i] == 1 && n++ >= 4) {
-            t->target[i] = 2; /* class c01 keeps four rows */
+            t->target[i] = 2; /* four rows of class c01 remain */
         }
     }
     struct table *table = table_of(t);

@@ -1,4 +1,4 @@
-/* Exact limits of a training request, and warnings that a good training does not have. */
+/* Tests of the exact limits of a training request. A training on good data has no warnings. */
 #include "unit/core/support.h"
 
 #include "task/weights.h"
@@ -94,7 +94,7 @@ static void many_classes(void **state) {
     dn_params_free(p);
 }
 
-/* Holdout and folds. */
+/* The limits of `holdout` and `folds`. */
 static void validation_limits(void **state) {
     (void)state;
     struct csv *t = classes_of(2 * DN_MAX_FOLDS + 2, 2);
@@ -121,7 +121,7 @@ static void validation_limits(void **state) {
         assert_int_equal(result.n_folds, i < 2 ? 0 : folds[i]);
         dn_train_result_done(&result);
     }
-    for (size_t i = 0; i < 4; i++) { /* two or three validations at once */
+    for (size_t i = 0; i < 4; i++) { /* two or three kinds of validation in one request */
         request.holdout = i == 2 ? 0 : 0.5;
         request.folds = i == 1 ? 0 : 2;
         request.validation = i == 0 ? NULL : table->source;

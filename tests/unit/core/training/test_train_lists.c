@@ -1,5 +1,6 @@
-/* Models of tables with text and sparse columns: predictions from raw rows equal those from the
- * full x, sparse columns equal numeric columns, in memory and streamed, within a budget. */
+/* Tests of models of tables with text and sparse columns. Predictions from raw rows equal those
+ * from the full x. Sparse columns and numeric columns give equal models. Rows in memory and
+ * streamed give equal models. */
 #include "unit/core/encoder/raw_vectors.h"
 
 #include "encoder/encoder_apply.h"
@@ -233,9 +234,7 @@ static void sparse_is_dense(void **unused) {
         assert_near(u.w0[0], v.w0[0], 1e-11);
         assert_true(
             u.w[10] == 0 &&
-            (!standardize ||
-             u.w[3] ==
-                 0)); /* f11 is 0 in all rows; f4 is 1 in all rows, so the standardised f4 is 0 */
+            (!standardize || u.w[3] == 0)); /* constant features: f11 is 0 in all rows, f4 is 1 */
         assert_memory_equal(x.train->confusion, y.train->confusion, 4 * sizeof(double));
         assert_near(x.train->log_loss, y.train->log_loss, 1e-12);
         dn_train_result_done(&x);

@@ -1,5 +1,5 @@
-/* Trainings with weights, folds and a validation table: stopped, without memory, and with exactly
- * the estimated memory. */
+/* Tests of training with weights, folds and a validation table: it is cancelled, an allocation
+ * fails, or the memory budget is exactly the estimate. */
 #include "unit/core/support.h"
 
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {

@@ -183,7 +183,7 @@ static void rows_held_out_are_counted(void **state) {
     data_done(&d);
 }
 
-/* With a column of true classes there are metrics; the outlier is the positive class. */
+/* With a column of true classes an evaluation gives metrics. "outlier" is the positive class. */
 static void metrics_from_true_classes(void **state) {
     (void)state;
     struct data d;
@@ -227,7 +227,7 @@ static void what_needs_classes_is_refused(void **state) {
         dn_train_request request;
     } rows[] = {{"has no target", plain},
                 {"class weights need a target", plain},
-                {"no curves", plain},
+                {"curves need a target", plain},
                 {"only 40 rows", plain},
                 {"fisher", plain}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

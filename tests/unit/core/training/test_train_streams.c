@@ -1,5 +1,5 @@
-/* Sparse rows that do not fit into the budget: every method that can stream gives the same bytes
- * as without a budget, within the estimated memory. */
+/* Tests of training with sparse rows that do not fit into the memory budget. Every method that can
+ * stream gives the same model bytes as without a budget, and needs at most the estimated memory. */
 #include "unit/core/support.h"
 
 enum { ROWS = 80000, WIDTH = 40, ENTRIES = 15, CLASSES = 3 };

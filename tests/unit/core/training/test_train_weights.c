@@ -1,5 +1,5 @@
-/* Weights of rows and classes: a row of weight 2 equals two rows; class weights change the learner
- * and not the metrics; invalid weights are refused. */
+/* Tests of weights of rows and classes. A row of weight 2 equals two rows. Class weights affect the
+ * fit, but not the metrics. Invalid weights are refused. */
 #include "unit/core/support.h"
 
 static dn_train_result train(const dn_train_request *request) {
@@ -104,7 +104,7 @@ static void class_weights_are_weights(void **state) {
     (void)state;
     const double given[] = {0.5, 3, 1};
     for (size_t way = 0; way < 3;
-         way++) { /* class weights: balanced; given; given, with row weights */
+         way++) { /* 0: balanced class weights; 1: given ones; 2: given ones and row weights */
         struct csv *plain = csv_clouds(400, 4, 3), *explicit = csv_clouds(400, 4, 3);
         double count[3] = {0}, total = 0;
         for (size_t i = 0; i < plain->n; i++) {
