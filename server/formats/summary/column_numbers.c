@@ -15,9 +15,9 @@ enum {
     STRANDS = 8,
     LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
     MIN_BLOCK = 16,
-    RESTS_BYTES = 2 << 20,    /* of memory for all columns' incomplete blocks */
-    QUANTILES_BYTES = 8 << 20 /* of memory for all columns' sketches of ranks; but at least
-                                 QUANTILE_MIN_K a column */
+    RESTS_BYTES = 2 << 20,  /* of memory for all columns' incomplete blocks */
+    SAMPLES_BYTES = 8 << 20 /* of memory for all columns' samples; but at least
+                               NUMBER_SAMPLE_MIN numbers a column */
 };
 
 /* Small integers on their way into the counts. */
@@ -247,12 +247,13 @@ static void moments_any(struct moments *m, const double *y, size_t k) {
 }
 
 /* ---- counts and sketches ---- */
-static size_t quantile_k(size_t n_columns) {
-    size_t k = QUANTILE_MAX_K;
-    while (k > QUANTILE_MIN_K && n_columns * QUANTILE_MEMORY(k) > QUANTILES_BYTES) {
-        k /= 2;
+static size_t sample_capacity(size_t n_columns) {
+    size_t capacity = NUMBER_SAMPLE_MAX;
+    while (capacity > NUMBER_SAMPLE_MIN &&
+           n_columns * NUMBER_SAMPLE_MEMORY(capacity) > SAMPLES_BYTES) {
+        capacity /= 2;
     }
-    return k;
+    return capacity;
 }
 
 bool column_summary_drop_numbers(struct column_summary *s) {
@@ -260,23 +261,23 @@ bool column_summary_drop_numbers(struct column_summary *s) {
     size_t n = 0;
     struct number_count *list = number_tally_list(&s->numbers, &n);
     const bool ranked = column_summary_is_ranked(s);
-    struct quantile_sketch *quantiles =
-        list != NULL && ranked ? quantile_sketch_new(quantile_k(s->n_columns)) : NULL;
-    if (list == NULL || (ranked && quantiles == NULL) ||
+    struct number_sample *sample =
+        list != NULL && ranked ? number_sample_new(sample_capacity(s->n_columns)) : NULL;
+    if (list == NULL || (ranked && sample == NULL) ||
         !column_summary_begin_distinct(s, &distinct)) {
         free(list);
-        quantile_sketch_free(quantiles);
+        number_sample_free(sample);
         return false;
     }
-    if (ranked) {
-        quantile_sketch_begin(quantiles, list, n);
-    }
     for (size_t i = 0; i < n; i++) {
+        if (ranked) {
+            number_sample_add_times(sample, list[i].value, list[i].count);
+        }
         distinct_sketch_add(&distinct, distinct_hash_number(list[i].value));
     }
     free(list);
     number_tally_done(&s->numbers);
-    s->quantiles = quantiles;
+    s->sample = sample;
     s->distinct = distinct;
     s->estimated = true;
     return true;
@@ -297,8 +298,8 @@ static void lanes_empty(struct lanes *lanes, struct number_tally *t) {
 }
 
 static void sketch(struct column_summary *s, const double *x, size_t k) {
-    if (s->quantiles != NULL) {
-        quantile_sketch_add(s->quantiles, x, k);
+    if (s->sample != NULL) {
+        number_sample_add(s->sample, x, k);
     }
     for (size_t i = 0; i < k; i++) {
         distinct_sketch_add(&s->distinct, distinct_hash_number(x[i]));
@@ -478,5 +479,5 @@ bool column_summary_add_numbers(struct column_summary *s, const double *x, size_
 }
 
 struct number_count *column_summary_numbers(const struct column_summary *s, size_t *n) {
-    return s->estimated ? quantile_sketch_list(s->quantiles, n) : number_tally_list(&s->numbers, n);
+    return s->estimated ? number_sample_list(s->sample, n) : number_tally_list(&s->numbers, n);
 }

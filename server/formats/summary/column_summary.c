@@ -25,7 +25,7 @@ void column_summary_done(struct column_summary *s) {
     tally_done(&s->texts);
     distinct_sketch_done(&s->distinct);
     column_words_free(s->words);
-    quantile_sketch_free(s->quantiles);
+    number_sample_free(s->sample);
     sparse_summary_done(&s->sparse);
     *s = (struct column_summary){.n_columns = s->n_columns, .wordless = s->wordless};
 }
@@ -40,7 +40,7 @@ size_t column_summary_counts_memory(const struct column_summary *s) {
 
 size_t column_summary_sketch_memory(const struct column_summary *s) {
     const size_t words = s->words != NULL ? distinct_sketch_memory(&s->words->distinct) : 0;
-    return distinct_sketch_memory(&s->distinct) + words + quantile_sketch_memory(s->quantiles);
+    return distinct_sketch_memory(&s->distinct) + words + number_sample_memory(s->sample);
 }
 
 static unsigned distinct_bits(const struct column_summary *s) {

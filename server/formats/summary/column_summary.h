@@ -11,8 +11,8 @@
 #include "base/hash.h"
 #include "base/json_write.h"
 #include "formats/summary/column_words.h"
+#include "formats/summary/number_sample.h"
 #include "formats/summary/number_tally.h"
-#include "formats/summary/quantile_sketch.h"
 #include "formats/summary/sparse_summary.h"
 #include "formats/summary/tally.h"
 #include <discern/table.h>
@@ -51,8 +51,7 @@ struct column_summary {
                      */
     size_t n_distinct, distinct_bytes; /* recounted: number and bytes of the distinct texts */
     struct distinct_sketch distinct;   /* of numbers or texts */
-    struct quantile_sketch
-        *quantiles;               /* of numbers, in a table of few enough columns; NULL: none */
+    struct number_sample *sample; /* of numbers, in a table of few enough columns; NULL: none */
     struct column_words *words;   /* of texts, unless wordless; NULL: none */
     struct sparse_summary sparse; /* of a sparse column */
 };

@@ -51,7 +51,7 @@ static void write_quantiles(const struct column_summary *s, int64_t total,
     json_end_object(w);
     json_kv_bool(w, "quantiles_exact", !s->estimated);
     if (s->estimated) {
-        json_kv_double(w, "quantiles_error", ceil(quantile_sketch_error(s->quantiles) * 1e4) / 1e4);
+        json_kv_double(w, "quantiles_error", ceil(number_sample_error(s->sample) * 1e4) / 1e4);
     }
 }
 

@@ -14,7 +14,7 @@ enum {
     SAVED_DROPPED = 8,
     SAVED_DIGEST = 16,
     SAVED_DISTINCT = 32,
-    SAVED_QUANTILES = 64,
+    SAVED_SAMPLE = 64,
     SAVED_WORDS = 128,
     SAVED_ALL = 255
 };
@@ -56,7 +56,7 @@ static void put_head(struct buf *out, const struct column_summary *s) {
                      (s->many ? SAVED_MANY : 0u) | (s->dropped ? SAVED_DROPPED : 0u) |
                      (s->digest != NULL ? SAVED_DIGEST : 0u) |
                      (s->distinct.rank != NULL ? SAVED_DISTINCT : 0u) |
-                     (s->quantiles != NULL ? SAVED_QUANTILES : 0u) |
+                     (s->sample != NULL ? SAVED_SAMPLE : 0u) |
                      (s->words != NULL ? SAVED_WORDS : 0u));
     put_u64(out, s->n_columns);
     put_i64(out, s->n_rows);
@@ -108,22 +108,16 @@ static void put_distinct(struct buf *out, const struct distinct_sketch *s) {
     buf_append(out, s->rank, distinct_sketch_memory(s));
 }
 
-static void put_quantiles(struct buf *out, const struct quantile_sketch *s) {
-    put_u64(out, s->k);
+static void put_sample(struct buf *out, const struct number_sample *s) {
+    put_u64(out, s->capacity);
     put_u64(out, s->height);
-    put_i64(out, s->n);
-    put_i64(out, s->group);
+    put_u64(out, s->n_kept);
+    put_i64(out, s->n_open);
     put_i64(out, s->pick);
     put_double(out, s->picked);
     put_double(out, s->last);
-    put_double(out, s->moved);
-    put_double(out, s->squares);
-    for (size_t i = 0; i < QUANTILE_LEVELS; i++) {
-        put_u64(out, s->odd[i]);
-        put_u64(out, s->n_items[i]);
-        for (size_t j = 0; j < s->n_items[i]; j++) {
-            put_double(out, s->item[i * s->k + j]);
-        }
+    for (size_t i = 0; i < s->n_kept; i++) {
+        put_double(out, s->kept[i]);
     }
 }
 
@@ -168,8 +162,8 @@ bool column_summary_save(const struct column_summary *s, struct buf *out) {
     if (s->distinct.rank != NULL) {
         put_distinct(out, &s->distinct);
     }
-    if (s->quantiles != NULL) {
-        put_quantiles(out, s->quantiles);
+    if (s->sample != NULL) {
+        put_sample(out, s->sample);
     }
     if (s->words != NULL) {
         put_words(out, s->words);
@@ -283,7 +277,7 @@ static unsigned get_head(struct reader *r, struct column_summary *s) {
                    s->truths[1] <= s->n_rows - s->missing - s->truths[0] && !isnan(m->minimum) &&
                    !isnan(m->maximum));
     require(r, s->estimated == ((flags & SAVED_DISTINCT) != 0) &&
-                   (s->estimated || (flags & (SAVED_QUANTILES | SAVED_WORDS)) == 0));
+                   (s->estimated || (flags & (SAVED_SAMPLE | SAVED_WORDS)) == 0));
     return flags;
 }
 
@@ -363,52 +357,31 @@ static void get_distinct(struct reader *r, struct distinct_sketch *s) {
     require_memory(r, !good(r) || distinct_sketch_load(s, bits, rank));
 }
 
-static void get_level(struct reader *r, struct quantile_sketch *s, size_t i) {
-    s->odd[i] = get_u64(r, 1) != 0;
-    s->n_items[i] = (size_t)get_u64(r, s->k);
-    for (size_t j = 0; j < s->n_items[i]; j++) {
-        s->item[i * s->k + j] = get_finite(r);
-    }
-}
-
-/* The numbers that the levels stand for and those of the open group are all that came. */
-static bool is_complete(const struct quantile_sketch *s) {
-    uint64_t left = (uint64_t)(s->n - s->group);
-    for (unsigned h = s->height; h < s->height + QUANTILE_LEVELS; h++) {
-        const uint64_t items = s->n_items[h % QUANTILE_LEVELS];
-        if (items > left >> h) {
-            return false;
-        }
-        left -= items << h;
-    }
-    return left == 0;
-}
-
-static void get_quantiles(struct reader *r, struct column_summary *s) {
-    const size_t k = (size_t)get_u64(r, QUANTILE_MAX_K);
-    require(r, k >= QUANTILE_MIN_K && (k & (k - 1)) == 0);
+static void get_sample(struct reader *r, struct column_summary *s) {
+    const size_t capacity = (size_t)get_u64(r, NUMBER_SAMPLE_MAX);
+    require(r, capacity >= NUMBER_SAMPLE_MIN && (capacity & (capacity - 1)) == 0);
     if (!good(r)) {
         return;
     }
-    struct quantile_sketch *q = s->quantiles = quantile_sketch_new(k);
-    require_memory(r, q != NULL);
-    if (q == NULL) {
+    struct number_sample *sample = s->sample = number_sample_new(capacity);
+    require_memory(r, sample != NULL);
+    if (sample == NULL) {
         return;
     }
-    q->height = (unsigned)get_u64(r, 63 - QUANTILE_LEVELS);
-    q->n = get_count(r);
-    q->group = get_count(r);
-    q->pick = (int64_t)get_u64(r, UINT64_MAX);
-    q->picked = get_finite(r);
-    q->last = get_finite(r);
-    q->moved = get_finite(r);
-    q->squares = get_finite(r);
-    for (size_t i = 0; i < QUANTILE_LEVELS; i++) {
-        get_level(r, q, i);
+    sample->height = (unsigned)get_u64(r, 62);
+    const int64_t group = INT64_C(1) << sample->height;
+    const size_t n_kept = (size_t)get_u64(r, capacity - 1);
+    sample->n_open = get_count(r);
+    sample->pick = get_count(r);
+    sample->picked = get_finite(r);
+    sample->last = get_finite(r);
+    for (size_t i = 0; i < n_kept; i++) {
+        sample->kept[i] = get_finite(r);
     }
-    const int64_t group = INT64_C(1) << q->height;
-    require(r, q->group < group && q->group <= q->n && q->pick >= -1 && q->pick < group);
-    require(r, q->n >> q->height < QUANTILE_DUE * (int64_t)k && is_complete(q));
+    require(r, sample->n_open < group && sample->pick < group &&
+                   (int64_t)n_kept <= (INT64_MAX - sample->n_open) >> sample->height);
+    sample->n_kept = good(r) ? n_kept : 0;
+    require(r, number_sample_n(sample) == s->n_rows - s->missing);
 }
 
 static void get_words(struct reader *r, struct column_summary *s) {
@@ -451,7 +424,7 @@ static void get_sparse(struct reader *r, struct sparse_summary *s, int64_t n_row
 static bool suits(const struct column_summary *s, dn_column_type type) {
     const bool strings = type == DN_CATEGORICAL || type == DN_TEXT, numbers = type == DN_NUMERIC;
     return (!s->estimated || strings || numbers) &&
-           (s->quantiles != NULL) == (s->estimated && numbers && column_summary_is_ranked(s)) &&
+           (s->sample != NULL) == (s->estimated && numbers && column_summary_is_ranked(s)) &&
            (s->words != NULL) == (s->estimated && strings && !s->wordless) &&
            (numbers || (s->numbers.n == 0 && s->numbers.n_small == 0 && s->n_rest == 0)) &&
            (strings || s->texts.n == 0) && (type == DN_SPARSE || s->sparse.n_places == 0);
@@ -486,8 +459,8 @@ enum column_summary_load_status column_summary_load(struct column_summary *s, dn
     if ((flags & SAVED_DISTINCT) != 0) {
         get_distinct(&r, &loaded.distinct);
     }
-    if ((flags & SAVED_QUANTILES) != 0) {
-        get_quantiles(&r, &loaded);
+    if ((flags & SAVED_SAMPLE) != 0) {
+        get_sample(&r, &loaded);
     }
     if ((flags & SAVED_WORDS) != 0) {
         get_words(&r, &loaded);

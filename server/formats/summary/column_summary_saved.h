@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "formats/summary/column_summary.h"
 
-enum { COLUMN_SUMMARY_VERSION = 1 };
+enum { COLUMN_SUMMARY_VERSION = 2 };
 
 enum column_summary_load_status {
     COLUMN_SUMMARY_LOADED,

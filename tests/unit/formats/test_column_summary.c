@@ -383,7 +383,7 @@ static void test_memory_of_wide_tables(void **state) {
         assert_int_equal(column_summary_counts_memory(&s), 0);
         assert_true(column_summary_sketch_memory(&s) * n_columns <= 10 << 20);
         const bool ranked = n_columns <= COLUMN_SUMMARY_MAX_RANKED;
-        assert_true(ranked ? quantile_sketch_error(s.quantiles) < 0.5 : s.quantiles == NULL);
+        assert_true(ranked ? number_sample_error(s.sample) < 0.5 : s.sample == NULL);
         struct buf json = {0};
         struct json_writer w;
         json_writer_init(&w, &json);
