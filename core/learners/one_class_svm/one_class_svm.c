@@ -17,9 +17,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FINE 1e-9  /* target violation if kernel values have double precision */
-#define ALIKE 1e-6 /* kernel values with a smaller relative difference count as equal */
-#define FLAT 1e-5  /* ‖w‖² counts as 0 below FLAT times the largest K(x, x) */
+#define FINE_TOLERANCE 1e-9 /* target violation if kernel values have double precision */
+#define EQUAL_VALUES 1e-6   /* kernel values with a smaller relative difference count as equal */
+#define ZERO_NORM 1e-5      /* ‖w‖² counts as 0 up to ZERO_NORM times the largest K(x, x) */
 
 static const dn_param params[] = {
     {.name = "nu",
@@ -32,7 +32,7 @@ static const dn_param params[] = {
     DNI_PARAMS_KERNEL("rbf"),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The greatest violation of the optimality conditions, relative to rho, of a "
+     .meaning = "The max_self violation of the optimality conditions, relative to rho, of a "
                 "converged solution. Rows with a score below -tolerance x rho are outliers, so "
                 "that rows on the boundary are not.",
      .default_number = 1e-4,
@@ -52,15 +52,16 @@ struct fit {
     const dn_run *run;
     double nu, tolerance, max_iterations, cache_bytes;
     dni_prepared *problem;
-    double *alpha;  /* [n] α·νΣv */
-    double *g;      /* [n] gradient: −(f + ρ)·νΣv */
-    double *linear; /* [n] 0: the dual has no linear term */
-    uint32_t *list; /* [n] point of each variable; after solve: number of each support vector */
-    signed char *t; /* [n] 1: all variables have the same sign */
-    double total;   /* νΣv */
-    double rho;     /* ρ for Σα = 1 */
-    double flat;    /* ‖w‖² counts as 0 up to this value */
-    double iterations, violation, greatest;
+    double *alpha;      /* [n] α·νΣv */
+    double *g;          /* [n] gradient: −(f + ρ)·νΣv */
+    double *linear;     /* [n] 0: the dual has no linear term */
+    uint32_t *list;     /* [n] point of each variable; after solve: number of each support vector */
+    signed char *t;     /* [n] 1: all variables have the same sign */
+    double total;       /* νΣv */
+    double rho;         /* ρ for Σα = 1 */
+    double zero_square; /* ‖w‖² counts as 0 up to this value */
+    double iterations, violation;
+    double max_violation; /* largest violation reported so far */
     bool converged;
 };
 
@@ -96,10 +97,10 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
     struct fit scratch;
     const dni_kernel_machines machines = {.n = 1,
-                                          .per_row = 1,
-                                          .at_once = 1,
-                                          .duals = dni_layout_bytes(dual_layout, &shape->n_rows,
-                                                                    &scratch)};
+                                          .n_per_row = 1,
+                                          .n_parallel = 1,
+                                          .dual_bytes = dni_layout_bytes(dual_layout,
+                                                                         &shape->n_rows, &scratch)};
     return dni_prepared_memory(&kernel, shape, cache, &machines);
 }
 
@@ -108,8 +109,8 @@ static void report_progress(void *ctx, double iterations, double violation, doub
     struct fit *f = ctx;
     const double scale = fmax(f->total * f->total, 1e-300);
     const double aim = f->tolerance;
-    f->greatest = fmax(f->greatest, fmax(violation, 2 * aim));
-    const double done = log(f->greatest / fmax(violation, aim)) / log(f->greatest / aim);
+    f->max_violation = fmax(f->max_violation, fmax(violation, 2 * aim));
+    const double done = log(f->max_violation / fmax(violation, aim)) / log(f->max_violation / aim);
     const dn_progress progress = {.iteration =
                                       (size_t)fmin(floor(iterations / 1000) + 1, f->max_iterations),
                                   .max_iterations = (size_t)f->max_iterations,
@@ -151,7 +152,7 @@ static dn_status solve(struct fit *f, dn_error *err) {
         return status;
     }
     for (size_t i = 0; i < n; i++) {
-        f->flat = fmax(f->flat, FLAT * dni_smo_rows_self(rows, i));
+        f->zero_square = fmax(f->zero_square, ZERO_NORM * dni_smo_rows_self(rows, i));
     }
     begin(f);
     dni_smo smo = {.n = n,
@@ -160,12 +161,13 @@ static dn_status solve(struct fit *f, dn_error *err) {
                    .linear = f->linear,
                    .n_groups = 1,
                    .group_end = {n, n},
-                   .relative = true,
-                   .unit = f->total,
-                   .least = f->flat * f->total * f->total,
-                   .vanishes = -(double)INFINITY,
+                   .is_relative = true,
+                   .alpha_sum = f->total,
+                   .min_scale = f->zero_square * f->total * f->total,
+                   .zero_objective = -(double)INFINITY,
                    .tolerance = f->tolerance,
-                   .fine = f->problem->definite ? fmin(FINE, f->tolerance) : f->tolerance,
+                   .fine_tolerance =
+                       f->problem->definite ? fmin(FINE_TOLERANCE, f->tolerance) : f->tolerance,
                    .max_iterations = 1000 * f->max_iterations,
                    .alpha = f->alpha,
                    .g = f->g};
@@ -207,14 +209,15 @@ static double objective_of(const struct fit *f) {
 
 /* True if w is nearly 0: in the feature space of the kernel the rows surround the origin. */
 static bool is_zero_w(const struct fit *f) {
-    return fabs(2 * objective_of(f)) <= f->flat;
+    return fabs(2 * objective_of(f)) <= f->zero_square;
 }
 
 /* The threshold of outliers. If w is nearly 0, the threshold exceeds the scores of all training
  * rows, which are at most ‖w‖ √K(x, x) in absolute value. */
 static double threshold_of(const struct fit *f) {
-    const double greatest = f->flat / FLAT; /* largest K(x, x) */
-    return is_zero_w(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
+    const double max_self = f->zero_square / ZERO_NORM; /* largest K(x, x) */
+    return is_zero_w(f) ? fabs(f->rho) + sqrt(f->zero_square * max_self)
+                        : f->tolerance * fabs(f->rho);
 }
 
 static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *err) {
@@ -222,7 +225,7 @@ static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *e
     const double square = 2 * objective_of(f);
     size_t n = 0;
     dni_support *support;
-    uint32_t *number = f->list; /* the list of points is no longer needed */
+    uint32_t *number = f->list; /* reuses the memory of f->list, which the solver no longer needs */
     for (size_t i = 0; i < n_points; i++) {
         number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
     }
@@ -257,15 +260,15 @@ static bool is_similarity(const dn_kernel *kernel) {
 /* Warns if the kernel is nearly constant: then ‖w‖² is about K(x, x). Warns if the kernel is nearly
  * 0 between different rows: then ‖w‖² is about K(x, x)/n, its minimum. */
 static void warn_of_similar_values(const struct fit *f, dn_report *report) {
-    const double square = 2 * objective_of(f), greatest = f->flat / FLAT,
+    const double square = 2 * objective_of(f), max_self = f->zero_square / ZERO_NORM,
                  n = (double)f->problem->points.n;
     const char *advice = dni_kernel_advice(&f->problem->kernel);
-    if (f->problem->points.n > 1 && square >= (1 - ALIKE) * greatest) {
+    if (f->problem->points.n > 1 && square >= (1 - EQUAL_VALUES) * max_self) {
         dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
                        "the kernel has nearly the same value for every pair of rows%s%s",
                        advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
     } else if (f->problem->points.n > 1 && is_similarity(&f->problem->kernel) &&
-               n * square <= (1 + ALIKE) * greatest) {
+               n * square <= (1 + EQUAL_VALUES) * max_self) {
         dn_report_warn(report, DN_WARNING_KERNEL_FLAT,
                        "the kernel is nearly 0 between different rows, and every row that "
                        "training has not seen is an outlier: try "
@@ -275,18 +278,19 @@ static void warn_of_similar_values(const struct fit *f, dn_report *report) {
 
 /* True if violations are reported relative to ‖w‖²; false if they are reported in absolute
  * terms. */
-static bool has_length(const struct fit *f) {
-    return 2 * objective_of(f) > f->flat;
+static bool is_violation_relative(const struct fit *f) {
+    return 2 * objective_of(f) > f->zero_square;
 }
 
 static double violation_of(const struct fit *f) {
-    return has_length(f) ? f->violation
-                         : f->violation * fmax(f->flat, 1e-300 / (f->total * f->total));
+    return is_violation_relative(f)
+               ? f->violation
+               : f->violation * fmax(f->zero_square, 1e-300 / (f->total * f->total));
 }
 
 static void warn_of_violation(const struct fit *f, dn_report *report) {
     const char *remedy = dni_prepared_remedy(report->stop_reason);
-    if (has_length(f)) {
+    if (is_violation_relative(f)) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
                        "after %.0f steps the optimality conditions are violated by %.3g of rho "
                        "(tolerance %g)%s",
@@ -323,12 +327,12 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "distinct_rows", (double)f->problem->points.n);
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
     if (!f->problem->definite) {
-        dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
+        dn_report_number(&fresh, "least_eigenvalue", f->problem->least_eigenvalue);
         dn_report_warn(&fresh, DN_WARNING_KERNEL_INDEFINITE,
                        "the kernel is not positive semidefinite on these rows (least eigenvalue "
                        "about %.3g): the solution satisfies the optimality "
                        "conditions, but nothing certifies that it is the best",
-                       f->problem->least);
+                       f->problem->least_eigenvalue);
     }
     if (is_zero_w(f)) {
         dn_report_warn(&fresh, DN_WARNING_KERNEL_FLAT,

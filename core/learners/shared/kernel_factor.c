@@ -1,5 +1,5 @@
-/* The factor A of the inverse of a covariance matrix, which is estimated or given. Computed as for
- * Gaussian densities. */
+/* Computes the factor A of the inverse of a covariance matrix. The matrix is given, or estimated as
+ * for Gaussian densities. */
 #include "learners/shared/kernel_factor.h"
 #include "learners/shared/covariance.h"
 

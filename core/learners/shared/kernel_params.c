@@ -296,19 +296,19 @@ static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *col
         err);
 }
 
-/* True if `text` is the default encoding of texts or equals the encoding `own` of the kernel. */
-static bool is_default_text(const dn_text_spec *text, const dn_text_spec *own) {
+/* True if `text` is the default encoding of texts or the encoding that the kernel requires. */
+static bool is_default_text(const dn_text_spec *text, const dn_text_spec *required) {
     const bool usual = text->weighting == DN_TEXT_COUNTS &&
                        (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
                        text->min_rows <= 1 && text->buckets == 0 && !text->keep_case;
-    return usual || (text->weighting == own->weighting && text->length == own->length &&
-                     text->keep_case == own->keep_case);
+    return usual || (text->weighting == required->weighting && text->length == required->length &&
+                     text->keep_case == required->keep_case);
 }
 
-/* Sets the encoding of the text column to `own`. Fails unless there is exactly one text column and
- * no other column. */
-static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns,
-                           dn_text_spec own, dn_encoder_spec *spec, dn_error *err) {
+/* Sets the encoding of the text column to `required`. Fails unless the only column is a text
+ * column. */
+static dn_status set_text_encoding(const dn_kernel *kernel, const dn_table_column *columns,
+                                   dn_text_spec required, dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
         if (columns[spec->columns[i]].type != DN_TEXT) {
             return refuse_type(kernel, &columns[spec->columns[i]], err);
@@ -322,14 +322,14 @@ static dn_status take_text(const dn_kernel *kernel, const dn_table_column *colum
                                    kernel_label(kernel), spec->n_columns),
                       err);
     }
-    if (!is_default_text(&spec->text, &own)) {
+    if (!is_default_text(&spec->text, &required)) {
         return refuse("text",
                       dn_error_set(err, DN_ERR_ARGUMENT,
                                    "kernel %s sets the encoding of its text: leave \"text\" out",
                                    kernel_label(kernel)),
                       err);
     }
-    spec->text = own;
+    spec->text = required;
     return DN_OK;
 }
 
@@ -356,15 +356,17 @@ dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns
     const dn_kernel kernel = dni_kernel_of(p, 0);
     switch (kernel.type) {
     case DN_KERNEL_SHARED_WORDS:
-        return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_SET}, spec, err);
+        return set_text_encoding(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_SET}, spec,
+                                 err);
     case DN_KERNEL_SHARED_PATHS:
-        return take_text(&kernel, columns,
-                         (dn_text_spec){.weighting = DN_TEXT_PATHS, .length = kernel.length}, spec,
-                         err);
+        return set_text_encoding(&kernel, columns,
+                                 (dn_text_spec){.weighting = DN_TEXT_PATHS,
+                                                .length = kernel.length},
+                                 spec, err);
     case DN_KERNEL_DISTANCE:
         if (kernel.metric == DN_METRIC_EDIT) {
-            return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_CHARACTERS},
-                             spec, err);
+            return set_text_encoding(&kernel, columns,
+                                     (dn_text_spec){.weighting = DN_TEXT_CHARACTERS}, spec, err);
         }
         break;
     case DN_KERNEL_MAHALANOBIS:

@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-enum { EXACT_POINTS = 2000 /* most points whose Gram matrix is in double precision */ };
+/* maximum number of points whose Gram matrix has double precision */
+enum { MAX_EXACT_POINTS = 2000 };
 
 /* ---- the kernel ---- */
 static bool needs_width(const dn_kernel *kernel) {
@@ -20,7 +21,7 @@ static bool needs_width(const dn_kernel *kernel) {
 }
 
 /* Estimates the kernel's width if it is "auto", and computes the factor of a mahalanobis kernel. */
-static dn_status complete(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
+static dn_status estimate_parameters(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
     const size_t d = input->rows->n_cols;
     size_t n = 0;
     void *memory;
@@ -82,13 +83,13 @@ static dn_status make_exact(const dni_points *points, const dn_run *run, double 
 /* Bytes of the Gram matrix of n points; 0 if it would exceed cache_bytes and is not stored. */
 static double gram_bytes(size_t n, double cache_bytes) {
     const double square = (double)n * (double)n,
-                 bytes = square * (n <= EXACT_POINTS ? sizeof(double) : sizeof(float));
+                 bytes = square * (n <= MAX_EXACT_POINTS ? sizeof(double) : sizeof(float));
     return bytes <= cache_bytes ? bytes : 0;
 }
 
 static dn_status make_gram(dni_prepared *p, double cache_bytes, dn_error *err) {
     const size_t n = p->points.n;
-    const bool exact = n <= EXACT_POINTS;
+    const bool exact = n <= MAX_EXACT_POINTS;
     p->gram = (dni_gram){.n = n, .exact = p->points.given, .exact_rows = exact};
     if (p->points.given != NULL || gram_bytes(n, cache_bytes) == 0) {
         return DN_OK;
@@ -117,19 +118,20 @@ static dn_status check_definite(dni_prepared *p, dn_error *err) {
     double greatest = 0;
     size_t rows = 0;
     p->definite = true;
-    p->least = (double)NAN;
+    p->least_eigenvalue = (double)NAN;
     if (dni_kernel_is_definite(&p->kernel, p->kernel.n_features)) {
         return DN_OK;
     }
-    dn_status status = p->points.given != NULL
-                           ? dni_matrix_extreme_eigenvalues(p->points.given, p->points.n, p->run,
-                                                            &p->least, &greatest, err)
-                           : dni_kernel_extreme_eigenvalues(p->points.points, p->run, &p->least,
-                                                            &greatest, &rows, err);
+    dn_status status =
+        p->points.given != NULL
+            ? dni_matrix_extreme_eigenvalues(p->points.given, p->points.n, p->run,
+                                             &p->least_eigenvalue, &greatest, err)
+            : dni_kernel_extreme_eigenvalues(p->points.points, p->run, &p->least_eigenvalue,
+                                             &greatest, &rows, err);
     if (status != DN_OK) {
         return status;
     }
-    p->definite = p->least >= -1e-8 * greatest;
+    p->definite = p->least_eigenvalue >= -1e-8 * greatest;
     return DN_OK;
 }
 
@@ -154,7 +156,7 @@ static bool fits_key(const dni_prepared *p, const dni_prepared_key *key,
 
 static dn_status prepare(dni_prepared *p, const dn_fit_input *input, dn_error *err) {
     const bool given = p->kernel.type == DN_KERNEL_PRECOMPUTED;
-    dn_status status = complete(p, input, err);
+    dn_status status = estimate_parameters(p, input, err);
     if (status != DN_OK) {
         return status;
     }
@@ -260,9 +262,10 @@ static double gathering_memory(const dn_kernel *kernel, const dn_fit_shape *shap
  * copy. */
 static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machines *m,
                              double selection) {
-    const double own = dni_smo_memory(shape->n_rows) + dni_smo_rows_memory(shape->n_rows, 0);
-    return (double)(m->at_once < m->per_row ? m->at_once : m->per_row) *
-           (own + m->solving + (m->n > 1 ? 2 : 1) * selection);
+    const double solver_bytes =
+        dni_smo_memory(shape->n_rows) + dni_smo_rows_memory(shape->n_rows, 0);
+    return (double)(m->n_parallel < m->n_per_row ? m->n_parallel : m->n_per_row) *
+           (solver_bytes + m->solver_bytes + (m->n > 1 ? 2 : 1) * selection);
 }
 
 /* Bytes of the check for definiteness: a sample of the points and its kernel matrix. */
@@ -281,23 +284,25 @@ static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, 
                             const dni_kernel_machines *m) {
     const dni_points_estimate points =
         dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
-    const double n = (double)shape->n_rows, few = EXACT_POINTS, slots = (double)shape->n_slots,
-                 gram = gram_bytes(shape->n_rows, cache_bytes);
-    if (gram > 0 && shape->n_rows <= EXACT_POINTS) { /* points are not copied */
-        return fmax(points.building,
-                    points.kept + gram +
-                        fmax(slots * points.work, fmax(definite_memory(kernel, shape, &points),
-                                                       m->duals + solving_memory(shape, m, 0))));
+    const double n = (double)shape->n_rows, max_exact = MAX_EXACT_POINTS,
+                 slots = (double)shape->n_slots, gram = gram_bytes(shape->n_rows, cache_bytes);
+    if (gram > 0 && shape->n_rows <= MAX_EXACT_POINTS) { /* machines do not copy points */
+        return fmax(points.building, points.kept + gram +
+                                         fmax(slots * points.work,
+                                              fmax(definite_memory(kernel, shape, &points),
+                                                   m->dual_bytes + solving_memory(shape, m, 0))));
     }
     const double sums = slots * (points.query_work + DNI_POINTS_SUMS * sizeof(double));
-    /* merged equal rows may leave at most EXACT_POINTS points: double precision */
-    const double exact = fmin(cache_bytes, sizeof(double) * few * few);
-    const double matrix = gram > 0 ? fmax(gram, exact)
-                                   : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
-    return fmax(points.building,
-                points.kept + matrix +
-                    fmax(definite_memory(kernel, shape, &points),
-                         m->duals + sums + solving_memory(shape, m, points.kept + points.work)));
+    /* After equal rows are merged there may be at most MAX_EXACT_POINTS points. Their matrix has
+     * double precision. */
+    const double exact = fmin(cache_bytes, sizeof(double) * max_exact * max_exact);
+    const double matrix = gram > 0
+                              ? fmax(gram, exact)
+                              : fmin(cache_bytes, (double)m->n_parallel * sizeof(float) * n * n);
+    return fmax(points.building, points.kept + matrix +
+                                     fmax(definite_memory(kernel, shape, &points),
+                                          m->dual_bytes + sums +
+                                              solving_memory(shape, m, points.kept + points.work)));
 }
 
 /* Bytes of the matrix of a precomputed kernel and of the duals. */
@@ -305,7 +310,7 @@ static double given_memory(const dn_kernel *kernel, const dn_fit_shape *shape,
                            const dni_kernel_machines *m) {
     const double n = (double)shape->n_rows;
     return sizeof(double) * n * n + sizeof(uint32_t) * n +
-           fmax(definite_memory(kernel, shape, NULL), m->duals + solving_memory(shape, m, 0));
+           fmax(definite_memory(kernel, shape, NULL), m->dual_bytes + solving_memory(shape, m, 0));
 }
 
 /* Bytes while the machines are built from the duals and score the training rows: the support
@@ -316,11 +321,12 @@ static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape
     const size_t n = shape->n_rows;
     const double entries = kernel->type == DN_KERNEL_PRECOMPUTED ? (double)n : shape->n_entries;
     if (kernel->type == DN_KERNEL_LINEAR && !kernel->normalize) {
-        return m->duals + 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
+        return m->dual_bytes + 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
     }
     return dni_support_estimate(kernel, n, entries) +
-           dni_kernel_machines_estimate(m->n, (double)m->per_row * (double)n) +
-           fmax(m->duals + m->making, dni_kernel_machines_work(kernel, n, entries, shape->n_slots));
+           dni_kernel_machines_estimate(m->n, (double)m->n_per_row * (double)n) +
+           fmax(m->dual_bytes + m->result_bytes,
+                dni_kernel_machines_work(kernel, n, entries, shape->n_slots));
 }
 
 double dni_prepared_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes,

@@ -34,13 +34,14 @@ struct dn_prepared {
     dn_kernel kernel;      /* with estimated width and factor */
     dni_svm_points points; /* distinct rows */
     dni_gram gram;
-    bool definite;     /* the kernel is positive semidefinite on (a sample of) the points */
-    double least;      /* smallest eigenvalue of K; NaN if the kernel is always semidefinite */
-    double n_rows;     /* normalized kernels: number of rows, else 0 */
-    double n_zero;     /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
-    bool shared;       /* input->prepared keeps the problem after the fit */
-    double *factor;    /* [d × d] factor of kernel mahalanobis; else NULL */
-    void *gram_memory; /* block of the Gram matrix; NULL: kernel rows are computed on demand */
+    bool definite; /* the kernel is positive semidefinite on (a sample of) the points */
+    double
+        least_eigenvalue; /* smallest eigenvalue of K; NaN if the kernel is always semidefinite */
+    double n_rows;        /* normalized kernels: number of rows, else 0 */
+    double n_zero;        /* normalized kernels: number of rows with K(x, x) <= 0, else 0 */
+    bool shared;          /* input->prepared keeps the problem after the fit */
+    double *factor;       /* [d × d] factor of kernel mahalanobis; else NULL */
+    void *gram_memory;    /* block of the Gram matrix; NULL: kernel rows are computed on demand */
 };
 
 /* Returns the problem of input->prepared if it was prepared for the same rows, kernel, seed and
@@ -67,12 +68,12 @@ void dni_prepared_release(dni_prepared *problem);
 
 /* The machines that a fit trains on the points; input of the estimate of memory. */
 typedef struct dni_kernel_machines {
-    size_t n;       /* number of machines of the decision */
-    size_t per_row; /* number of machines that a row is used for */
-    size_t at_once; /* number of machines that are trained in parallel */
-    double duals;   /* bytes of the dual variables of all machines */
-    double solving; /* working memory of one dual in bytes, without kernel rows */
-    double making;  /* working memory in bytes while the resulting machines are built */
+    size_t n;            /* number of machines of the decision */
+    size_t n_per_row;    /* number of machines that a row is used for */
+    size_t n_parallel;   /* number of machines that are trained in parallel */
+    double dual_bytes;   /* bytes of the dual variables of all machines */
+    double solver_bytes; /* working memory of one dual in bytes, without kernel rows */
+    double result_bytes; /* working memory in bytes while the resulting machines are built */
 } dni_kernel_machines;
 
 /* Bytes of a whole fit without the rows: the problem, cached kernel rows, the duals, and the

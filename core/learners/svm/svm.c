@@ -8,9 +8,9 @@
 #include "learners/svm/linear/svm_linear.h"
 #include "machine/support.h"
 
-enum {
-    DENSE_INTERIOR = 1000
-}; /* most features for which a [d × d] factorisation in every step is fast enough */
+/* Maximum number of features for which the interior-point method is fast enough: each step
+ * factorises a [d × d] matrix. */
+enum { DENSE_INTERIOR = 1000 };
 
 static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo",
                                       NULL};
@@ -85,8 +85,8 @@ static bool hard_plane(const dn_params *p) {
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
-    if (dni_params_is(p, "solver", "interior_point") ||
-        hard_plane(p)) { /* the hard margin has the same default tolerance */
+    /* The hard margin has the default tolerance of the interior-point method. */
+    if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) {
         return DNI_SVM_INTERIOR_POINT;
     }
     if (dni_params_is(p, "solver", "dual_coordinate_descent")) {

@@ -12,10 +12,10 @@
  * positive semidefinite. */
 #define MIN_CURVATURE 1e-12
 enum {
-    PERIOD = 1000,      /* maximum number of steps between two calls of review() */
-    ROUNDS = 20,        /* most recomputations of the whole gradient */
-    INEXACT = 3,        /* number of recomputations before rows get double precision */
-    FINE_ROUNDS = 200,  /* most steps per variable past the tolerance, see fine_steps */
+    PERIOD = 1000,     /* maximum number of steps between two calls of periodic_work */
+    ROUNDS = 20,       /* maximum number of recomputations of the whole gradient */
+    INEXACT = 3,       /* number of recomputations before rows get double precision */
+    FINE_ROUNDS = 200, /* maximum number of steps per variable past the tolerance, see fine_steps */
     POLL_WORK = 1 << 22 /* variables processed between two polls for cancellation */
 };
 
@@ -26,16 +26,16 @@ struct state {
     const dni_smo_listener *listener;
     uint32_t *active; /* [n_active] active variables */
     size_t n_active;
-    size_t group_end[DNI_SMO_MAX_GROUPS];          /* positions among the active variables */
-    dni_smo_extremes extremes[DNI_SMO_MAX_GROUPS]; /* of each group */
+    size_t group_end[DNI_SMO_MAX_GROUPS];          /* end of each group, as index of `active` */
+    dni_smo_extremes extremes[DNI_SMO_MAX_GROUPS]; /* extremes of up and low in each group */
     double *up, *low;                              /* [n_active] gradients, see smo_passes.h */
     double *self;                                  /* [n_active] K_kk */
     double *a;                                     /* [n] t α */
     double target;                                 /* violation at which the iteration stops */
-    double limit;                                  /* most steps */
-    size_t until_review;                           /* steps until the next review */
+    double limit;                                  /* maximum number of steps */
+    size_t until_periodic;                         /* steps until the next call of periodic_work */
     size_t polled;                                 /* variables processed since the last poll */
-    bool shrunk_late; /* all variables were reactivated close to the solution */
+    bool shrunk_late; /* true: all variables were reactivated close to the solution */
 };
 
 double dni_smo_thousands(size_t n_rows) {
@@ -71,11 +71,12 @@ static bool can_decrease(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] > 0 : p->alpha[i] < p->upper[i];
 }
 
-/* The largest increase of a_i within its bounds; distance_down: the largest decrease. */
+/* Returns the largest increase of a_i within its bounds. */
 static double distance_up(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->upper[i] - p->alpha[i] : p->alpha[i];
 }
 
+/* Returns the largest decrease of a_i within its bounds. */
 static double distance_down(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] : p->upper[i] - p->alpha[i];
 }
@@ -133,24 +134,24 @@ static double violation_of(const struct state *s, size_t *out_group) {
     *out_group = 0;
     for (size_t group = 0; group < n_ranges(s); group++) {
         const dni_smo_extremes *e = &s->extremes[group];
-        double here = s->p->n_groups == 0 ? fmax(e->up, -e->low) : e->up - e->low;
-        if (here > worst) {
-            worst = here;
+        double group_violation = s->p->n_groups == 0 ? fmax(e->up, -e->low) : e->up - e->low;
+        if (group_violation > worst) {
+            worst = group_violation;
             *out_group = group;
         }
     }
-    return s->p->relative
-               ? worst * s->p->unit / fmax(2 * s->p->objective, fmax(s->p->least, 1e-300))
+    return s->p->is_relative
+               ? worst * s->p->alpha_sum / fmax(2 * s->p->objective, fmax(s->p->min_scale, 1e-300))
                : worst;
 }
 
 static bool has_vanished(const struct state *s) {
-    return s->p->relative && s->p->objective <= s->p->vanishes;
+    return s->p->is_relative && s->p->objective <= s->p->zero_objective;
 }
 
 /* ---- steps ---- */
-/* Increases a_i and decreases a_j by the same step, the best within their bounds. *out_moved ←
- * false if there is no such pair or the step is 0. */
+/* Increases a_i and decreases a_j by the same amount, which minimises the objective within the
+ * bounds of both variables. *out_moved ← false if there is no such pair or the amount is 0. */
 static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t ki = s->extremes[group].up_at, i = s->active[ki];
@@ -173,23 +174,22 @@ static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_er
     }
     const double b = g_i - s->low[kj],
                  curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], MIN_CURVATURE);
-    const double most_i = distance_up(p, i), most_j = distance_down(p, j), free = b / curvature,
-                 step = fmin(free, fmin(most_i, most_j));
+    const double max_i = distance_up(p, i), max_j = distance_down(p, j), free = b / curvature,
+                 step = fmin(free, fmin(max_i, max_j));
     if (!isfinite(step)) {
         return not_finite(p, err);
     }
     p->objective -= step * (b - 0.5 * step * curvature);
-    move(s, ki, step,
-         step ==
-             /* move sets up and low of the variable before `update` searches the extremes. */
-             most_i);
-    move(s, kj, -step, step == most_j);
+    /* `move` sets up and low of the variables before `update` searches the extremes. */
+    move(s, ki, step, step == max_i);
+    move(s, kj, -step, step == max_j);
     update(s, row_i, row_j, step);
     *out_moved = step > 0;
     return DN_OK;
 }
 
-/* Problems without a constraint: minimises over one variable. */
+/* For problems without a constraint: minimises the objective over one variable. *out_moved ← false
+ * if no variable can be changed. */
 static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t k = dni_smo_single(s->up, s->low, s->self, MIN_CURVATURE, s->n_active);
@@ -312,8 +312,8 @@ static dn_status poll(struct state *s, dn_error *err) {
 }
 
 /* Reports progress and shrinks. Close to the solution, reactivates all variables once. */
-static dn_status review(struct state *s, double violation, dn_error *err) {
-    s->until_review = s->p->n < PERIOD ? s->p->n : PERIOD;
+static dn_status periodic_work(struct state *s, double violation, dn_error *err) {
+    s->until_periodic = s->p->n < PERIOD ? s->p->n : PERIOD;
     if (s->listener != NULL) {
         s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
     }
@@ -337,19 +337,19 @@ static dn_status descend(struct state *s, dn_error *err) {
             return DN_OK;
         }
         dn_status status = poll(s, err);
-        if (status == DN_OK &&
-            s->until_review-- == 0) { /* may change the active variables: start over */
-            status = review(s, violation, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        if (s->until_periodic-- == 0) {
+            status = periodic_work(s, violation, err);
             if (status != DN_OK) {
                 return status;
             }
-            continue;
+            continue; /* the active variables may have changed */
         }
         bool moved = false;
-        if (status == DN_OK) {
-            status = s->p->n_groups == 0 ? step_single(s, &moved, err)
-                                         : step_pair(s, group, &moved, err);
-        }
+        status =
+            s->p->n_groups == 0 ? step_single(s, &moved, err) : step_pair(s, group, &moved, err);
         if (status != DN_OK || !moved) {
             return status;
         }
@@ -358,7 +358,7 @@ static dn_status descend(struct state *s, dn_error *err) {
 }
 
 /* Iterates until the violation of all variables is at most `target`, with kernel values in double
- * precision. limit: most steps. */
+ * precision. limit: maximum number of steps. */
 static dn_status converge(struct state *s, double target, double limit, dn_error *err) {
     size_t group;
     s->target = dni_smo_rows_exact(s->rows) ? target : FLOAT_FACTOR * target;
@@ -373,7 +373,7 @@ static dn_status converge(struct state *s, double target, double limit, dn_error
         if (round == INEXACT && !dni_smo_rows_exact(s->rows)) {
             status = dni_smo_rows_make_exact(s->rows, err);
         }
-        s->until_review = s->p->n < PERIOD ? s->p->n : PERIOD;
+        s->until_periodic = s->p->n < PERIOD ? s->p->n : PERIOD;
         const double before = s->p->iterations;
         if (status == DN_OK) {
             status = descend(s, err);
@@ -417,8 +417,10 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run,
     if (status != DN_OK) {
         goto cleanup;
     }
-    if (p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows)) {
-        status = converge(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
+    if (p->fine_tolerance < p->tolerance && p->violation <= p->tolerance &&
+        dni_smo_rows_exact(rows)) {
+        status = converge(&s, p->fine_tolerance,
+                          fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
         if (status != DN_OK) {
             goto cleanup;
         }

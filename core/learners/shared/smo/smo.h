@@ -28,20 +28,22 @@ typedef struct dni_smo {
     const double *upper;  /* [n] u > 0; INFINITY is allowed */
     const double *linear; /* [n] l */
     size_t n_groups;      /* 0: no constraint */
-    /* Group k ends at group_end[k], where group k + 1 begins; the last group ends at n. */
+    /* Group k has the variables group_end[k − 1] … group_end[k] − 1, group 0 starts at variable 0.
+     * The end of the last group is n. */
     size_t group_end[DNI_SMO_MAX_GROUPS];
-    /* Violations are divided by 2·objective/unit. 2·objective is the squared distance of the hulls;
-     * for a one-class machine 2·objective/unit has the size of f. */
-    bool relative;
-    double least; /* lower bound for 2·objective in this division */
-    double unit;  /* Σα of one group */
-    /* The solver stops without a solution when the objective is at most `vanishes`: the hulls
-     * touch. */
-    double vanishes;
+    /* Violations are divided by max(2·objective, min_scale)/alpha_sum. For the hard margin
+     * 2·objective is the squared distance of the hulls; for a one-class machine
+     * 2·objective/alpha_sum has the size of f. */
+    bool is_relative;
+    double min_scale;
+    double alpha_sum; /* Σα of one group */
+    /* If is_relative: the solver stops without a solution when the objective is at most
+     * zero_objective. The hulls then touch. */
+    double zero_objective;
     double tolerance; /* > 0: largest violation max_up g − min_low g of a solution */
     /* A smaller violation that the solver tries to reach with a limited number of further steps;
      * equal to `tolerance`: no further steps. */
-    double fine;
+    double fine_tolerance;
     double max_iterations; /* most steps */
     /* The starting point and the solution. */
     double *alpha;     /* [n] feasible at the start */

@@ -174,7 +174,7 @@ dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, co
 size_t dni_smo_partner(const double *low, const double *self, const double *row, double g_i,
                        double self_i, double floor, size_t first, size_t end) {
     double best = 0;
-    size_t chunk = SIZE_MAX, place = SIZE_MAX;
+    size_t chunk = SIZE_MAX, position = SIZE_MAX;
     for (size_t at = first; at < end; at += CHUNK) {
         const double here = decrease_chunk(low + at, self + at, row + at, g_i, self_i, floor,
                                            end - at < CHUNK ? end - at : CHUNK);
@@ -183,18 +183,17 @@ size_t dni_smo_partner(const double *low, const double *self, const double *row,
             chunk = at;
         }
     }
-    best =
-        /* A SIMD division may differ from the scalar division in the last bit, so the largest
-         * scalar value of the chunk is used. */
-        -1;
+    /* A SIMD division may differ from the scalar division in the last bit. The position is that of
+     * the largest scalar value in the chunk. */
+    best = -1;
     for (size_t k = chunk; chunk != SIZE_MAX && k < end && k < chunk + CHUNK; k++) {
         const double gain = decrease(low[k], self[k], row[k], g_i, self_i, floor);
         if (gain > best) {
             best = gain;
-            place = k;
+            position = k;
         }
     }
-    return place;
+    return position;
 }
 
 size_t dni_smo_single(const double *up, const double *low, const double *self, double floor,

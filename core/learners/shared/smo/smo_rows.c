@@ -18,17 +18,17 @@ struct dni_smo_rows {
     uint32_t *support; /* [n] working memory: variables with a nonzero coefficient */
     size_t n, n_active;
     bool exact;
-    bool identity; /* variable k is point k, for all points */
+    bool identity; /* variable k is point k, and all points are variables */
     /* used without a Gram matrix: */
-    const dni_points *all;
-    dni_points *own;         /* copy of the variables' points; NULL: use `all` */
-    dni_points *part;        /* copy of the active points; NULL: all variables are active */
-    double *work;            /* working memory of dni_points_row */
-    dni_row_cache cache;     /* rows in single precision */
-    float *passing;          /* [n] a row that is not cached; NULL if the cache can hold a row */
-    double *buffer[BUFFERS]; /* [n] */
-    unsigned turn;           /* index of the buffer to fill next, modulo BUFFERS */
-    size_t since;            /* kernel values computed since the last poll of the stop flag */
+    const dni_points *all_points;
+    dni_points *variable_copy; /* copy of the variables' points; NULL: use `all_points` */
+    dni_points *active_copy;   /* copy of the active points; NULL: all variables are active */
+    double *work;              /* working memory of dni_points_row */
+    dni_row_cache cache;       /* rows in single precision */
+    float *uncached_row;       /* [n] a row that is not cached; NULL if the cache can hold a row */
+    double *buffer[BUFFERS];   /* [n] */
+    unsigned next_buffer;      /* index of the buffer to fill next, modulo BUFFERS */
+    size_t n_unpolled;         /* kernel values computed since the last poll of the stop flag */
 };
 
 /* ---- memory ---- */
@@ -54,14 +54,15 @@ static void rows_layout(dni_layout *layout, const void *shape, void *work) {
 struct cache_shape {
     size_t n, work; /* number of variables; doubles of working memory */
     dni_row_cache_shape cache;
-    bool passing;
+    bool uncached_row;
 };
 
 static void cache_layout(dni_layout *layout, const void *shape, void *work) {
     const struct cache_shape *s = shape;
     dni_smo_rows *rows = work;
     rows->work = dni_layout_doubles(layout, s->work + 1);
-    rows->passing = s->passing ? dni_layout_array(layout, s->n, sizeof *rows->passing) : NULL;
+    rows->uncached_row =
+        s->uncached_row ? dni_layout_array(layout, s->n, sizeof *rows->uncached_row) : NULL;
     dni_row_cache_layout(layout, &s->cache, &rows->cache);
 }
 
@@ -78,22 +79,22 @@ void dni_smo_rows_free(dni_smo_rows *rows) {
         return;
     }
     const dn_run *run = rows->run;
-    dni_points_free(rows->own);
-    dni_points_free(rows->part);
+    dni_points_free(rows->variable_copy);
+    dni_points_free(rows->active_copy);
     dn_run_free(run, rows->memory);
     dn_run_free(run, rows->cache_memory);
     dn_run_free(run, rows);
 }
 
-static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
+static dn_status reserve_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
     const size_t n = rows->n;
-    const dni_row_cache_shape cache =
-        /* Rows in double precision are not cached. */
-        dni_row_cache_shape_of(n, rows->exact ? 0 : cache_bytes);
-    const struct cache_shape shape = {n, dni_points_work(rows->all), cache,
+    /* Rows in double precision are not cached. */
+    const dni_row_cache_shape cache = dni_row_cache_shape_of(n, rows->exact ? 0 : cache_bytes);
+    const struct cache_shape shape = {n, dni_points_work(rows->all_points), cache,
                                       !rows->exact && cache.n_floats < n};
     if (!rows->identity) {
-        dn_status status = dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
+        dn_status status = dni_points_select(rows->all_points, rows->list, n, rows->run,
+                                             &rows->variable_copy, err);
         if (status != DN_OK) {
             return status;
         }
@@ -124,7 +125,7 @@ static dn_status set_up(dni_smo_rows *rows, const uint32_t *list, double cache_b
     rows->n_active = rows->n;
     return rows->gram.single != NULL || rows->gram.exact != NULL
                ? DN_OK
-               : get_cache(rows, cache_bytes, err);
+               : reserve_cache(rows, cache_bytes, err);
 }
 
 dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list,
@@ -140,7 +141,7 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
     *rows = (dni_smo_rows){.run = run,
                            .gram = *gram,
                            .n = n,
-                           .all = points,
+                           .all_points = points,
                            .exact = gram->exact != NULL || gram->exact_rows,
                            .identity = n == (points == NULL ? gram->n : dni_points_n(points))};
     status = set_up(rows, list, cache_bytes, err);
@@ -154,17 +155,17 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
 
 /* ---- values ---- */
 static const dni_points *variables_of(const dni_smo_rows *rows) {
-    return rows->own != NULL ? rows->own : rows->all;
+    return rows->variable_copy != NULL ? rows->variable_copy : rows->all_points;
 }
 
 static const dni_points *active_points(const dni_smo_rows *rows) {
-    return rows->part != NULL ? rows->part : variables_of(rows);
+    return rows->active_copy != NULL ? rows->active_copy : variables_of(rows);
 }
 
 double dni_smo_rows_self(const dni_smo_rows *rows, size_t i) {
     const size_t p = rows->list[i];
     return rows->gram.exact != NULL ? rows->gram.exact[p * rows->gram.n + p]
-                                    : dni_points_self(rows->all, p);
+                                    : dni_points_self(rows->all_points, p);
 }
 
 bool dni_smo_rows_exact(const dni_smo_rows *rows) {
@@ -177,7 +178,7 @@ dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err) {
         return DN_OK;
     }
     rows->gram.single = NULL; /* rows are computed from the points from now on */
-    return get_cache(rows, 0, err);
+    return reserve_cache(rows, 0, err);
 }
 
 static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
@@ -206,13 +207,13 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
     const size_t step = dni_points_step(points), n_all = dni_points_n(points);
     for (size_t first = 0, n; first < n_all; first += n) {
         n = n_all - first < step ? n_all - first : step;
-        rows->since += n;
-        if (rows->since >= step) {
+        rows->n_unpolled += n;
+        if (rows->n_unpolled >= step) {
             dn_status status = dn_run_stop(rows->run, err);
             if (status != DN_OK) {
                 return status;
             }
-            rows->since = 0;
+            rows->n_unpolled = 0;
         }
         if (single != NULL) {
             dni_points_row(points, i, first, n, single + first, rows->work);
@@ -224,18 +225,18 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
 }
 
 /* *out ← the row of variable i in single precision, from the cache or computed. */
-static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
+static dn_status single_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     bool known = false;
     float *row = dni_row_cache_get(&rows->cache, i, &known);
     if (row == NULL) {
-        row = rows->passing;
+        row = rows->uncached_row;
     }
     *out = row;
     return known ? DN_OK : compute_row(rows, active_points(rows), rows->place[i], row, NULL, err);
 }
 
 dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_error *err) {
-    double *to = rows->buffer[rows->turn++ % BUFFERS];
+    double *to = rows->buffer[rows->next_buffer++ % BUFFERS];
     if (rows->gram.exact != NULL || rows->gram.single != NULL) {
         *out = gather(rows, i, to);
         return DN_OK;
@@ -245,7 +246,7 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
         return compute_row(rows, active_points(rows), rows->place[i], NULL, to, err);
     }
     const float *row = NULL;
-    dn_status status = kept_row(rows, i, &row, err);
+    dn_status status = single_row(rows, i, &row, err);
     for (size_t k = 0; status == DN_OK && k < rows->n_active; k++) {
         to[k] = (double)row[k];
     }
@@ -254,7 +255,7 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
 
 /* ---- active variables ---- */
 /* True if every variable of active [n_active] is active now. */
-static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
+static bool are_active(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
     for (size_t k = 0; k < n_active; k++) {
         if (rows->place[active[k]] == DNI_NO_PLACE) {
             return false;
@@ -277,11 +278,11 @@ static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_acti
 
 dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active,
                                 dn_error *err) {
-    const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
+    const bool of_points = rows->work != NULL, still_active = are_active(rows, active, n_active);
     dni_points *chosen = NULL;
     /* Free the old copy before the new one is made: it may be as large. */
-    dni_points_free(rows->part);
-    rows->part = NULL;
+    dni_points_free(rows->active_copy);
+    rows->active_copy = NULL;
     if (of_points && n_active < rows->n) {
         dn_status status =
             dni_points_select(variables_of(rows), active, n_active, rows->run, &chosen, err);
@@ -289,19 +290,19 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
             return status;
         }
     }
-    if (of_points && part) {
+    if (of_points && still_active) {
         dni_row_cache_narrow(&rows->cache, active, n_active, rows->place);
     }
     set_active(rows, active, n_active);
     if (!of_points) {
         return DN_OK;
     }
-    if (part) {
+    if (still_active) {
         dni_row_cache_drop(&rows->cache, rows->place);
     } else {
         dni_row_cache_clear(&rows->cache, n_active);
     }
-    rows->part = chosen;
+    rows->active_copy = chosen;
     return DN_OK;
 }
 
@@ -378,8 +379,8 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
     /* With a Gram matrix the variables' points were not copied before. */
-    if (rows->own == NULL && !rows->identity) {
-        status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
+    if (rows->variable_copy == NULL && !rows->identity) {
+        status = dni_points_select(rows->all_points, rows->list, rows->n, rows->run, &chosen, err);
     }
     if (status == DN_OK) {
         status = dni_points_sums(chosen != NULL ? chosen : variables_of(rows), rows->support,

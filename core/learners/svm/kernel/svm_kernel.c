@@ -18,17 +18,17 @@
 
 /* Violation that the solver tries to reach after the tolerance, if kernel values have double
  * precision. */
-#define FINE 1e-12
-/* A squared distance of the hulls counts as 0 if it is at most VANISHING times the largest K(x, x):
- * the rounding errors of sums of kernel values have this size. */
-#define VANISHING 1e-14
-/* Most bytes of padding in the arrays of a part. */
+#define FINE_TOLERANCE 1e-12
+/* The hulls touch if their squared distance is at most ZERO_DISTANCE times the largest K(x, x). The
+ * rounding errors of sums of kernel values have this size. */
+#define ZERO_DISTANCE 1e-14
+/* Maximum number of padding bytes between the arrays of a part. */
 #define PART_PADDING (4.0 * DNI_LAYOUT_ALIGN)
 
 typedef struct svm_part {
     size_t negative, positive; /* class indices; negative = SIZE_MAX: all other classes */
     void *memory;
-    uint32_t *list; /* [n] points: first n_negative points of the negative side */
+    uint32_t *list; /* [n] point indices; the first n_negative points have t = −1 */
     size_t n, n_negative;
     double *alpha; /* [n] dual variables α; after scale_hulls multiplied by scale */
     double *g;     /* [n] gradient of the dual */
@@ -163,7 +163,7 @@ static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
 
 /* Sets the bounds, the signs, the linear coefficients and the start: α = 0, or, for the hard
  * margin, the first point of each hull. */
-static void state_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
+static void set_problem(const svm_fit *f, svm_part *part, struct dual *dual) {
     const bool hard = is_hard(f);
     for (size_t k = 0; k < part->n; k++) {
         dual->t[k] = k < part->n_negative ? -1 : 1;
@@ -193,7 +193,7 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
     if (status != DN_OK) {
         return status;
     }
-    state_problem(f, part, &dual);
+    set_problem(f, part, &dual);
     dni_smo smo = {.n = part->n,
                    .t = dual.t,
                    .upper = dual.upper,
@@ -202,11 +202,12 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
                                : f->options->intercept == DNI_SVM_NONE ? 0
                                                                        : 1,
                    .group_end = {hard ? part->n_negative : part->n, part->n},
-                   .relative = hard,
-                   .unit = 1,
-                   .vanishes = hard ? VANISHING * largest_self(part, rows) / 2 : 0,
+                   .is_relative = hard,
+                   .alpha_sum = 1,
+                   .zero_objective = hard ? ZERO_DISTANCE * largest_self(part, rows) / 2 : 0,
                    .tolerance = tolerance,
-                   .fine = f->problem->definite ? fmin(FINE, tolerance) : tolerance,
+                   .fine_tolerance =
+                       f->problem->definite ? fmin(FINE_TOLERANCE, tolerance) : tolerance,
                    .max_iterations = 1000 * (double)f->options->max_iterations,
                    .alpha = part->alpha,
                    .g = part->g};
@@ -221,7 +222,7 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
                         : smo.iterations >= smo.max_iterations ? DN_STOP_MAX_ITERATIONS
                                                                : DN_STOP_NO_PROGRESS;
     part->solution = (dni_svm_solution){.kkt_violation = smo.violation};
-    if (hard && !(smo.objective > smo.vanishes)) {
+    if (hard && !(smo.objective > smo.zero_objective)) {
         return dn_error_set(err, DN_ERR_DATA,
                             "the classes cannot be separated in the kernel's space (their "
                             "hulls touch): give a C, or a narrower kernel");
@@ -282,7 +283,7 @@ static double value_of(const svm_fit *f, const svm_part *part, size_t k) {
 }
 
 static void count_slack(const svm_fit *f, const svm_part *part, dni_svm_solution *s) {
-    const double exact_to = fmax(1e-9, s->kkt_violation);
+    const double tolerance = fmax(1e-9, s->kkt_violation);
     for (size_t k = 0; k < part->n; k++) {
         const double t = k < part->n_negative ? -1 : 1,
                      count = f->problem->points.count[part->list[k]],
@@ -292,7 +293,7 @@ static void count_slack(const svm_fit *f, const svm_part *part, dni_svm_solution
         s->n_support += part->alpha[k] > 0 ? count : 0;
         s->n_bounded += bounded ? count : 0;
         s->slack_sum += is_hard(f) ? 0 : v * slack;
-        s->n_slack_positive += bounded && slack > exact_to ? count : 0;
+        s->n_slack_positive += bounded && slack > tolerance ? count : 0;
         s->n_slack_over_one += margin < 0 ? count : 0;
     }
 }
@@ -328,7 +329,8 @@ static void certify(const svm_fit *f, svm_part *part) {
                     : 0.5 * square + f->options->C * s->slack_sum;
     s->dual = f->problem->definite ? s->dual : (double)NAN;
     s->gap = (s->primal - s->dual) / fmax(fabs(s->primal), 1e-300);
-    /* each row may violate its condition by `tolerance`, in units of t f */
+    /* `tolerance` limits the violation of the optimality conditions. The resulting gap may be
+     * larger than `tolerance`. */
     s->certified = s->gap <= 10 * f->options->tolerance;
     s->margin = 1 / s->norm;
     s->margin_raw = (double)NAN;
@@ -338,8 +340,8 @@ static void certify(const svm_fit *f, svm_part *part) {
 /* Returns the limit of the bytes of cached kernel rows for each part: the parts that are trained in
  * parallel share cache_bytes. */
 static double cache_of(const svm_fit *f) {
-    const size_t at_once = f->n_parts < f->run->n_slots ? f->n_parts : f->run->n_slots;
-    return f->options->cache_bytes / (double)at_once;
+    const size_t n_parallel = f->n_parts < f->run->n_slots ? f->n_parts : f->run->n_slots;
+    return f->options->cache_bytes / (double)n_parallel;
 }
 
 /* Trains part i. reports: report progress; only allowed on the thread that called the fit. */
@@ -399,8 +401,8 @@ static dn_status train(svm_fit *f, dn_error *err) {
 }
 
 /* ---- machines ---- */
-/* number[i] ← the number of point i among the support vectors, or UINT32_MAX. Returns the number of
- * support vectors. */
+/* number[i] ← the index of point i among the support vectors; UINT32_MAX if point i is none.
+ * Returns the number of support vectors. */
 static size_t number_support(const svm_fit *f, uint32_t *number) {
     size_t n = 0;
     memset(number, 0, f->problem->points.n * sizeof *number);
@@ -551,13 +553,13 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
         dn_report_number(&fresh, "shared_support_vectors", (double)n_support);
     }
     if (!f->problem->definite) {
-        dn_report_number(&fresh, "least_eigenvalue", f->problem->least);
+        dn_report_number(&fresh, "least_eigenvalue", f->problem->least_eigenvalue);
         dn_report_warn(
             &fresh, DN_WARNING_KERNEL_INDEFINITE,
             "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): "
             "the solution satisfies the optimality "
             "conditions, but nothing certifies that it is the best; there is no duality gap",
-            f->problem->least);
+            f->problem->least_eigenvalue);
     }
     if (!part->converged) {
         dn_report_warn(&fresh, DN_WARNING_NOT_CONVERGED,
@@ -573,8 +575,8 @@ static void write_report(const svm_fit *f, const svm_part *part, size_t n_suppor
 
 /* Creates, delivers and frees one report after another, because a report is large and there may be
  * thousands of machines. */
-static dn_status take_reports(const svm_fit *f, size_t n_support,
-                              const dn_report_receiver *receiver, dn_error *err) {
+static dn_status deliver_reports(const svm_fit *f, size_t n_support,
+                                 const dn_report_receiver *receiver, dn_error *err) {
     for (size_t i = 0; i < f->n_parts; i++) {
         dn_report report = {0};
         write_report(f, &f->parts[i], n_support, &report);
@@ -588,7 +590,7 @@ static dn_status take_reports(const svm_fit *f, size_t n_support,
 }
 
 /* ---- the fit ---- */
-static dn_status check_boxes(const svm_fit *f, dn_error *err) {
+static dn_status check_bounds(const svm_fit *f, dn_error *err) {
     const dni_svm_points *points = &f->problem->points;
     for (size_t i = 0; !is_hard(f) && i < points->n; i++) {
         if (!isfinite(f->options->C * points->weight[i])) {
@@ -619,7 +621,7 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
     if (status != DN_OK) {
         return status;
     }
-    status = check_boxes(&f, err);
+    status = check_bounds(&f, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -634,7 +636,7 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
     dni_prepared_drop_values(f.problem);
     status = make_machines(&f, machines, &n_support, err);
     if (status == DN_OK) {
-        status = take_reports(&f, n_support, receiver, err);
+        status = deliver_reports(&f, n_support, receiver, err);
     }
     for (size_t i = 0; i < f.n_parts && status != DN_OK; i++) {
         dn_machine_free(machines[i]);
@@ -650,17 +652,17 @@ double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *ke
     const size_t K = shape->n_classes, n = K > 2 ? dn_decision_n_machines(decision, K) : 1;
     const bool pairs =
         decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
-    const size_t per_row = n > 1 && pairs ? K - 1 : n;
+    const size_t n_per_row = n > 1 && pairs ? K - 1 : n;
     svm_part part;
     struct dual dual;
     struct support_lists lists;
     const dni_kernel_machines machines = {
         .n = n,
-        .per_row = per_row,
-        .at_once = n < shape->n_slots ? n : shape->n_slots,
-        .duals = (double)n * (sizeof(svm_part) + PART_PADDING) +
-                 (double)per_row * dni_layout_bytes(part_layout, &shape->n_rows, &part),
-        .solving = dni_layout_bytes(dual_layout, &shape->n_rows, &dual),
-        .making = dni_layout_bytes(support_layout, &shape->n_rows, &lists)};
+        .n_per_row = n_per_row,
+        .n_parallel = n < shape->n_slots ? n : shape->n_slots,
+        .dual_bytes = (double)n * (sizeof(svm_part) + PART_PADDING) +
+                      (double)n_per_row * dni_layout_bytes(part_layout, &shape->n_rows, &part),
+        .solver_bytes = dni_layout_bytes(dual_layout, &shape->n_rows, &dual),
+        .result_bytes = dni_layout_bytes(support_layout, &shape->n_rows, &lists)};
     return dni_prepared_memory(kernel, shape, options->cache_bytes, &machines);
 }

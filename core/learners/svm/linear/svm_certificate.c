@@ -151,7 +151,7 @@ void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     if (excess <= 1e-14 * sum[more]) {
         return;
     }
-    const bool enough = inside[more] > excess; /* leave α at the upper bound unchanged */
+    const bool enough = inside[more] > excess; /* then α at the upper bound are not changed */
     const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++) {
         if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_upper(svm, i, alpha[i]))) {
@@ -256,13 +256,13 @@ dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,
         memcpy(svm->w, v == NULL ? p : v, svm->width * sizeof *p);
     }
     clear_constants(svm, svm->w);
-    const double own = svm->w[svm->d];
+    const double w0 = svm->w[svm->d];
     svm->w[svm->d] = 0;
     status = dni_svm_scores(svm, svm->w, svm->score, err);
     if (status != DN_OK) {
         return status;
     }
-    svm->w[svm->d] = own;
+    svm->w[svm->d] = w0;
     choose_intercept(svm, work, &s);
     s.w0 = svm->w[svm->d];
     s.primal = half_square(svm, svm->w) + count_rows(svm, &s);

@@ -37,11 +37,12 @@ struct coordinate {
     double *q;            /* [n] diagonal of Q + D */
     double *alpha;        /* [n] at the current b */
     double *w;            /* [width] Σ α t x */
-    double *left, *right; /* [n] α at the ends of the bracket: with h > 0, with h < 0 */
+    double *left, *right; /* [n] α at the ends of the bracket: left: h > 0; right: h < 0 */
     double *work;         /* [2n] */
     double b;
-    double epsilon;     /* a descent ends if its projected gradients differ by at most this */
-    double gap, primal; /* relative gap, primal objective; NaN until computed */
+    double epsilon; /* a descent ends if its projected gradients differ by at most this */
+    double gap;     /* relative gap; NaN: not computed yet */
+    double primal;  /* primal objective; NaN: not computed yet */
     dni_random random;
     dni_pace pace;
     dni_svm_solution *out;
@@ -103,7 +104,7 @@ struct active {
 };
 
 /* Minimises over α_i. Returns true, without a step, if row i becomes inactive. */
-static bool visit(struct coordinate *c, struct active *active, size_t i) {
+static bool minimise_row(struct coordinate *c, struct active *active, size_t i) {
     dni_svm_problem *svm = c->svm;
     const bool squared = svm->options->squared;
     const double t = svm->sign[i], a = c->alpha[i], u = squared ? (double)INFINITY : svm->upper[i];
@@ -153,7 +154,7 @@ static dn_status pass(struct coordinate *c, struct active *active, dn_error *err
         if (status != DN_OK) {
             return status;
         }
-        if (!visit(c, active, i)) {
+        if (!minimise_row(c, active, i)) {
             k++;
             continue;
         }
@@ -243,13 +244,13 @@ static double imbalance(const struct coordinate *c) {
 
 /* The bracket of the zero of h. */
 struct bracket {
-    double low, high;               /* b with h > 0; b with h < 0; infinite: unknown */
+    double low, high;               /* ends: h(low) > 0, h(high) < 0; infinite: unknown */
     double at_low, at_high;         /* h at low, h at high */
     double scaled_low, scaled_high; /* at_low, at_high after the halvings of the Illinois rule */
 };
 
 /* Replaces one end of the bracket by the current b. h: value at b; its sign selects the end. */
-static void set_end(struct coordinate *c, struct bracket *z, double h) {
+static void replace_end(struct coordinate *c, struct bracket *z, double h) {
     if (h > 0) {
         memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
         z->scaled_high /= z->low > -(double)INFINITY ? 2 : 1;
@@ -265,13 +266,13 @@ static void set_end(struct coordinate *c, struct bracket *z, double h) {
 
 /* svm->alpha ← a feasible α: the convex combination of the α at both ends of the bracket with Σ α t
  * = 0. If only one end is known: the current α, balanced by dni_svm_balance. */
-static void mix(struct coordinate *c, const struct bracket *z) {
+static void combine_ends(struct coordinate *c, const struct bracket *z) {
     dni_svm_problem *svm = c->svm;
     const bool both = isfinite(z->low) && isfinite(z->high);
-    const double share = both ? -z->at_high / (z->at_low - z->at_high) : 0;
+    const double left_share = both ? -z->at_high / (z->at_low - z->at_high) : 0;
     for (size_t i = 0; i < svm->n; i++) {
         const double l = c->left[i], r = c->right[i];
-        svm->alpha[i] = !both ? c->alpha[i] : l == r ? l : share * l + (1 - share) * r;
+        svm->alpha[i] = !both ? c->alpha[i] : l == r ? l : left_share * l + (1 - left_share) * r;
     }
     dni_svm_balance(svm, svm->alpha);
 }
@@ -290,8 +291,8 @@ static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
         if (h == 0) {
             memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
         }
-        set_end(c, &z, h);
-        mix(c, &z);
+        replace_end(c, &z, h);
+        combine_ends(c, &z);
         if (h == 0) {
             memcpy(c->svm->alpha, c->alpha, c->svm->n * sizeof *c->alpha);
         }
@@ -318,13 +319,13 @@ static dn_status find_zero(struct coordinate *c, double step, dn_error *err) {
  * similar solution and needs no search for b. */
 static dn_status find_start(struct coordinate *c, dn_error *err) {
     dni_svm_problem *svm = c->svm;
-    const dni_svm_options *own = svm->options;
-    dni_svm_options penalised = *own;
+    const dni_svm_options *options = svm->options;
+    dni_svm_options penalised = *options;
     penalised.intercept = DNI_SVM_PENALISED;
     svm->options = &penalised;
     prepare(c);
     dn_status status = solve_fixed(c, err);
-    svm->options = own;
+    svm->options = options;
     prepare(c);
     if (status != DN_OK) {
         return status;
@@ -360,7 +361,7 @@ dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out, dn_err
         prepare(&c);
         status = solve_fixed(&c, err);
     }
-    /* only used if the solution is not certified */
+    /* The report uses the reason only if the solution is not certified. */
     svm->reason = is_exhausted(&c) ? DN_STOP_MAX_ITERATIONS : DN_STOP_NO_PROGRESS;
     dn_run_free(svm->run, memory);
     return status;

@@ -17,7 +17,7 @@ void dni_corral_layout(dni_layout *layout, const void *shape, void *corral) {
     dni_corral *c = corral;
     c->index = dni_layout_array(layout, n, sizeof *c->index);
     c->group = dni_layout_array(layout, n, sizeof *c->group);
-    c->beta = dni_layout_doubles(layout, n);
+    c->coef = dni_layout_doubles(layout, n);
     c->columns = dni_layout_matrix(layout, DNI_CORRAL_GROUPS, n);
     c->cosine = dni_layout_doubles(layout, n);
     c->sine = dni_layout_doubles(layout, n);
@@ -25,11 +25,11 @@ void dni_corral_layout(dni_layout *layout, const void *shape, void *corral) {
     c->factor = dni_layout_matrix(layout, n / 2 + 1, n + 1); /* at least n (n + 1)/2 */
 }
 
-void dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double lift) {
+void dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double penalty) {
     corral->n = 0;
     corral->capacity = capacity;
     corral->n_groups = n_groups;
-    corral->lift = lift;
+    corral->penalty = penalty;
 }
 
 /* x ← L⁻¹x */
@@ -50,30 +50,29 @@ static void solve_upper(const dni_corral *c, double *x) {
 }
 
 bool dni_corral_add(dni_corral *c, size_t index, unsigned group, const double *products,
-                    double square, double beta) {
+                    double square, double coef) {
     if (c->n == c->capacity) {
         return false;
     }
     double *l = row_of(c, c->n);
     for (size_t i = 0; i < c->n; i++) {
-        l[i] = products[i] + (c->group[i] == group ? c->lift : 0);
+        l[i] = products[i] + (c->group[i] == group ? c->penalty : 0);
     }
     solve_lower(c, l);
-    const double own = square + c->lift, left = own - dni_dot(l, l, c->n);
-    if (!(left > 1e-13 * own)) {
+    const double diagonal = square + c->penalty, rest = diagonal - dni_dot(l, l, c->n);
+    if (!(rest > 1e-13 * diagonal)) {
         return false;
     }
-    l[c->n] = sqrt(left);
+    l[c->n] = sqrt(rest);
     c->index[c->n] = index;
     c->group[c->n] = (unsigned char)group;
-    c->beta[c->n++] = beta;
+    c->coef[c->n++] = coef;
     return true;
 }
 
 void dni_corral_remove(dni_corral *c, size_t k) {
-    for (size_t i = k; i + 1 < c->n;
-         /* Moves row i + 1 to row i; a rotation of the last two columns makes its last number 0. */
-         i++) {
+    /* Moves row i + 1 to row i. A rotation of its last two columns makes its last number 0. */
+    for (size_t i = k; i + 1 < c->n; i++) {
         memcpy(c->row, row_of(c, i + 1), (i + 2) * sizeof *c->row);
         for (size_t j = k; j < i; j++) {
             const double a = c->row[j], b = c->row[j + 1];
@@ -87,16 +86,17 @@ void dni_corral_remove(dni_corral *c, size_t k) {
         memcpy(row_of(c, i), c->row, (i + 1) * sizeof *c->row);
         c->index[i] = c->index[i + 1];
         c->group[i] = c->group[i + 1];
-        c->beta[i] = c->beta[i + 1];
+        c->coef[i] = c->coef[i + 1];
     }
     c->n--;
 }
 
-bool dni_corral_minimise(dni_corral *c, const double *slope, const double sums[DNI_CORRAL_GROUPS],
+bool dni_corral_minimise(dni_corral *c, const double *linear, const double sums[DNI_CORRAL_GROUPS],
                          double *out) {
     const size_t n = c->n;
-    double inner[DNI_CORRAL_GROUPS][DNI_CORRAL_GROUPS] = {{0}}, want[DNI_CORRAL_GROUPS] = {0},
-           pull[DNI_CORRAL_GROUPS] = {0};
+    /* With E as in svm_corral.h: schur = EᵀM⁻¹E; the minimiser is out + M⁻¹E · multiplier. */
+    double schur[DNI_CORRAL_GROUPS][DNI_CORRAL_GROUPS] = {{0}},
+           sum_residual[DNI_CORRAL_GROUPS] = {0}, multiplier[DNI_CORRAL_GROUPS] = {0};
     for (size_t g = 0; g < c->n_groups; g++) {
         double *column = c->columns + g * c->capacity;
         for (size_t i = 0; i < n; i++) {
@@ -106,30 +106,32 @@ bool dni_corral_minimise(dni_corral *c, const double *slope, const double sums[D
         solve_upper(c, column);
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] = slope == NULL ? 0 : -slope[i];
+        out[i] = linear == NULL ? 0 : -linear[i];
     }
-    if (slope != NULL) {
+    if (linear != NULL) {
         solve_lower(c, out);
         solve_upper(c, out);
     }
     for (size_t g = 0; g < c->n_groups; g++) {
-        want[g] = sums[g];
+        sum_residual[g] = sums[g];
     }
     for (size_t i = 0; i < n; i++) {
-        want[c->group[i]] -= out[i];
+        sum_residual[c->group[i]] -= out[i];
         for (size_t g = 0; g < c->n_groups; g++) {
-            inner[c->group[i]][g] += c->columns[g * c->capacity + i];
+            schur[c->group[i]][g] += c->columns[g * c->capacity + i];
         }
     }
     if (c->n_groups == 1) {
-        pull[0] = want[0] / inner[0][0];
+        multiplier[0] = sum_residual[0] / schur[0][0];
     } else {
-        const double determinant = inner[0][0] * inner[1][1] - inner[0][1] * inner[1][0];
-        pull[0] = (want[0] * inner[1][1] - want[1] * inner[0][1]) / determinant;
-        pull[1] = (want[1] * inner[0][0] - want[0] * inner[1][0]) / determinant;
+        const double determinant = schur[0][0] * schur[1][1] - schur[0][1] * schur[1][0];
+        multiplier[0] =
+            (sum_residual[0] * schur[1][1] - sum_residual[1] * schur[0][1]) / determinant;
+        multiplier[1] =
+            (sum_residual[1] * schur[0][0] - sum_residual[0] * schur[1][0]) / determinant;
     }
     for (size_t g = 0; g < c->n_groups; g++) {
-        dni_axpy(pull[g], c->columns + g * c->capacity, out, n);
+        dni_axpy(multiplier[g], c->columns + g * c->capacity, out, n);
     }
     return dni_all_finite(out, n);
 }

@@ -28,27 +28,28 @@
 #include <string.h>
 
 enum { STEPS_PER_ITERATION = 50 };
-#define TOUCHING 1e-9 /* hulls touch if their distance is <= TOUCHING · max ‖x‖ */
-#define ROUNDING 1e-14
+#define MIN_DISTANCE 1e-9 /* hulls at a distance <= MIN_DISTANCE · max ‖x‖ touch */
+#define ROUNDING 1e-14 /* violations up to ROUNDING · ‖p‖ · max(‖p‖, max ‖x‖) are ignored */
 
 struct hard {
     dni_svm_problem *svm;
     dni_corral corral;
-    bool two; /* true: two hulls (free intercept); false: one hull */
-    /* [width] difference of the nearest points; p[d] is the component of the intercept */
+    bool two_hulls; /* true: two hulls (free intercept); false: one hull */
+    /* [width] Σ β_i t_i (x_i − shift): the difference of the current points of both hulls, or the
+     * current point of the hull; p[d] is the component of the intercept */
     double *p;
-    double *z; /* [width] working memory: the point that is added */
+    double *z; /* [width] working memory of add_point */
     /* [width] vector that is subtracted from all rows: the means of the columns if there are two
      * hulls, whose distance does not change; otherwise 0 */
     double *shift;
-    double *share;  /* [capacity + 1] */
-    double *slope;  /* [capacity + 1] */
-    double largest; /* max ‖x‖ */
-    size_t *batch;  /* [capacity] rows to add in this step */
+    double *affine;  /* [capacity + 1] coefficients of the minimiser in the affine hull */
+    double *linear;  /* [capacity + 1] working memory */
+    double max_norm; /* max ‖x‖ */
+    size_t *batch;   /* [capacity] rows to add in this step */
     size_t n_batch;
-    double least[2]; /* smallest t (x − shift)ᵀp over the rows of each group */
-    size_t at[2];    /* the rows that have these values */
-    double length;   /* ‖p‖ */
+    double min_dot[2]; /* smallest t (x − shift)ᵀp over the rows of each group */
+    size_t min_row[2]; /* the row of each group that has the value min_dot */
+    double norm;       /* ‖p‖ */
     dni_pace pace;
 };
 
@@ -72,8 +73,8 @@ static void hard_layout(dni_layout *layout, const void *shape, void *work) {
     h->p = dni_layout_doubles(layout, s->width);
     h->z = dni_layout_doubles(layout, s->width);
     h->shift = dni_layout_doubles(layout, s->width);
-    h->share = dni_layout_doubles(layout, s->corral.capacity + 1);
-    h->slope = dni_layout_doubles(layout, s->corral.capacity + 1);
+    h->affine = dni_layout_doubles(layout, s->corral.capacity + 1);
+    h->linear = dni_layout_doubles(layout, s->corral.capacity + 1);
     h->batch = dni_layout_array(layout, s->corral.capacity, sizeof *h->batch);
     dni_corral_layout(layout, &s->corral, &h->corral);
 }
@@ -85,7 +86,7 @@ double dni_svm_hard_memory(size_t n_rows, size_t n_features) {
 }
 
 static unsigned group_of(const struct hard *h, size_t i) {
-    return h->two && h->svm->sign[i] > 0;
+    return h->two_hulls && h->svm->sign[i] > 0;
 }
 
 static bool has_one(const struct hard *h) {
@@ -98,7 +99,7 @@ static double point_dot(const struct hard *h, size_t i, const double *v, double 
     const dni_svm_problem *svm = h->svm;
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     double sum = 0;
-    if (h->two && x->kind == DN_DENSE) {
+    if (h->two_hulls && x->kind == DN_DENSE) {
         const double *row = x->values + i % DN_BLOCK_ROWS * x->stride;
         for (size_t j = 0; j < svm->d; j++) {
             sum += (row[j] - h->shift[j]) * v[j];
@@ -114,7 +115,7 @@ static void point_add(const struct hard *h, size_t i, double s, double *v) {
     const dni_svm_problem *svm = h->svm;
     const double t = svm->sign[i];
     dni_svm_row_add(svm, i, s * t, v);
-    if (h->two) {
+    if (h->two_hulls) {
         dni_axpy(-s * t, h->shift, v, svm->d);
     }
     if (has_one(h)) {
@@ -123,59 +124,62 @@ static void point_add(const struct hard *h, size_t i, double s, double *v) {
 }
 
 static double shift_dot(const struct hard *h, const double *v) {
-    return h->two ? dni_dot(h->shift, v, h->svm->d) : 0;
+    return h->two_hulls ? dni_dot(h->shift, v, h->svm->d) : 0;
 }
 
-/* p ← Σ share[k] · point k over the working set. */
-static dn_status locate(struct hard *h, const double *share, dn_error *err) {
+/* p ← Σ coef[k] a_k over the points a_k of the working set. */
+static dn_status combine_points(struct hard *h, const double *coef, dn_error *err) {
     dn_status status = DN_OK;
     memset(h->p, 0, h->svm->width * sizeof *h->p);
     for (size_t k = 0; k < h->corral.n && status == DN_OK; k++) {
-        point_add(h, h->corral.index[k], share[k], h->p);
+        point_add(h, h->corral.index[k], coef[k], h->p);
         status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
     }
     for (size_t j = 0; j < h->svm->d; j++) {
-        if (h->two && h->svm->moments.deviation[j] == 0) {
+        if (h->two_hulls && h->svm->moments.deviation[j] == 0) {
             h->p[j] = 0;
         }
     }
     return status;
 }
 
-/* Sets h->least and h->at: the smallest projection on `direction` in each group, and its row. */
+/* Sets h->min_dot and h->min_row: the smallest inner product with `direction` in each group, and
+ * its row. */
 static dn_status project(struct hard *h, const double *direction, dn_error *err) {
     dni_svm_problem *svm = h->svm;
     double *v = svm->table;
     memcpy(v, direction, svm->d * sizeof *v);
     v[svm->d] = has_one(h) ? direction[svm->d] : -shift_dot(h, direction);
     dn_status status = dni_svm_scores(svm, v, svm->score, err);
-    h->least[0] = h->least[1] = (double)INFINITY;
+    h->min_dot[0] = h->min_dot[1] = (double)INFINITY;
     for (size_t i = 0; status == DN_OK && i < svm->n; i++) {
         const double value = svm->sign[i] * svm->score[i];
         const unsigned g = group_of(h, i);
-        if (svm->upper[i] > 0 && value < h->least[g]) {
-            h->least[g] = value;
-            h->at[g] = i;
+        if (svm->upper[i] > 0 && value < h->min_dot[g]) {
+            h->min_dot[g] = value;
+            h->min_row[g] = i;
         }
     }
     return status;
 }
 
-static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, dn_error *err) {
+/* Adds row i with the coefficient `coef` to the working set. *out_added ← false if the set is
+ * full or the row depends affinely on its points. */
+static dn_status add_point(struct hard *h, size_t i, double coef, bool *out_added, dn_error *err) {
     dn_status status = DN_OK;
     memset(h->z, 0, h->svm->width * sizeof *h->z);
     point_add(h, i, 1, h->z);
     const double along = shift_dot(h, h->z);
     for (size_t k = 0; k < h->corral.n && status == DN_OK; k++) {
-        h->slope[k] = point_dot(h, h->corral.index[k], h->z, along);
+        h->linear[k] = point_dot(h, h->corral.index[k], h->z, along);
         status =
             dni_pace_poll(&h->pace,
                           4 * (double)dni_svm_row_entries(h->svm, h->corral.index[k]) + (double)k,
                           err);
     }
     if (status == DN_OK) {
-        *out_joined = dni_corral_add(&h->corral, i, group_of(h, i), h->slope,
-                                     dni_dot(h->z, h->z, h->svm->width), beta);
+        *out_added = dni_corral_add(&h->corral, i, group_of(h, i), h->linear,
+                                    dni_dot(h->z, h->z, h->svm->width), coef);
     }
     return status;
 }
@@ -188,7 +192,7 @@ static void find_largest(struct hard *h) {
         const size_t t = i % DN_BLOCK_ROWS;
         const double *v = x->values + (x->kind == DN_DENSE ? t * x->stride : x->row_start[t]);
         if (svm->upper[i] > 0) {
-            h->largest = fmax(h->largest, dni_norm(v, dni_svm_row_entries(svm, i)));
+            h->max_norm = fmax(h->max_norm, dni_norm(v, dni_svm_row_entries(svm, i)));
         }
     }
 }
@@ -202,15 +206,16 @@ static dn_status set_up(struct hard *h, void **out_memory, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    if (h->two) {
+    if (h->two_hulls) {
         memcpy(h->shift, svm->moments.mean, svm->d * sizeof *h->shift);
     }
     for (size_t j = 0; j < svm->d; j++) {
         const double m = svm->moments.mean[j], s = svm->moments.deviation[j];
-        spread += s * s + (h->two ? 0 : m * m);
+        spread += s * s + (h->two_hulls ? 0 : m * m);
     }
     find_largest(h);
-    dni_corral_init(&h->corral, shape.corral.capacity, h->two ? 2 : 1, spread > 0 ? spread : 1);
+    dni_corral_init(&h->corral, shape.corral.capacity, h->two_hulls ? 2 : 1,
+                    spread > 0 ? spread : 1);
     return DN_OK;
 }
 
@@ -218,7 +223,7 @@ static dn_status set_up(struct hard *h, void **out_memory, dn_error *err) {
  * difference of the class means. */
 static dn_status start(struct hard *h, dn_error *err) {
     dni_svm_problem *svm = h->svm;
-    bool joined = true;
+    bool added = true;
     for (size_t i = 0; i < svm->n; i++) {
         svm->alpha[i] = 1 / svm->weight[svm->sign[i] > 0] * (svm->upper[i] > 0);
     }
@@ -226,130 +231,131 @@ static dn_status start(struct hard *h, dn_error *err) {
     if (status == DN_OK) {
         status = project(h, h->z, err);
     }
-    for (size_t g = 0; g < (h->two ? 2 : 1) && status == DN_OK && joined; g++) {
-        status = join(h, h->at[g], 1, &joined, err);
+    for (size_t g = 0; g < (h->two_hulls ? 2 : 1) && status == DN_OK && added; g++) {
+        status = add_point(h, h->min_row[g], 1, &added, err);
     }
     if (status == DN_OK) {
-        status = locate(h, h->corral.beta, err);
+        status = combine_points(h, h->corral.coef, err);
     }
     return status;
 }
 
 /* ---- steps ---- */
-/* share ← the coefficients of the point of the affine hull that is nearest to the origin. If all
- * are positive, improves them by one step of iterative refinement. */
-static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
+/* h->affine ← the coefficients of the point of the affine hull that is nearest to the origin. If
+ * all are positive, improves them by one step of iterative refinement. *out_ok ← false if the
+ * result is not finite. */
+static dn_status affine_minimiser(struct hard *h, bool *out_ok, dn_error *err) {
     static const double ones[DNI_CORRAL_GROUPS] = {1, 1};
-    double left[DNI_CORRAL_GROUPS] = {1, 1};
+    double rest[DNI_CORRAL_GROUPS] = {1, 1};
     dni_corral *c = &h->corral;
-    *out_ok = dni_corral_minimise(c, NULL, ones, h->share);
+    *out_ok = dni_corral_minimise(c, NULL, ones, h->affine);
     for (size_t k = 0; k < c->n && *out_ok; k++) {
-        if (!(h->share[k] > 0)) {
-            return DN_OK; /* outside the convex hull: precision is not needed */
+        if (!(h->affine[k] > 0)) {
+            return DN_OK; /* the point is outside the convex hull: no refinement */
         }
     }
-    dn_status status = *out_ok ? locate(h, h->share, err) : DN_OK;
+    dn_status status = *out_ok ? combine_points(h, h->affine, err) : DN_OK;
     if (status != DN_OK || !*out_ok) {
         return status;
     }
     const double along = shift_dot(h, h->p);
     for (size_t k = 0; k < c->n && status == DN_OK; k++) {
-        h->slope[k] = point_dot(h, c->index[k], h->p, along);
-        left[c->group[k]] -= h->share[k];
+        h->linear[k] = point_dot(h, c->index[k], h->p, along);
+        rest[c->group[k]] -= h->affine[k];
         status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
     }
-    if (status == DN_OK && dni_corral_minimise(c, h->slope, left, h->slope)) {
-        dni_axpy(1, h->slope, h->share, c->n);
+    if (status == DN_OK && dni_corral_minimise(c, h->linear, rest, h->linear)) {
+        dni_axpy(1, h->linear, h->affine, c->n);
     }
     return status;
 }
 
-/* Moves the coefficients beta towards `share` until the first one becomes 0. Removes each point
- * with beta = 0 and share <= 0. Returns true if beta reached `share`, that is, if no coefficient
- * would become negative. */
-static bool advance(struct hard *h) {
+/* Wolfe's minor cycle: moves the coefficients of the working set towards h->affine until the first
+ * one becomes 0. Removes each point whose coefficient is 0 and whose h->affine is not positive.
+ * Returns true if the coefficients reached h->affine, that is, if none would become negative. */
+static bool minor_cycle(struct hard *h) {
     dni_corral *c = &h->corral;
     double step = 1;
     size_t first = c->n;
     for (size_t k = 0; k < c->n; k++) {
-        const double b = c->beta[k], s = h->share[k];
+        const double b = c->coef[k], s = h->affine[k];
         if (!(s > 0) && (b > 0 ? b / (b - s) : 0) <= step) {
             step = b > 0 ? b / (b - s) : 0;
             first = k;
         }
     }
     for (size_t k = 0; k < c->n; k++) {
-        c->beta[k] = k == first ? 0 : c->beta[k] + step * (h->share[k] - c->beta[k]);
+        c->coef[k] = k == first ? 0 : c->coef[k] + step * (h->affine[k] - c->coef[k]);
     }
     if (first == c->n) {
         return true;
     }
     for (size_t k = c->n; k-- > 0;) {
-        if (!(c->beta[k] > 0) && !(h->share[k] > 0)) {
+        if (!(c->coef[k] > 0) && !(h->affine[k] > 0)) {
             dni_corral_remove(c, k);
         }
     }
     return false;
 }
 
-/* Adds the rows of the batch, then removes points until the nearest point of the affine hull has
- * positive coefficients. *out_ok ← false if rounding errors prevent progress. */
-static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
+/* Wolfe's major cycle: adds the rows of the batch, then makes minor cycles until all coefficients
+ * of h->affine are positive. *out_ok ← false if rounding errors prevent progress. */
+static dn_status major_cycle(struct hard *h, bool *out_ok, dn_error *err) {
     dn_status status = DN_OK;
-    size_t n_joined = 0;
+    size_t n_added = 0;
     for (size_t i = 0; i < h->n_batch && status == DN_OK; i++) {
-        bool joined = true;
+        bool added = true;
         for (size_t k = 0; k < h->corral.n; k++) {
-            joined = joined && h->corral.index[k] != h->batch[i];
+            added = added && h->corral.index[k] != h->batch[i];
         }
-        if (joined) {
-            status = join(h, h->batch[i], 0, &joined, err);
+        if (added) {
+            status = add_point(h, h->batch[i], 0, &added, err);
         }
-        n_joined += joined;
+        n_added += added;
     }
-    *out_ok = n_joined > 0;
-    for (bool arrived = false; status == DN_OK && *out_ok && !arrived;) {
-        status = nearest(h, out_ok, err);
+    *out_ok = n_added > 0;
+    for (bool reached = false; status == DN_OK && *out_ok && !reached;) {
+        status = affine_minimiser(h, out_ok, err);
         if (status == DN_OK && *out_ok) {
-            arrived = advance(h);
+            reached = minor_cycle(h);
         }
         if (status == DN_OK) {
             status = dni_pace_poll(&h->pace, 4 * (double)h->corral.n * (double)h->corral.n, err);
         }
     }
     if (status == DN_OK) {
-        status = locate(h, h->corral.beta, err);
+        status = combine_points(h, h->corral.coef, err);
     }
-    if (status == DN_OK &&
-        /* ‖p‖ must have decreased; otherwise rounding errors dominate. */
-        !(dni_norm(h->p, h->svm->width) < h->length)) {
-        *out_ok = false;
+    if (status != DN_OK) {
+        return status;
     }
-    return status;
+    /* If ‖p‖ has not decreased, rounding errors dominate. */
+    *out_ok = *out_ok && dni_norm(h->p, h->svm->width) < h->norm;
+    return DN_OK;
 }
 
 /* Returns the lower bound of the distance of the hulls. */
 static double lower_bound(const struct hard *h) {
-    return (h->least[0] + (h->two ? h->least[1] : 0)) / h->length;
+    return (h->min_dot[0] + (h->two_hulls ? h->min_dot[1] : 0)) / h->norm;
 }
 
 /* Sets the batch of rows to add, at most `most`. The violation of a row is the amount by which its
- * projection on p is below that of its group's nearest point. The batch has the row with the
- * largest violation, and other rows with more than half of it. Violations within rounding errors
- * are ignored. */
+ * inner product with p is below that of the current point of its hull. The batch has the row with
+ * the largest violation, and other rows with more than half of this violation. Violations of the
+ * size of rounding errors are ignored. */
 static void find_rows(struct hard *h, size_t most) {
     const dni_svm_problem *svm = h->svm;
     const double along = shift_dot(h, h->p);
-    double worst = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
+    double worst = ROUNDING * h->norm * fmax(h->norm, h->max_norm), nearest_dot[2] = {0, 0};
     h->n_batch = 0;
     for (size_t k = 0; k < h->corral.n; k++) {
-        own[h->corral.group[k]] +=
-            h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
+        nearest_dot[h->corral.group[k]] +=
+            h->corral.coef[k] * point_dot(h, h->corral.index[k], h->p, along);
     }
-    for (size_t g = 0; g < (h->two ? 2 : 1); g++) {
-        if (own[g] - h->least[g] > worst) {
-            worst = own[g] - h->least[g];
-            h->batch[0] = h->at[g];
+    for (size_t g = 0; g < (h->two_hulls ? 2 : 1); g++) {
+        if (nearest_dot[g] - h->min_dot[g] > worst) {
+            worst = nearest_dot[g] - h->min_dot[g];
+            h->batch[0] = h->min_row[g];
             h->n_batch = 1;
         }
     }
@@ -358,14 +364,14 @@ static void find_rows(struct hard *h, size_t most) {
     }
     for (size_t i = 0; i < svm->n && h->n_batch < most; i++) {
         if (svm->upper[i] > 0 && i != h->batch[0] &&
-            own[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2) {
+            nearest_dot[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2) {
             h->batch[h->n_batch++] = i;
         }
     }
 }
 
 static double gap_of(const struct hard *h) {
-    const double ratio = lower_bound(h) / h->length;
+    const double ratio = lower_bound(h) / h->norm;
     return ratio > 0 ? 1 - ratio * ratio : (double)INFINITY;
 }
 
@@ -374,20 +380,20 @@ static dn_status iterate(struct hard *h, dn_error *err) {
     const size_t iterations = svm->options->max_iterations;
     const size_t most =
         iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
-    bool single = false;
+    bool one_row = false;
     for (size_t k = 0;; k++) {
-        h->length = dni_norm(h->p, svm->width);
+        h->norm = dni_norm(h->p, svm->width);
         svm->iterations = k;
-        if (!isfinite(h->length)) {
+        if (!isfinite(h->norm)) {
             return dni_svm_not_finite(svm, k, err);
         }
-        if (h->length <= TOUCHING * h->largest) {
+        if (h->norm <= MIN_DISTANCE * h->max_norm) {
             return DN_OK;
         }
         dn_status status = project(h, h->p, err);
         if (status == DN_OK) {
             status = dni_svm_progress(svm, k, most, gap_of(h),
-                                      (h->two ? 2 : 0.5) / (h->length * h->length), err);
+                                      (h->two_hulls ? 2 : 0.5) / (h->norm * h->norm), err);
         }
         if (status != DN_OK) {
             return status;
@@ -395,31 +401,31 @@ static dn_status iterate(struct hard *h, dn_error *err) {
         if (k == most) {
             return DN_OK;
         }
-        find_rows(h, single ? 1 : 1 + h->corral.n / 8);
-        bool going = h->n_batch > 0;
-        if (going) {
-            status = step(h, &going, err);
+        find_rows(h, one_row ? 1 : 1 + h->corral.n / 8);
+        bool progress = h->n_batch > 0;
+        if (progress) {
+            status = major_cycle(h, &progress, err);
         }
         if (status != DN_OK) {
             return status;
         }
-        /* adding several rows at once failed: retry with one row */
-        if (!going && !single && h->n_batch > 1) {
-            single = true;
+        /* Adding several rows failed: retry with one row. */
+        if (!progress && !one_row && h->n_batch > 1) {
+            one_row = true;
             continue;
         }
-        if (!going) {
+        if (!progress) {
             svm->reason = DN_STOP_NO_PROGRESS; /* only used if the solution is not certified */
-            h->length = dni_norm(h->p, svm->width);
-            return h->length > 0 ? project(h, h->p, err) : DN_OK;
+            h->norm = dni_norm(h->p, svm->width);
+            return h->norm > 0 ? project(h, h->p, err) : DN_OK;
         }
-        single = false;
+        one_row = false;
     }
 }
 
 /* ---- the end ---- */
 static dn_status refuse(const struct hard *h, dn_error *err) {
-    if (h->svm->reason == DN_STOP_MAX_ITERATIONS && h->length > TOUCHING * h->largest) {
+    if (h->svm->reason == DN_STOP_MAX_ITERATIONS && h->norm > MIN_DISTANCE * h->max_norm) {
         return dn_error_set(err, DN_ERR_DATA,
                             "no boundary that separates the classes was found in %zu steps (C is "
                             "null): give C, a finite cost of slack, or "
@@ -430,19 +436,20 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
                         "the classes cannot be separated by a plane, which C null asks for: their "
                         "convex hulls are at most %.3g apart "
                         "where rows are as long as %.3g; give C, a finite cost of slack",
-                        h->length, h->largest);
+                        h->norm, h->max_norm);
 }
 
 static void make_solution(struct hard *h, dni_svm_solution *out) {
     dni_svm_problem *svm = h->svm;
-    const double square = h->length * h->length;
-    const double least = h->least[0] + (h->two ? h->least[1] : 0),
-                 stretch = (h->two ? 2 : 1) / least;
+    const double square = h->norm * h->norm;
+    const double least = h->min_dot[0] + (h->two_hulls ? h->min_dot[1] : 0),
+                 scale = (h->two_hulls ? 2 : 1) / least;
     for (size_t j = 0; j < svm->d; j++) {
-        svm->w[j] = stretch * h->p[j];
+        svm->w[j] = scale * h->p[j];
     }
-    svm->w[svm->d] = h->two ? stretch * ((h->least[0] - h->least[1]) / 2 - shift_dot(h, h->p))
-                            : stretch * h->p[svm->d];
+    svm->w[svm->d] = h->two_hulls
+                         ? scale * ((h->min_dot[0] - h->min_dot[1]) / 2 - shift_dot(h, h->p))
+                         : scale * h->p[svm->d];
     const double w0 = svm->w[svm->d], norm = dni_norm(svm->w, svm->d);
     *out = (dni_svm_solution){.kkt_violation = (double)NAN,
                               .w0 = w0,
@@ -451,11 +458,11 @@ static void make_solution(struct hard *h, dni_svm_solution *out) {
                               .norm = norm,
                               .spread = 2};
     out->primal = (norm * norm + (has_one(h) ? w0 * w0 : 0)) / 2;
-    out->dual = (h->two ? 2 : 0.5) / square;
+    out->dual = (h->two_hulls ? 2 : 0.5) / square;
     out->gap = (out->primal - out->dual) / fmax(out->primal, 1e-300);
     out->certified = out->gap <= svm->options->tolerance;
     for (size_t k = 0; k < h->corral.n; k++) {
-        out->n_support += h->corral.beta[k] > 0;
+        out->n_support += h->corral.coef[k] > 0;
     }
     out->margin = norm > 0 ? 1 / norm : (double)NAN;
     out->margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
@@ -463,7 +470,7 @@ static void make_solution(struct hard *h, dni_svm_solution *out) {
 
 dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
     struct hard h = {.svm = svm,
-                     .two = svm->options->intercept == DNI_SVM_FREE,
+                     .two_hulls = svm->options->intercept == DNI_SVM_FREE,
                      .pace = {.run = svm->run}};
     void *memory;
     dn_status status = set_up(&h, &memory, err);
@@ -478,7 +485,7 @@ dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *er
     if (status != DN_OK) {
         goto cleanup;
     }
-    if (h.length <= TOUCHING * h.largest || !(lower_bound(&h) > 0)) {
+    if (h.norm <= MIN_DISTANCE * h.max_norm || !(lower_bound(&h) > 0)) {
         status = refuse(&h, err);
         goto cleanup;
     }

@@ -21,10 +21,9 @@
 #include <string.h>
 
 enum { CAREFUL = 2, STALLED = 8 };
-static const double FIRST_WIDTH = 0.1, LAST_WIDTH = 1e-7,
-                    /* Widths of the smooth loss in follow_smooth, in units of the margin: from
-                     * FIRST_WIDTH to LAST_WIDTH, each 1/WIDTH_FACTOR of the previous width. */
-    WIDTH_FACTOR = 10;
+/* Widths of the smooth loss in follow_smooth, in units of the margin: from FIRST_WIDTH to
+ * LAST_WIDTH, each 1/WIDTH_FACTOR of the previous width. */
+static const double FIRST_WIDTH = 0.1, LAST_WIDTH = 1e-7, WIDTH_FACTOR = 10;
 
 /* ---- iterations ---- */
 static double penalty_of(const dni_interior *ip, const double *v) {

@@ -19,14 +19,15 @@ typedef struct dni_svm_slot {
     double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of dni_tile_gradient */
     double *z;      /* interior point: [DNI_TILE_ROWS × width] expanded rows; else NULL */
     double *work;   /* interior point: [DNI_TILE_ROWS × width] working memory; else NULL */
-    double maximum; /* over the rows of the slot; does not depend on the order of the rows */
+    double maximum; /* interior point: largest inverse_step over the rows of the slot */
 } dni_svm_slot;
 
 typedef struct dni_svm_problem {
     const dn_fit_input *input;
     const dni_svm_options *options;
     const dn_run *run;
-    size_t n, d, width; /* rows, features, d + 1: the intercept is the last weight */
+    size_t n, d;  /* rows, features */
+    size_t width; /* d + 1: the intercept is the last weight */
     dni_moments moments;
     size_t n_rows;         /* rows with weight > 0 */
     double weight[2];      /* Σv of each class */
@@ -43,7 +44,7 @@ typedef struct dni_svm_problem {
     double *tile_vectors;  /* vectors of all slots */
     double *tile_matrices; /* matrices of all slots; NULL if not needed */
     size_t iterations;     /* number of iterations so far */
-    dn_stop_reason reason; /* reason of the end if the solution is not certified */
+    dn_stop_reason reason; /* why the solver stopped, if the solution is not certified */
     double fraction;       /* progress reported so far, 0 … 1; never decreases */
 } dni_svm_problem;
 

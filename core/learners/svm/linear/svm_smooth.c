@@ -16,10 +16,9 @@
 
 enum { START_STEPS = 2, HALVINGS = 30, MAX_STEPS = 40, MAX_MOVES = 100, REACH = 1000 };
 static const double START_SLACK = 0.3, MIN_GAIN = 1e-12;
-static const double START_EXPONENT = 20,
-                    /* Limits of |k − m|/b: START_EXPONENT for the first iterate, MAX_EXPONENT in
-                     * the fallback, where only overflow must be avoided. */
-    MAX_EXPONENT = 500;
+/* Limits of |k − m|/b: START_EXPONENT for the first iterate, MAX_EXPONENT in the fallback, where
+ * only overflow must be avoided. */
+static const double START_EXPONENT = 20, MAX_EXPONENT = 500;
 
 /* Returns the objective at v + a Δv. */
 static double value_at(const dni_interior *ip, double a) {

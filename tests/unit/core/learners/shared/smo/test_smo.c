@@ -54,7 +54,7 @@ static dni_smo solve(const struct dual *p, double tolerance, double fine) {
                    .n_groups = 1,
                    .group_end = {N},
                    .tolerance = tolerance,
-                   .fine = fine,
+                   .fine_tolerance = fine,
                    .max_iterations = 1e8,
                    .alpha = alpha,
                    .g = g};
@@ -64,9 +64,10 @@ static dni_smo solve(const struct dual *p, double tolerance, double fine) {
     return smo;
 }
 
-/* The steps past `tolerance` end after 20 N + min(3 × the steps to `tolerance`, 200 N), even if the
- * finer tolerance is not reached. Tolerance 1 tests the first limit, 0.1 the second. */
-static void a_long_way_is_not_gone_to_the_end(void **state) {
+/* At most 20 N + min(3 × the steps to `tolerance`, 200 N) steps are made past `tolerance`, even if
+ * fine_tolerance is not reached. Tolerance 1 tests the first term of the minimum, 0.1 the second.
+ * */
+static void steps_past_the_tolerance_are_limited(void **state) {
     (void)state;
     static const double tolerances[] = {1, 0.1};
     static struct dual p;
@@ -86,8 +87,8 @@ static void a_long_way_is_not_gone_to_the_end(void **state) {
     }
 }
 
-/* Within the budget the finer tolerance is reached. */
-static void a_short_way_is(void **state) {
+/* A problem whose fine_tolerance is reached within the step budget. */
+static void fine_tolerance_is_reached(void **state) {
     (void)state;
     static struct dual p;
     fill(&p, false, 1);
@@ -98,8 +99,8 @@ static void a_short_way_is(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_way_is_not_gone_to_the_end),
-        cmocka_unit_test(a_short_way_is),
+        cmocka_unit_test(steps_past_the_tolerance_are_limited),
+        cmocka_unit_test(fine_tolerance_is_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
