@@ -1,14 +1,14 @@
-/* HTTP: libmicrohttpd behind one narrow face. Listener, router, calls, answers, streams, deadlines.
- * Knows nothing of datasets or models, shows no MHD type.
+/* HTTP over libmicrohttpd: listener, router, calls, replies, streams, deadlines. This module knows
+ * nothing of datasets or models, and this header shows no type of the library.
  *
- * A *call* is one request with its answer. Routes are rows of a table; a row says how the body is
- * taken and where the handler runs: on an I/O thread (HTTP_ON_IO): must not block, touch SQL or
- * wait; on a pool thread (HTTP_ON_POOL): the connection is suspended meanwhile; may wait for the
- * store; on a thread kept for operations (HTTP_ON_OPERATIONS): as on the pool, but never behind
- * other calls: short, for health checks and metrics. A handler fills the answer (http_reply_…) and
- * returns; a handler that has filled nothing by then, and neither deferred, watches nor streams, is
- * a defect answered 500. Refused bodies, framing, Expect, limits, HEAD, OPTIONS, 404, 405, HTML
- * from the library, drain: all done here (API.md, Conventions); handlers do not care. */
+ * A *call* is one request with its reply. A row of the route table says how the body is taken, and
+ * where the handler runs: HTTP_ON_IO: on an I/O thread; it must not block, read the database or
+ * wait. HTTP_ON_POOL: on a thread of the pool, with the connection suspended; it may wait for the
+ * store. HTTP_ON_OPERATIONS: on a thread for health checks and metrics, which never waits for other
+ * calls; it must be short. A handler fills the reply (http_reply_…) and returns. A handler that
+ * does not, and neither defers, watches nor streams, is a defect; the reply is 500. This module
+ * handles refused bodies, framing, Expect, limits, HEAD, OPTIONS, 404, 405 and drain for all
+ * handlers. */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 
@@ -29,56 +29,54 @@ struct http_route;
 #define HTTP_MAX_IO_THREADS 64
 #define HTTP_MAX_CONNECTIONS 1000000
 struct http_settings {
-    const char *listen; /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. systemd's
-                           socket (LISTEN_FDS) wins */
-    int64_t io_threads; /* I/O threads; 0: one a core, at most 4 */
+    const char *listen; /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. A socket
+                           of systemd (LISTEN_FDS) replaces it */
+    int64_t io_threads; /* 0: one for each core, at most 4 */
     int64_t pool_threads;                /* threads for HTTP_ON_POOL handlers; 0: 4 */
-    int64_t max_connections;             /* beyond: 503 problem and closed; 0: 1024 */
-    int64_t max_connections_per_address; /* by the real client's address (trusted proxies looked
-                                            through): 429; 0: no limit */
-    double header_timeout;               /* whole header must have come, s (10) */
-    double idle_timeout;       /* nothing read or written though something is due, s (30) */
-    double keep_alive_timeout; /* between requests, s (75) */
-    double minimum_rate; /* bytes/s averaged over 30 s that a body must arrive with, or an answer be
-                            taken with (64) */
-    int64_t discard_limit; /* bytes up to which a refused body is read to its end; 0: none of it */
-    double discard_time; /* … and s; afterwards the answer is written at once and reading goes on
-                            for at most 5 s; 0: it is written at once */
-    int64_t body_memory; /* bytes that bodies, readers of streamed ones and answers may hold
-                            together; beyond: 503. 0: 512 MiB */
-    double drain_delay;  /* connections are accepted for so long after drain began, s (0) */
+    int64_t max_connections;             /* a further one is answered 503 and closed; 0: 1024 */
+    int64_t max_connections_per_address; /* of the client in front of trusted proxies; a further one
+                                            is answered 429; 0: no limit */
+    double header_timeout;               /* s until the whole header must have arrived (10) */
+    double idle_timeout;                 /* s without a byte while bytes are due (30) */
+    double keep_alive_timeout;           /* s between requests (75) */
+    double
+        minimum_rate; /* bytes/s over 30 s, of bodies that arrive and replies that are sent (64) */
+    int64_t discard_limit; /* a refused body is read to its end, up to so many bytes; 0: not read */
+    double discard_time; /* … and for so many s; then the reply is sent, and reading goes on for at
+                            most 5 s; 0: the reply is sent at once */
+    int64_t body_memory;   /* bytes that bodies, readers of streamed bodies and replies may hold
+                            together; a call that needs more is answered 503. 0: 512 MiB */
+    double drain_delay;    /* s for which connections are accepted after the drain began (0) */
     const char *base_path; /* "/discern" or "" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool check_host; /* without tokens: Host must be local, the listen address or allowed (else 421)
                       */
 };
-/* Is this an address that --listen takes? Its form only: whether it can be bound shows when it is.
- */
+/* Whether the text has the form of an address for --listen. */
 bool http_check_listen(const char *address, struct problem *problem);
-/* The settings that are text: lists of hosts, origins and proxies. http_start checks them too; this
- * says it before anything was begun. */
+/* Checks the lists of hosts, origins and proxies, as http_start does. */
 bool http_check_settings(const struct http_settings *settings, struct problem *problem);
-/* Can it be listened on now? Listens and stops at once; asks nothing when systemd hands sockets
- * over. */
+/* Whether the address can be bound now: binds and closes it. Returns true without binding if
+ * systemd passes sockets. */
 bool http_probe_listen(const char *address, struct problem *problem);
-/* Starts listening. `app` comes back from http_app. *out is set before the first connection is
- * accepted, so that handlers may find it in `app`. */
+/* Starts listening. http_app returns `app`. *out is set before the first connection is accepted. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem);
-/* "http://127.0.0.1:8080" or "unix:/path": where it listens; port as number (0 for unix). */
+/* The address of the listening socket, "http://127.0.0.1:8080" or "unix:/path", and its port (0 for
+ * a local socket). */
 const char *http_address(const struct http_server *server);
 int http_port(const struct http_server *server);
-/* From now on: connections accepted for drain_delay more, every answer closes its connection,
- * watches are told to end, streams too. */
+/* From now on connections are accepted for drain_delay only, each reply closes its connection, and
+ * watches and streams must end. */
 void http_drain(struct http_server *server);
-/* Waits until no call is in flight, at most timeout_s; true: none is. */
+/* Waits until no call is in flight, at most timeout_s. Returns true if there is none. */
 bool http_idle(struct http_server *server, double timeout_s);
-/* Closes what is left, joins the threads, frees. Handlers under way are told by http_gone and
- * waited for a few seconds. false: one has not ended; nothing was freed, what handlers use must
- * stay, and the process had better end. May be called again. */
+/* Closes all connections, joins the threads and frees the server. Waits some seconds for handlers,
+ * for which http_gone returns true now. Returns false if one has not ended: nothing was freed, and
+ * what handlers use must stay valid. May be called again. */
 bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
-/* Runs the checks of all watches and the waiting streams soon (something changed). Cheap, any
+/* Something has changed: the checks of all watches and the waiting streams run soon. Cheap, any
  * thread. */
 void http_poke(struct http_server *server);
 
@@ -90,34 +88,32 @@ enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
  * block; `data` and `end` on a pool thread, one after the other, never two of a call at once. */
 enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_REFUSED };
 struct http_sink {
-    /* On a route whose body is taken in memory: is this one streamed into the sink instead? By the
-     * headers. NULL there: none is. */
+    /* HTTP_BODY_MEMORY: whether the body of this call is streamed into the sink instead, by its
+     * headers. NULL: never. */
     bool (*wants)(const struct http_call *call);
-    int64_t (*body_limit)(void *app); /* of such a body, as in http_route; NULL: the route's */
-    const char *limit_option;         /* … */
-    /* Judges the request by its headers (content type, options in the query). What must wait for
-     * the store is judged by http_defer: `handle` runs on a pool thread before any of the body is
-     * taken, or asked for where the client waits for 100 Continue, and refuses by
-     * http_reply_problem. Returns false after http_reply_problem: refused; the body is discarded as
-     * the rules say. */
+    int64_t (*body_limit)(void *app); /* bytes of a streamed body; NULL: that of the route */
+    const char *limit_option;         /* the option that sets body_limit */
+    /* Checks the request by its headers. Returns false after http_reply_problem: the body is
+     * refused. A check that must wait for the store calls http_defer: the deferred function runs on
+     * a pool thread before any of the body is taken and before 100 Continue is sent, and refuses by
+     * http_reply_problem. */
     bool (*begin)(struct http_call *call);
-    /* n bytes have arrived, which `data` will be given some time later, or never: what can be done
-     * for them beside it, such as to hash them. NULL: nothing. */
+    /* bytes[n] have arrived, which `data` will get later, or never if the call ends before. For
+     * work beside `data`, such as hashing. NULL: none. */
     void (*seen)(struct http_call *call, const char *bytes, size_t n);
-    /* The next n bytes, a few hundred thousand at most; more arrive meanwhile. PAUSE: they were
-     * taken, no more until http_resume_body. REFUSED after http_reply_problem, or another answer:
-     * the rest is discarded, neither `end` nor `abort` is called. */
+    /* The next n bytes, some hundred thousand at most; more arrive meanwhile. PAUSE: the bytes were
+     * taken, and no more may come before http_resume_body. REFUSED, after the reply was filled: the
+     * rest is discarded, and neither `end` nor `abort` is called. */
     enum http_sink_state (*data)(struct http_call *call, const char *bytes, size_t n);
-    /* The body is complete: fills the answer. */
+    /* The body is complete: fills the reply. */
     void (*end)(struct http_call *call);
-    /* The client left or was cut off: give everything back. Any thread. */
+    /* The body will not be completed: frees what the sink holds. Any thread. */
     void (*abort)(struct http_call *call);
-    int64_t holds; /* bytes that one call's reader holds at most, whatever comes, and 1 MiB for what
-                      is on its way to it: counted against body_memory as the body grows. 0: next to
-                      nothing */
-    int64_t (*held)(
-        const struct http_call *call); /* bytes that it holds now, asked after `data` on its thread:
-                                          counted in the place of `holds`. NULL: not known */
+    int64_t holds; /* bytes that the sink of one call holds at most, with 1 MiB for bytes on the way
+                      to it; counted against body_memory as the body grows. 0: not counted */
+    /* Bytes that the sink holds now; called after `data`, on its thread; replaces `holds`. NULL:
+     * unknown. */
+    int64_t (*held)(const struct http_call *call);
 };
 
 struct http_route {
@@ -128,14 +124,14 @@ struct http_route {
     enum http_where where;                  /* of `handle` */
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
     const struct http_sink
-        *sink; /* for HTTP_BODY_STREAM; for HTTP_BODY_MEMORY: of the bodies it wants, or NULL */
-    int64_t (*body_limit)(void *app); /* bytes, 413 above; NULL: 1 MiB */
+        *sink; /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
+    int64_t (*body_limit)(void *app); /* bytes; a longer body is answered 413; NULL: 1 MiB */
     const char *limit_option;         /* "--max-body": named in the 413 */
     bool quiet;                       /* logged at debug level (health checks, metrics) */
-    bool plain; /* its answers are never compressed: their time counts for more than their length */
-    bool lasting; /* it may compute for long: one thread of the pool is always left to others */
-    bool changes; /* something is different after it: where memory is short it is refused before its
-                     handler runs, never after */
+    bool plain;   /* replies are never compressed: their time counts for more than their length */
+    bool lasting; /* the handler may run for seconds: one thread of the pool is left to others */
+    bool changes; /* the handler changes something: without memory for the reply the call is refused
+                     before the handler runs, never after */
 };
 
 /* ---- a call: the request ---- */
@@ -145,102 +141,97 @@ http_arena(struct http_call *call); /* lives as long as the call; one thread at 
 const char *http_request_id(const struct http_call *call);
 const char *http_method(const struct http_call *call); /* "HEAD" too */
 const struct http_route *http_route_of(const struct http_call *call);
-/* The decoded path segment of this placeholder ("dataset"). Always there; may hold anything but NUL
- * and '/'. */
+/* The decoded path segment of this placeholder ("dataset"). May hold any bytes but NUL and '/'. */
 const char *http_path_param(const struct http_call *call, const char *name);
-/* Query parameters, percent- and plus-decoded, in order; valid UTF-8 without NUL, or the request
- * was refused with 400 before. At most 2,048 of them. */
+/* Query parameters in order, decoded: valid UTF-8 without NUL. At most 2,048. */
 size_t http_query_count(const struct http_call *call);
 void http_query_at(const struct http_call *call, size_t i, const char **name,
-                   const char **value); /* value "" when there is no '=' */
+                   const char **value); /* value "": there is no '=', or nothing after it */
 const char *http_query(const struct http_call *call,
                        const char *name); /* the first of that name; NULL: none */
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
 const char *
-http_client_address(const struct http_call *call); /* the real client's, proxies looked through */
-/* HTTP_BODY_MEMORY: the whole body (decoded). bytes is never NULL. Followed by a NUL that is not
- * counted. */
+http_client_address(const struct http_call *call); /* of the client in front of trusted proxies */
+/* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL. Never NULL. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
-/* The media type of the body without parameters, lower case; "" when none was sent or it is
- * application/x-www-form-urlencoded or application/octet-stream (curl's words for "none"): sniff.
- */
+/* The media type of the body, lower case, without parameters. "": the format must be recognised by
+ * the body, since no type was sent, or one that curl sends by default
+ * (application/x-www-form-urlencoded, application/octet-stream). */
 const char *http_content_type(const struct http_call *call);
-/* Negotiates: index of the offered media type (NULL-terminated list) that Accept prefers; no
- * Accept: 0; none acceptable: -1. */
+/* The index of the offered media type (NULL-terminated list) that Accept prefers. 0: no Accept. -1:
+ * none is acceptable. */
 int http_accepts(const struct http_call *call, const char *const *offered);
-/* base path + formatted path, in the call's arena: for Location and links. */
+/* The base path with the formatted path behind it, in the arena: for Location and links. */
 const char *http_link(struct http_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The caller's own state for this call (a sink's, a stream's); NULL at first. */
+/* A pointer of the handler, sink or stream for this call; NULL at first. */
 void http_set_state(struct http_call *call, void *state);
 void *http_state(const struct http_call *call);
-/* Called exactly once when the call is over in whatever way (answered, aborted): frees the state.
- */
+/* `done` is called exactly once, when the call is over, and frees the state. */
 void http_on_done(struct http_call *call, void (*done)(void *state));
 
-/* ---- a call: the answer ---- */
-void http_reply_header(struct http_call *call, const char *name,
-                       const char *value); /* copied; before the reply */
-/* JSON or other text from a buffer whose memory is taken (body becomes empty). A failed buffer
- * becomes 500. content_type is static. */
+/* ---- a call: the reply ---- */
+/* Adds a header; name and value are copied. To be called before the reply is filled. */
+void http_reply_header(struct http_call *call, const char *name, const char *value);
+/* Takes the memory of the buffer, which is empty afterwards. A failed buffer makes a 500.
+ * content_type: a static string. */
 void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body);
 void http_reply_static(struct http_call *call, int status, const char *content_type,
-                       const void *bytes, size_t size);    /* memory that stays */
+                       const void *bytes, size_t size);    /* memory that is never freed */
 void http_reply_empty(struct http_call *call, int status); /* 204, 304 … */
-void http_reply_problem(
-    struct http_call *call,
-    struct problem *problem); /* takes it: becomes {0}. The status is the problem's */
+/* A problem document with the status of the problem. Takes the problem, which is {0} afterwards. */
+void http_reply_problem(struct http_call *call, struct problem *problem);
 void http_fail(struct http_call *call, enum problem_type type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The tag of the resource's state, quotes included; before the reply. The reply gets the ETag of
- * its form (coding, release). A 200 to GET or HEAD becomes 304 if If-None-Match names that form. */
+/* The tag of the state of the resource, with quotes. To be called before the reply is filled. The
+ * reply gets an ETag for its content coding and this release. A 200 to GET or HEAD becomes 304 if
+ * If-None-Match has that ETag. */
 void http_etag(struct http_call *call, const char *state);
 /* "no-store" or "no-cache": Cache-Control. Default no-cache. */
 void http_cache_control(struct http_call *call, const char *value);
 
-/* Counts what the handler holds for the call beside its body against body_memory, in the place of
- * what it said before; the answer takes its place. false: there is no room for so much now. */
+/* Sets the bytes that the handler holds beside the body, which are counted against body_memory
+ * until the reply is filled. Returns false if there is no room. */
 bool http_hold(struct http_call *call, size_t bytes);
-bool http_may_ever_hold(const struct http_call *call,
-                        size_t bytes); /* … were there no other call */
+/* Whether there would be room for so many bytes if there were no other call. */
+bool http_may_ever_hold(const struct http_call *call, size_t bytes);
 
-/* Nobody waits for the answer any more: the client has closed its side, or the server stops and has
- * given requests in flight up. For handlers that take long, on the pool (not for a stream's
- * `next`): what they answer then hardly matters. Cheap, any thread; known within a quarter of a
- * second. */
+/* Whether the reply will reach nobody: the client has closed its sending side, or the server stops
+ * without waiting for calls. For long handlers on the pool (not for `next` of a stream). Cheap, any
+ * thread. The end of a client is seen within 0.25 s. */
 bool http_gone(const struct http_call *call);
-/* From a handler on an I/O thread, or a sink's begin: go on with `handle` on a pool thread. The
- * handler returns right after. */
+/* From a handler on an I/O thread, or from `begin` of a sink, which returns next: continues with
+ * `handle` on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
-/* From a pool handler: answer later. `check` runs on a pool thread at once, then after each
- * http_poke and at the deadline (last = true: must answer now; also at drain). Returns true when it
- * has filled the answer. A HEAD request, and a client that has closed its side, get last = true at
- * once. */
+/* From a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread at
+ * once, then after each http_poke and at the deadline, and returns true when it has filled the
+ * reply. It must do so if `last` is true: at the deadline, at drain, for HEAD, and for a client
+ * that has closed its sending side. */
 void http_watch(struct http_call *call, double seconds,
                 bool (*check)(struct http_call *call, bool last));
 
-/* A streamed answer (chunked). `next` runs on a pool thread, never twice at once: appends bytes to
- * out and says how to go on. */
+/* A streamed reply (chunked). `next` runs on a pool thread, one call at a time: it appends bytes to
+ * `out` and returns how to continue. */
 enum http_stream_state {
-    HTTP_STREAM_MORE, /* call again when the client has taken what is there */
-    HTTP_STREAM_WAIT, /* call again after the next http_poke, or after keep_alive seconds (idle =
-                         true) */
+    HTTP_STREAM_MORE, /* to be called again when the client has taken enough of the bytes */
+    HTTP_STREAM_WAIT, /* to be called again after the next http_poke, or after wait_seconds with
+                         idle = true */
     HTTP_STREAM_END,
-    HTTP_STREAM_ABORT /* cut the connection without the last chunk */
+    HTTP_STREAM_ABORT /* the connection is closed without the last chunk */
 };
-/* wait_seconds: how long WAIT lasts without a poke. At drain `next` is called with draining = true
- * and must END. */
+/* wait_seconds: duration of HTTP_STREAM_WAIT without a poke. At drain `next` is called with
+ * draining = true, and must end the stream. */
 void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,
                  enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle,
                                                 bool draining));
-/* … of so many bytes, which Content-Length says: `next` must END with the last of them (with fewer
- * the connection is cut). */
+/* The same with a Content-Length: `next` must return HTTP_STREAM_END with the last of `size` bytes.
+ * With fewer bytes the connection is closed. */
 void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size,
                        enum http_stream_state (*next)(struct http_call *call, struct buf *out,
                                                       bool idle, bool draining));
-/* After HTTP_SINK_PAUSE; any thread, once a pause; may come before the data callback has returned.
- * The client may leave during a pause, so the caller sees to it that http_on_done has not run: by a
- * lock that both take. */
+/* Ends a pause of the sink. Any thread, once for each HTTP_SINK_PAUSE, also before `data` has
+ * returned. The caller ensures, by a lock, that the function of http_on_done has not run: the
+ * client may leave during a pause. */
 void http_resume_body(struct http_call *call);
 
 #endif

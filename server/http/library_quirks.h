@@ -28,7 +28,8 @@ struct MHD_OptionItem *library_options(void);
 /* A response without a body and without Content-Length. NULL: out of memory. */
 struct MHD_Response *library_response_without_length(void);
 
-/* A response without a body whose Content-Length is `length`, for status 304. NULL: out of memory. */
+/* A response without a body whose Content-Length is `length`, for status 304. NULL: out of memory.
+ */
 struct MHD_Response *library_response_not_modified(uint64_t length);
 
 /* Whether the library calls the request handler although the connection is suspended. */

@@ -1,4 +1,4 @@
-/* A server's life: start, drain, stop. */
+/* Start, drain and stop of the server. */
 #include "http/server.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,14 +16,12 @@
 #include <unistd.h>
 
 #define SPARE_DESCRIPTORS                                                                          \
-    4096 /* a descriptor's number may be this far above the number of connections: files, the      \
-            database, lingering ones */
+    4096 /* descriptors beside those of connections: files, the database, lingering connections */
 #define OPERATIONS_THREADS 2
-#define PAUSED_PATIENCE_NS 2000000000 /* how long a paused body is waited for */
-#define CALLS_PATIENCE_NS 3000000000  /* how long handlers are waited for that were told to end */
+#define PAUSED_PATIENCE_NS 2000000000 /* http_stop waits so long for a paused body */
+#define CALLS_PATIENCE_NS 3000000000  /* http_stop waits so long for handlers to end */
 #define ARRIVING_PATIENCE_NS                                                                       \
-    500000000 /* how long a request on its way is waited for in a drain   \
-                                        */
+    500000000 /* http_idle waits so long for a request whose header is arriving */
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;
@@ -64,7 +62,7 @@ bool http_check_settings(const struct http_settings *settings, struct problem *p
            origin_check_lists(&settings->allowed_hosts, &settings->allow_origins, problem);
 }
 
-/* Kept without a slash at its end, so that a path can be put behind it. */
+/* The base path is kept without the slash at its end. */
 static bool take_base_path(struct http_server *server, struct problem *problem) {
     arena_init(&server->base_arena, 65536);
     const char *given = server->settings.base_path;
@@ -161,7 +159,7 @@ static bool start_all(struct http_server *server, struct problem *problem) {
     return true;
 }
 
-/* Signals are the main thread's: the threads made here inherit that all are blocked. */
+/* The main thread handles signals: the new threads inherit a mask that blocks all. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes,
                 size_t n_routes, void *app, struct http_server **out, struct problem *problem) {
     struct http_server *server = calloc(1, sizeof *server);
@@ -182,12 +180,12 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     struct http_server *nobody = *out;
-    *out = server; /* before the first connection can come in: handlers may look for it */
+    *out = server; /* before the first connection, since handlers may read it */
     bool ok = start_all(server, problem);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!ok) {
         *out = nobody;
-        (void)http_stop(server); /* no call was begun */
+        (void)http_stop(server); /* no call has begun, so this succeeds */
     }
     return ok;
 }
@@ -230,8 +228,8 @@ static int64_t in_flight(const struct http_server *server) {
     return n;
 }
 
-/* Whether a request has reached us that no I/O thread has looked at yet: bytes unread on a
- * connection, or a connection not yet accepted. */
+/* Whether a request has arrived that is not counted yet: bytes unread on a connection, or a
+ * connection that is not accepted yet. */
 static bool arriving(struct http_server *server) {
     size_t high = atomic_load(&server->connections.high);
     bool found = !atomic_load(&server->listener.closed);
@@ -254,8 +252,7 @@ static bool arriving(struct http_server *server) {
     return found;
 }
 
-/* A request whose header is never completed must not hold the drain up: what arrives has
- * ARRIVING_PATIENCE_NS. */
+/* A request whose header is never completed delays the drain by ARRIVING_PATIENCE_NS at most. */
 bool http_idle(struct http_server *server, double timeout_s) {
     int64_t began = clock_monotonic_ns(), until = began + (int64_t)(timeout_s * 1e9);
     for (;;) {
@@ -271,8 +268,8 @@ bool http_idle(struct http_server *server, double timeout_s) {
     }
 }
 
-/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an
- * end, for they are told; a paused body is waited for, then let go. */
+/* The library panics when it is stopped with suspended connections. Handlers on the pool end, since
+ * http_gone returns true. A paused body is resumed after PAUSED_PATIENCE_NS. */
 static bool wait_for_suspended(struct http_server *server) {
     int64_t began = clock_monotonic_ns();
     while (atomic_load(&server->suspended) > 0) {
@@ -317,7 +314,7 @@ bool http_stop(struct http_server *server) {
     watchers_stop(&server->watchers);
     if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) ||
         !pool_stop(&server->pool, CALLS_PATIENCE_NS)) {
-        return false; /* a stream whose client has left: its next piece is still being made */
+        return false; /* `next` of a stream whose client has left still runs */
     }
     watchers_done(&server->watchers);
     linger_stop(&server->linger);

@@ -1,4 +1,4 @@
-/* The server's own state, private to http/. */
+/* The state of the server, private to http/. */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
 
@@ -18,39 +18,37 @@
 #include <stdatomic.h>
 
 #define SERVER_POOL_BYTES                                                                          \
-    32768 /* the library's memory of a connection: larger ones are zeroed at every request and     \
-             cost rate */
-#define SERVER_STATUS_LOW 100 /* statuses counted apart: 100..599 */
+    32768 /* memory of a connection in the library, which zeroes larger ones at each request */
+#define SERVER_STATUS_LOW 100 /* statuses 100 to 599 have their own counters */
 #define SERVER_STATUS_COUNT 500
 
 /* One I/O thread: a daemon of the library with one thread. */
 struct io {
     struct http_server *server;
     struct MHD_Daemon *daemon;
-    uint64_t id_seed,
-        id_count; /* request ids: a random start, then a count, mixed; this thread only */
-    struct http_call *spare; /* calls for reuse, linked by next; this thread only */
-    size_t n_spare;          /* of them */
-    char *decoded; /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body;
-                      this thread only */
-    _Atomic int64_t
-        in_flight; /* calls whose header is complete and that are not over; this thread writes */
+    /* Used by the I/O thread only: */
+    uint64_t id_seed, id_count; /* of request ids: a random start, and a count */
+    struct http_call *spare;    /* [n_spare] calls for reuse, linked by next */
+    size_t n_spare;
+    char *decoded; /* [DECODER_ROOM] output of a decoder; NULL until the first coded body */
+    /* Written by the I/O thread: */
+    _Atomic int64_t in_flight; /* calls whose header is complete and that are not over */
 };
 
-/* What is counted of one route. */
+/* The metrics of one route. */
 struct route_metrics {
-    _Atomic(struct metric *) by_status[SERVER_STATUS_COUNT]; /* found once, then kept */
+    _Atomic(struct metric *) by_status[SERVER_STATUS_COUNT]; /* NULL until first used */
     struct metric *seconds;
 };
 
 struct server_metrics {
     struct metrics_family *requests;
     struct metric *connections;     /* gauge */
-    struct metric *refused_limit;   /* connections refused: --max-connections */
-    struct metric *refused_address; /* … per address */
+    struct metric *refused_limit;   /* connections refused by --max-connections */
+    struct metric *refused_address; /* connections and calls refused by the limit per address */
     struct metric *timeouts;        /* connections ended by the sweeper */
-    struct metric *held;          /* gauge: bytes of bodies and answers; set when somebody looks */
-    struct route_metrics *routes; /* n_routes + 1: the last is "unmatched" */
+    struct metric *held;          /* gauge: bytes counted against --body-memory; set at a scrape */
+    struct route_metrics *routes; /* [n_routes + 1] the last is "unmatched" */
 };
 
 struct http_server {
@@ -59,7 +57,7 @@ struct http_server {
     size_t n_routes;
     void *app;
     struct router *router;
-    struct target base; /* the base path, split; n_segments 0: none */
+    struct target base; /* segments of the base path; n_segments 0: none */
     struct arena base_arena;
     struct address_rules trusted;
     struct address_counts per_address; /* used when max_connections_per_address > 0 */
@@ -67,22 +65,21 @@ struct http_server {
     struct listener listener;
     struct lingerer linger;
     struct sweeper sweeper;
-    struct pool pool;       /* handlers that wait for the store */
-    struct pool operations; /* HTTP_ON_OPERATIONS: never behind the others */
+    struct pool pool;       /* HTTP_ON_POOL, sinks, streams, waiting calls */
+    struct pool operations; /* HTTP_ON_OPERATIONS */
     struct watchers watchers;
     struct http_memory memory;
     struct io io[HTTP_MAX_IO_THREADS];
     size_t n_io; /* daemons started */
     struct server_metrics metrics;
-    pthread_mutex_t relay_lock; /* guards what comes next and the calls' relays (relay.h) */
+    pthread_mutex_t relay_lock; /* guards `waiting` and the relays of all calls (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */
-    _Atomic int64_t suspended;  /* connections suspended now */
+    _Atomic int64_t suspended;  /* connections that are suspended now */
     atomic_bool draining;
-    atomic_bool
-        stopping; /* connections are given up: no call is begun, none is suspended any more */
+    atomic_bool stopping; /* no call begins and none is suspended from now on */
 };
 
-/* A condition variable that waits by the monotonic clock. */
+/* A condition variable whose timed waits use the monotonic clock. */
 bool monotonic_cond_init(pthread_cond_t *cond);
 
 #endif

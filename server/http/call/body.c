@@ -1,10 +1,10 @@
-/* How a body is taken, refused and discarded.
+/* Accepts, takes, refuses and discards bodies.
  *
- * The library takes no answer while a body arrives, and one that is queued before it closes the
- * connection with bytes unread, which the client sees as a reset. So a refused body is read to its
- * end and answered then; where that would take too long, and where the connection cannot go on
- * anyway, the answer is written on the descriptor past the library: at those moments the library
- * has nothing to write itself. */
+ * The library takes no reply while a body arrives. A reply that is queued before the body closes
+ * the connection with bytes unread, which the client sees as a reset. So a refused body is read to
+ * its end, and the reply is sent then. If that would take too long, or if the connection must be
+ * closed anyway, the reply is written on the descriptor: the library writes nothing at that time.
+ */
 #include "http/call/body.h"
 #include "http/call/reply.h"
 #include "http/server.h"
@@ -15,10 +15,10 @@
 
 #define DEFAULT_LIMIT (1 << 20)
 #define FIRST_RESERVE                                                                              \
-    (64 << 10) /* a Content-Length is a promise: no more than this is taken on its word */
+    (64 << 10) /* bytes that are allocated by Content-Length, before any byte has arrived */
 #define READER_FACTOR                                                                              \
-    4 /* a sink holds at most so many times what came: two characters can be a number of 8 bytes   \
-       */
+    4 /* bytes that a sink holds for each byte that arrived: 2 characters can be a number of 8     \
+         bytes */
 
 /* ---- the descriptor ---- */
 
@@ -78,7 +78,7 @@ bool body_refuse(struct http_call *call) {
     size_t size = 0;
     char *words = buf_take(&text, &size);
     if (words != NULL) {
-        connection_last_words(call->connection, words, size);
+        connection_final_response(call->connection, words, size);
     }
     buf_done(&text);
     return call_enter(call, CALL_DISCARD);
@@ -93,7 +93,7 @@ static void fail_too_large(struct http_call *call) {
               option != NULL ? option : "");
 }
 
-/* The sink's work is in vain though it has not refused itself. */
+/* Aborts a sink that has not refused the body itself. */
 static void sink_abort(struct http_call *call) {
     if (!call->body.sink_open) {
         return;
@@ -125,7 +125,7 @@ static void fail_no_room(struct http_call *call) {
               "again");
 }
 
-/* What a body of this many bytes will be counted with. */
+/* Bytes that are counted against --body-memory for a body of this length. */
 static size_t weight_of(const struct http_call *call, int64_t length) {
     const struct http_sink *sink = call->body.sink;
     if (sink == NULL) {
@@ -141,8 +141,8 @@ static size_t decoder_weight(const struct http_call *call) {
     return call->body.decoder != NULL ? DECODER_BYTES : 0;
 }
 
-/* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones
- * are counted with what they are. */
+/* Makes room for n bytes more and a NUL. The capacity is doubled, but never exceeds the length that
+ * the body can have. Returns false if the reply is filled. */
 static bool grow(struct http_call *call, size_t n) {
     struct buf *body = &call->body.bytes;
     size_t needed = body->size + n + 1;
@@ -165,7 +165,7 @@ static bool grow(struct http_call *call, size_t n) {
     return false;
 }
 
-/* The body's coding, and what undoes it. false: the answer is filled. */
+/* Makes the decoder of a coded body. Returns false if the reply is filled. */
 static bool accept_coding(struct http_call *call) {
     enum coding coding;
     if (!coding_of_content(call->request.headers.content_encoding, &coding)) {
@@ -188,12 +188,12 @@ static bool accept_coding(struct http_call *call) {
     return call->body.decoder != NULL;
 }
 
-/* Judges what the header says of the body. false: the answer is filled. */
+/* Checks what the header says about the body. Returns false if the reply is filled. */
 static bool accept_header(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     if (route->changes &&
         !memory_has_room(&call->server->memory,
-                         MEMORY_UNCOUNTED + 1)) { /* its answer must not be refused afterwards */
+                         MEMORY_UNCOUNTED + 1)) { /* its reply cannot be refused later */
         fail_no_room(call);
         return false;
     }
@@ -221,8 +221,8 @@ static bool accept_header(struct http_call *call) {
     return true;
 }
 
-/* On the pool, the connection suspended. */
-static void judge(struct http_call *call) {
+/* On the pool, in CALL_CHECK. */
+static void run_check(struct http_call *call) {
     void (*deferred)(struct http_call *) = call->work.deferred;
     call->work.deferred = NULL;
     deferred(call);
@@ -230,17 +230,17 @@ static void judge(struct http_call *call) {
     call_resume(call);
 }
 
-/* The library calls the handler again with the header alone when the connection goes on: 100
- * Continue is not sent before. */
-static bool judge_first(struct http_call *call) {
+/* When the connection is resumed, the library calls the request handler again with the header
+ * alone, before it sends 100 Continue. */
+static bool check_first(struct http_call *call) {
     if (!call_suspend(call, CALL_CHECK)) {
         return false;
     }
-    call_push(call, judge);
+    call_push(call, run_check);
     return true;
 }
 
-bool body_judged(struct http_call *call) {
+bool body_checked(struct http_call *call) {
     if (call->reply.kind != REPLY_NONE) {
         sink_abort(call);
         return refuse_filled(call);
@@ -248,7 +248,7 @@ bool body_judged(struct http_call *call) {
     return call_enter(call, CALL_BODY);
 }
 
-/* Who takes the body, and how much of it. */
+/* Chooses the sink of the body, and the limit of its length. */
 static void choose_sink(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     const struct http_sink *sink = route->sink;
@@ -274,7 +274,7 @@ bool body_begin(struct http_call *call) {
             return refuse_filled(call);
         }
         if (call->work.deferred != NULL) {
-            return judge_first(call);
+            return check_first(call);
         }
     } else if (route->body == HTTP_BODY_MEMORY && call->request.headers.length > 0) {
         if (!grow(call, call->request.headers.length < FIRST_RESERVE
@@ -292,8 +292,8 @@ static enum body_next refused(struct http_call *call) {
     return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
 }
 
-/* The sink has refused the body: the reply is filled. If the sweeper has sent it already, what still
- * arrives is read for a while. */
+/* The sink has refused the body: the reply is filled. If the sweeper has sent it already, the rest
+ * of the body is discarded. */
 static enum body_next sink_refused(struct http_call *call) {
     call->body.sink_open = false;
     if (connection_phase(call->connection) != PHASE_CUT) {
@@ -340,7 +340,7 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
     return relay_wait(call) ? BODY_WAIT : BODY_CLOSE;
 }
 
-/* Nobody wants it: thrown away, within the same bounds as what is refused. */
+/* Discards the body of a route that takes none, within the limit for refused bodies. */
 static enum body_next waste(struct http_call *call, size_t n) {
     const struct http_route *route = call->request.match.route;
     call->body.discarded += (int64_t)n;
@@ -352,11 +352,10 @@ static enum body_next waste(struct http_call *call, size_t n) {
     return BODY_CLOSE;
 }
 
-/* Bytes of the body as the handler is to see them. */
+/* Takes decoded bytes of the body. */
 static enum body_next take_plain(struct http_call *call, const char *bytes, size_t n) {
     call->body.read += n;
-    if (call->body.read >
-        (uint64_t)call->body.limit) { /* chunked or coded: its length was not known before */
+    if (call->body.read > (uint64_t)call->body.limit) { /* of a chunked or coded body */
         return refuse_for(call, fail_too_large);
     }
     if (call->body.sink != NULL) {
@@ -377,8 +376,8 @@ static void fail_coding(struct http_call *call) {
               (unsigned long long)call->body.seen, (unsigned long long)call->body.read);
 }
 
-/* Step by step, so that a short body that becomes a long one is bounded like any other: what a
- * paused one leaves is given again by the library. */
+/* Decodes in steps of bounded output, so that limits hold for a short body that decodes to a long
+ * one. */
 static enum body_next take_coded(struct http_call *call, const char *bytes, size_t n,
                                  size_t *left) {
     enum body_next next = BODY_CONTINUE;

@@ -1,40 +1,46 @@
-/* How a body is taken, refused and discarded. The only file that writes to a connection's
- * descriptor (body.c). */
+/* Accepts, takes, refuses and discards the body of a request. body.c is the only file that writes
+ * to the descriptor of a connection. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
 #include "http/call/call.h"
 
-/* What the access handler is to do next. */
+/* What the request handler does next. */
 enum body_next {
-    BODY_CONTINUE, /* bytes were taken; wait for more */
-    BODY_WAIT,     /* paused: the connection is suspended; what was not taken comes again */
-    BODY_CLOSE     /* end the connection */
+    BODY_CONTINUE, /* the bytes were taken */
+    BODY_WAIT,     /* the connection is suspended; the library passes the rest of the bytes again */
+    BODY_CLOSE     /* the connection must be closed */
 };
 
-/* The answer is filled although a body is still to come: it will be discarded, or, if the client
- * waits for 100 Continue, refused now. false: close. */
+/* The reply is filled before the body has arrived: discards the body, or, if the client waits for
+ * 100 Continue, sends the reply at once. Returns false if the connection must be closed. */
 bool body_refuse(struct http_call *call);
-/* Gets ready to take the body as the route says; refuses one that is too large. false: close. */
+/* Prepares to take the body as the route says, or refuses it. Returns false if the connection must
+ * be closed. */
 bool body_begin(struct http_call *call);
-/* In CALL_CHECKED: accepts the body, or refuses it. false: close. */
-bool body_judged(struct http_call *call);
-/* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
+/* In CALL_CHECKED: accepts the body, or refuses it. Returns false if the connection must be closed.
+ */
+bool body_checked(struct http_call *call);
+/* Takes bytes[n] except the last *left of them. *left stays 0 unless the result is BODY_WAIT. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
-/* The body is complete. CONTINUE: the handler or the sink's end is next; WAIT: suspended, the call
- * comes again; REFUSED: the reply is filled. */
-enum body_end { BODY_COMPLETE, BODY_COMPLETE_WAIT, BODY_COMPLETE_REFUSED, BODY_COMPLETE_CLOSE };
+/* The library has passed the whole body. */
+enum body_end {
+    BODY_COMPLETE,         /* the handler, or the `end` of the sink, is next */
+    BODY_COMPLETE_WAIT,    /* the connection is suspended; to be called again afterwards */
+    BODY_COMPLETE_REFUSED, /* the reply is filled */
+    BODY_COMPLETE_CLOSE    /* the connection must be closed */
+};
 enum body_end body_complete(struct http_call *call);
-/* Ends the connection with the call's filled answer, written on the descriptor at once. */
+/* Writes the filled reply on the descriptor. The caller closes the connection. */
 void body_answer_and_close(struct http_call *call);
-/* Best effort, never blocks. Nothing may have been written for this request before. */
+/* Writes as much as the socket takes without blocking. */
 void body_write(int fd, const char *text, size_t size);
-/* One problem document to a descriptor nothing has been written to for this request; best effort,
- * never blocks. */
+/* Writes a response with a problem document, as body_write does. Nothing may have been written for
+ * this request before. */
 void body_write_refusal(const struct http_server *server, int fd, enum problem_type type,
                         const char *detail);
-/* The connection is over before the sink's end: abort. */
+/* The connection is over: aborts a sink that is still open. */
 void body_abandon(struct http_call *call);
-/* The body is needed no more: gives its memory back. */
+/* Frees the memory of the body. */
 void body_forget(struct http_call *call);
 #endif

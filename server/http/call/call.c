@@ -1,4 +1,4 @@
-/* A call's life, its way between the I/O thread and the pool. */
+/* The life of a call: states, references, the way to the pool and back. */
 #include "http/call/call.h"
 #include "base/clock.h"
 #include "http/call/body.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE_MAX 64 /* calls an I/O thread keeps */
+#define SPARE_MAX 64 /* unused calls that an I/O thread keeps */
 
 /* ---- states ---- */
 
@@ -181,8 +181,8 @@ bool call_keep_headers(struct http_call *call) {
     return true;
 }
 
-/* The count goes up before `stopping` is looked at, and http_stop sets `stopping` before it looks
- * at the count: one of the two sees the other. */
+/* The count is incremented before `stopping` is read, and http_stop sets `stopping` before it reads
+ * the count: so either this function returns false, or http_stop waits for the resume. */
 bool call_suspend(struct http_call *call, enum call_state state) {
     if (!call_enter(call, state)) {
         return false;
@@ -197,7 +197,7 @@ bool call_suspend(struct http_call *call, enum call_state state) {
 }
 
 void call_resume(struct http_call *call) {
-    struct http_server *server = call->server; /* the call may be over as soon as it is resumed */
+    struct http_server *server = call->server; /* the call may end as soon as it is resumed */
     MHD_resume_connection(call->mhd);
     atomic_fetch_sub(&server->suspended, 1);
 }

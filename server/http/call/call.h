@@ -1,4 +1,4 @@
-/* One request with its answer, from the request line to the last byte. */
+/* One request with its reply, from the request line to the last byte. */
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
@@ -16,11 +16,12 @@
 
 #define CALL_ID_SIZE 129 /* an X-Request-Id of 128 bytes */
 #define CALL_ARENA_LIMIT (256u << 20)
-#define CALL_ARENA_KEPT 65536 /* an arena that grew beyond this is not kept for the next call */
-#define CALL_MAX_HEADERS 16   /* of the answer, beside those the server sets */
+#define CALL_ARENA_KEPT 65536 /* bytes; a larger arena is freed with its call */
+#define CALL_MAX_HEADERS 16   /* of the reply, beside those that reply.c adds */
 
 /* The states of a call. README.md shows them in a drawing; call.c holds the permitted transitions.
- * In a state marked "suspended" the connection is suspended and the library calls nothing for it. */
+ * In a state marked "suspended" the connection is suspended and the library calls nothing for it.
+ */
 enum call_state {
     CALL_HEADER,  /* the request line has arrived, header fields are arriving */
     CALL_CHECK,   /* suspended: http_defer of the sink's `begin` runs on the pool */
@@ -125,22 +126,23 @@ struct http_call {
     void (*on_done)(void *state);
 };
 
-/* A call for the request whose line has arrived. NULL: no memory. I/O thread. */
+/* The request line has arrived. NULL: out of memory. I/O thread. */
 struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd,
                            const char *raw_target);
 void call_ref(struct http_call *call);
-void call_unref(
-    struct http_call *call); /* the last one ends it: on_done, memory back. Any thread */
-void call_unref_io(struct http_call *call); /* the same on its I/O thread, which keeps the memory
-                                               for the next call */
+/* The last reference calls on_done and frees the call. Any thread. */
+void call_unref(struct http_call *call);
+/* The same on the I/O thread of the call, which keeps the memory for the next call. */
+void call_unref_io(struct http_call *call);
 void call_spares_free(struct io *io);
 
-/* Copies the request's header to the arena: http_header works on when the connection is gone.
- * false: no memory. */
+/* Copies the header to the arena, so that http_header works after the connection is over. Returns
+ * false if out of memory. */
 bool call_keep_headers(struct http_call *call);
 enum call_state call_state(const struct http_call *call);
 /* The next state, and the phase of the connection that belongs to it. Returns false if the sweeper
- * has ended the connection: nothing may be written then. Called by the thread that owns the call. */
+ * has ended the connection: nothing may be written then. Called by the thread that owns the call.
+ */
 bool call_enter(struct http_call *call, enum call_state state);
 /* Enters a suspended state and suspends the connection. I/O thread, in a callback of the library.
  * Returns false if the connection must be closed: nothing was suspended. */
@@ -148,7 +150,8 @@ bool call_suspend(struct http_call *call, enum call_state state);
 void call_resume(struct http_call *call); /* any thread, once for each call_suspend */
 /* Runs fn(call) on the pool. */
 void call_push(struct http_call *call, void (*fn)(struct http_call *call));
-/* The answer is filled (or a 500 takes its place): hands the call back to its I/O thread. */
+/* In CALL_WORK: gives the call back to its I/O thread, which sends the reply. If none is filled, a
+ * 500 is. */
 void call_answer(struct http_call *call);
 bool call_is_head(const struct http_call *call);
 

@@ -1,4 +1,4 @@
-/* The library's callbacks. All of them run on the I/O thread that owns the connection. */
+/* The callbacks of the library. All of them run on the I/O thread of the connection. */
 #include "http/call/dispatch.h"
 #include "base/log.h"
 #include "http/call/body.h"
@@ -6,7 +6,7 @@
 #include "http/call/reply.h"
 #include "http/call/stream.h"
 #include "http/library_quirks.h"
-#include "http/protocol/judge.h"
+#include "http/protocol/request_check.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 
 /* ---- the request line ---- */
 
-/* Each query parameter would cost 64 bytes of the connection's memory, and too many leave the
- * request without any answer: the library sees none of them. */
+/* Copies the target, and cuts the query off before the library parses it: each parameter would cost
+ * 64 bytes of the connection's memory, and the library does not answer a request with too many. */
 static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
     struct io *io = cls;
     struct connection *c = connection_of(mhd);
@@ -44,7 +44,7 @@ static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
     return c->call;
 }
 
-/* The path is left as it came. */
+/* Leaves the path as it arrived. */
 static size_t on_unescape(void *cls, struct MHD_Connection *mhd, char *text) {
     (void)cls;
     (void)mhd;
@@ -57,7 +57,7 @@ static enum MHD_Result queue(struct http_call *call) {
     return reply_queue(call) ? MHD_YES : MHD_NO;
 }
 
-/* On the pool, after a handler. */
+/* On the pool, after the handler has returned. */
 static void after_handler(struct http_call *call) {
     while (call->work.deferred != NULL && call->reply.kind == REPLY_NONE &&
            call->work.check == NULL) {
@@ -83,7 +83,6 @@ static void run_end(struct http_call *call) {
     after_handler(call);
 }
 
-/* The connection is suspended before the pool sees the call, never the other way round. */
 static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_call *call)) {
     if (!call_suspend(call, CALL_WORK)) {
         return MHD_NO;
@@ -108,7 +107,7 @@ static enum MHD_Result handle_here(struct http_call *call) {
     return queue(call);
 }
 
-/* Whatever of the body is still on its way to the sink goes first. */
+/* Gives the sink the rest of the body, then calls its `end`, both on the pool. */
 static enum MHD_Result end_sink(struct http_call *call) {
     if (!call_suspend(call, CALL_WORK)) {
         return MHD_NO;
@@ -117,7 +116,7 @@ static enum MHD_Result end_sink(struct http_call *call) {
     return MHD_YES;
 }
 
-/* The whole request is here. */
+/* The request is complete. */
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     switch (body_complete(call)) {
@@ -150,15 +149,15 @@ static enum MHD_Result begin(struct http_call *call, const char *url, const char
                              const char *version) {
     call->begun = true;
     count_in_flight(call->io, 1);
-    switch (judge_request(call, url, method, version)) {
-    case JUDGE_PASS:
+    switch (request_check(call, url, method, version)) {
+    case REQUEST_PASS:
         return body_begin(call) ? MHD_YES : MHD_NO;
-    case JUDGE_ANSWER:
+    case REQUEST_REPLY:
         if (call->request.headers.length != 0) {
             return body_refuse(call) ? MHD_YES : MHD_NO;
         }
         return call_enter(call, CALL_DISCARD) ? MHD_YES : MHD_NO;
-    case JUDGE_CLOSE:
+    case REQUEST_CLOSE:
         break;
     }
     body_answer_and_close(call);
@@ -186,9 +185,9 @@ static enum MHD_Result proceed(struct http_call *call) {
     return MHD_NO;
 }
 
-/* Called first with the header, then for each piece of the body, then once the request is complete,
- * and again after each resume. An answer is only ever queued in the later calls: one queued in the
- * first makes the library close the connection. */
+/* The library calls this with the header, then with each piece of the body, then when the request
+ * is complete, and again after each resume. A reply that is queued in the first call makes the
+ * library close the connection, so replies are queued in later calls only. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **context) {
@@ -204,7 +203,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return MHD_YES;
     }
     if (call_state(call) == CALL_CHECKED) {
-        return body_judged(call) ? MHD_YES : MHD_NO;
+        return body_checked(call) ? MHD_YES : MHD_NO;
     }
     if (*size == 0) {
         return proceed(call);
@@ -223,7 +222,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 
 static int status_of(const struct http_call *call, enum MHD_RequestTerminationCode code) {
     const enum call_state state = call_state(call);
-    /* What was given up for want of a client may still be written to its socket. */
+    /* The reply of a handler that stopped because the client had left may still be sent. */
     const bool given_up = atomic_load(&call->connection->gone) && call->reply.status == 503;
     if (state == CALL_CLOSED ||
         (state == CALL_SEND && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)) {
@@ -257,8 +256,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     }
     record_call(call, status_of(call, code));
     c->call = NULL;
-    if (c->last_words != NULL) {
-        connection_last_words(c, NULL, 0);
+    if (c->final_response != NULL) {
+        connection_final_response(c, NULL, 0);
     }
     (void)connection_enter(c, PHASE_IDLE);
     bool begun = call->begun;
@@ -270,7 +269,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
 
 static void connection_ended(struct http_server *server, struct connection *c) {
     if (c->linger) {
-        int copy = fcntl(c->fd, F_DUPFD_CLOEXEC, 0); /* the library closes its own right after */
+        int copy = fcntl(c->fd, F_DUPFD_CLOEXEC, 0); /* the library closes the original next */
         if (copy >= 0) {
             linger_add(&server->linger, copy);
         }
@@ -313,7 +312,8 @@ static const struct refusal REFUSALS[] = {
 };
 
 static struct refusal refusal_of(unsigned status, const struct http_call *call) {
-    /* The body of a checked request is chunked: no memory is left for a chunk's line or a trailer. */
+    /* The body of a checked request is chunked: no memory is left for a chunk's line or a trailer.
+     */
     if (call != NULL && call->begun && call->request.headers.chunked && status != 413) {
         return (struct refusal){status, PROBLEM_BAD_FRAMING,
                                 "a chunk is malformed: its line with its extensions, or a trailer, "
@@ -341,7 +341,7 @@ static void on_refused(struct MHD_Connection *mhd, unsigned status) {
     struct refusal refusal = refusal_of(status, call);
     if (call != NULL) {
         if (call->request.id[0] == '\0') {
-            judge_id(call);
+            request_check_id(call);
         }
         if (call->reply.kind == REPLY_NONE) {
             http_fail(call, refusal.type, "%s", refusal.detail);
@@ -378,7 +378,7 @@ bool dispatch_start(struct io *io, struct problem *problem) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
     unsigned limit =
-        (unsigned)io->server->settings.max_connections + 16; /* ours is reached first */
+        (unsigned)io->server->settings.max_connections + 16; /* the acceptor's limit is lower */
     io->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, io, MHD_OPTION_EXTERNAL_LOGGER, on_log,
                          NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,

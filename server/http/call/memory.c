@@ -1,4 +1,4 @@
-/* The budget is one number that goes up only when there is room. */
+/* The budget of --body-memory. */
 #include "http/call/memory.h"
 
 static size_t counted(size_t bytes) {

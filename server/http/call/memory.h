@@ -1,6 +1,6 @@
-/* One budget of bytes for what clients make the server hold: bodies in memory, readers of streamed
- * bodies, answers that wait to be taken. A holder has a share of it, which it changes as it grows
- * and gives back at its end; what is refused is answered 503. Any thread, no lock. */
+/* One budget of bytes (--body-memory) for what clients make the server hold: bodies in memory,
+ * readers of streamed bodies, replies that are not sent yet. Each holder has a share, which begins
+ * as 0, changes with the holder's size and is 0 again at its end. Any thread, no lock. */
 #ifndef HTTP_MEMORY_H
 #define HTTP_MEMORY_H
 
@@ -10,20 +10,20 @@
 #include <stdint.h>
 
 #define MEMORY_UNCOUNTED                                                                           \
-    16384 /* holders up to this are not counted: small calls go on when the budget is used up, and \
-             connections bound them */
+    16384 /* bytes; smaller holders are not counted, so that small calls go on when the budget is  \
+             used up */
 
 struct http_memory {
     _Atomic int64_t held; /* bytes of all shares */
     int64_t limit;        /* bytes; set before any thread */
 };
 
-/* *share becomes what a holder of so many bytes is counted with. false: there is no room for more,
- * nothing has changed. A share begins as 0. */
+/* Sets the share of a holder that has so many bytes. Returns false if there is no room: nothing has
+ * changed. */
 bool memory_hold(struct http_memory *memory, size_t *share, size_t bytes);
-/* … whether there is room or not: for what cannot be refused any more. */
+/* The same, whether there is room or not: for holders that cannot be refused. */
 void memory_hold_anyway(struct http_memory *memory, size_t *share, size_t bytes);
-/* Would a new holder of so many bytes find room now? */
+/* Whether there is room for a new holder of so many bytes. */
 bool memory_has_room(const struct http_memory *memory, int64_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* The pool. Its queue needs no bound of its own: a job is part of a call, and calls are bounded by
- * connections. */
+/* The pool. Its queue has no limit: a job is part of a call, and the number of connections limits
+ * that of calls. */
 #include "http/call/pool.h"
 #include "base/clock.h"
 #include "http/server.h"
@@ -13,7 +13,7 @@ static void add(struct pool_queue *queue, struct pool_job *job) {
     queue->last = &job->next;
 }
 
-/* The oldest job that may run now; NULL: none may. */
+/* Removes the oldest job that may run now. NULL: there is none. */
 static struct pool_job *take(struct pool *pool) {
     const struct pool_job *quick = pool->short_ones.first, *slow = pool->lasting.first;
     const bool room = pool->n_lasting + 1 < pool->n_alive || pool->n_lasting == 0;
@@ -39,10 +39,10 @@ static void *pool_main(void *arg) {
         while ((job = take(pool)) == NULL && !pool->stop) {
             (void)pthread_cond_wait(&pool->wake, &pool->lock);
         }
-        if (job == NULL) { /* what may last and still waits is run by the threads that run such */
+        if (job == NULL) { /* threads with lasting jobs run the lasting jobs that still wait */
             break;
         }
-        const bool lasting = job->lasting; /* the job may be gone once it has run */
+        const bool lasting = job->lasting; /* `run` may free the job */
         pool->n_lasting += lasting;
         (void)pthread_mutex_unlock(&pool->lock);
         job->run(job);

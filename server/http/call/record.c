@@ -1,4 +1,4 @@
-/* One log line and a handful of counters a request. */
+/* One log line and some counters for each request. */
 #include "http/call/record.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_SHOWN 300 /* bytes of the path in the log */
+#define PATH_SHOWN 300 /* bytes of the path in the log, at most */
 
 static const double SECONDS[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                  0.25,   0.5,   1,      2.5,   5,    10,    30,   60};

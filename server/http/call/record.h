@@ -1,4 +1,4 @@
-/* What is recorded of a request: its log line and its metrics. */
+/* The log line and the metrics of a request. */
 #ifndef HTTP_RECORD_H
 #define HTTP_RECORD_H
 
@@ -6,9 +6,9 @@
 
 bool record_init(struct http_server *server); /* false: no memory */
 void record_done(struct http_server *server);
-/* The call is over; status: what the client was answered, 499 when it left before. */
+/* The call is over. status: of the reply; 499: the client left before the reply was sent. */
 void record_call(struct http_call *call, int status);
-/* A refusal without a call (the library's own). */
+/* The library has refused a request before there was a call. */
 void record_refusal(struct http_server *server, const struct connection *c, int status);
 
 #endif

@@ -159,7 +159,7 @@ static void leave_final_response(struct http_call *call) {
     reply_text(call, &text);
     char *words = buf_take(&text, &size);
     if (words != NULL && !atomic_load(&call->body.relay.abandoned)) {
-        connection_last_words(call->connection, words, size);
+        connection_final_response(call->connection, words, size);
         (void)connection_enter(call->connection, PHASE_DISCARD); /* its time limit begins */
     } else {
         free(words);

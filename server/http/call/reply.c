@@ -1,4 +1,4 @@
-/* Filling the answer, and giving it to the library. */
+/* Fills the reply, and queues it with the library. */
 #include "http/call/reply.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -13,9 +13,9 @@
 #include <strings.h>
 #include <time.h>
 
-#define PIECE                                                                                      \
-    (64 * 1024) /* larger answers go piece by piece where the kernel does not count for us */
-#define RETRY_AFTER "1" /* s; what 429 and 503 say unless the handler knows better */
+/* Bytes. A larger reply to a local socket is passed in pieces of this size, which are counted. */
+#define PIECE (64 * 1024)
+#define RETRY_AFTER "1" /* s; of 429 and 503 if the handler sets none */
 
 /* ---- filling ---- */
 
@@ -33,8 +33,8 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
     return true;
 }
 
-/* Counts an answer that is held until the client has taken it. Where the call has changed something
- * already there is no way back. */
+/* Counts the reply against --body-memory until it is sent. Returns false if there is no room. A
+ * call that has changed something is never refused here. */
 static bool hold(struct http_call *call, size_t size) {
     if (call->request.match.route == NULL || !call->request.match.route->changes) {
         return memory_hold(&call->server->memory, &call->reply.share, size);
@@ -43,7 +43,7 @@ static bool hold(struct http_call *call, size_t size) {
     return true;
 }
 
-/* A buffer has up to twice what it needs: given back where it matters. */
+/* Frees the unused end of a large buffer: its capacity is up to twice its size. */
 static char *shrink(char *memory, size_t size) {
     char *less = size > MEMORY_UNCOUNTED ? realloc(memory, size + 1) : NULL;
     return less != NULL ? less : memory;
@@ -115,7 +115,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
     problem_done(problem);
     size_t size = 0;
     char *memory = buf_take(&text, &size);
-    if (memory == NULL) { /* the status is what is left to say */
+    if (memory == NULL) { /* out of memory: the status without a document */
         buf_done(&text);
         http_reply_empty(call, status);
         return;
@@ -125,7 +125,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
         return;
     }
     memory_hold_anyway(&call->server->memory, &call->reply.share,
-                       size); /* what the handler held is no more */
+                       size); /* replaces what the handler held */
     call->reply.problem = type;
     call->reply.memory = memory;
     call->reply.bytes = memory;
@@ -209,8 +209,8 @@ bool reply_each_header(const struct http_call *call,
     return ok;
 }
 
-/* An answer without a body to a request that would have one with another method, or without its
- * condition: how long that would be nobody knows. */
+/* Whether the reply has no body, and the length of the body that a GET without conditions would
+ * send is unknown. */
 static bool length_unknown(const struct http_call *call) {
     return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM &&
                                          call->reply.length == UINT64_MAX && call_is_head(call));
@@ -268,19 +268,19 @@ void reply_problem_text(const struct http_server *server, enum problem_type type
     buf_done(&body);
 }
 
-/* ---- giving it to the library ---- */
+/* ---- queueing ---- */
 
 static bool library_header(void *arg, const char *name, const char *value) {
     return MHD_add_response_header(arg, name, value) == MHD_YES;
 }
 
-/* Piece by piece, so that the sweeper sees how the client takes it. */
+/* Passes one piece to the library. The sweeper sees the number of bytes. */
 static ssize_t piece(void *cls, uint64_t position, char *out, size_t most) {
     struct http_call *call = cls;
     size_t left = call->reply.size - (size_t)position;
     size_t n = left < most ? left : most;
     memcpy(out, (const char *)call->reply.bytes + position, n);
-    atomic_fetch_add_explicit(&call->connection->handed, n, memory_order_relaxed);
+    atomic_fetch_add_explicit(&call->connection->sent, n, memory_order_relaxed);
     return (ssize_t)n;
 }
 
@@ -307,8 +307,7 @@ static struct MHD_Response *response_of(struct http_call *call) {
         return response;
     }
     static char empty[1];
-    void *bytes =
-        reply->size > 0 ? (void *)(uintptr_t)reply->bytes : empty; /* the library only reads it */
+    void *bytes = reply->size > 0 ? (void *)(uintptr_t)reply->bytes : empty; /* only read */
     return MHD_create_response_from_buffer(reply->size, bytes, MHD_RESPMEM_PERSISTENT);
 }
 
@@ -325,7 +324,7 @@ bool reply_queue(struct http_call *call) {
         call->reply.sent = call->reply.size;
     }
     if (call->reply.kind != REPLY_STREAM || call->body.sink != NULL) {
-        body_forget(call); /* the client may take its time over the answer */
+        body_forget(call); /* a slow client must not keep the memory of the body */
     }
     ok = ok && call_enter(call, CALL_SEND);
     if (ok) {

@@ -1,15 +1,15 @@
-/* When an answer is compressed: the client takes it, it is text of some length, and the route is
- * not one whose time counts for more than its length. */
+/* Content coding and entity tag of a reply. A reply is compressed if the client accepts it, if it
+ * is text of at least LEAST bytes, and if its route is not `plain`. */
 #include "http/call/reply_coding.h"
 #include "base/etag.h"
 #include "http/server.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1400 /* bytes: shorter answers are one packet anyway */
+#define LEAST 1400 /* bytes; a shorter reply is one packet anyway */
 
 static bool is_text(const char *type) {
-    static const char *const events = "text/event-stream"; /* every event must leave at once */
+    static const char *const events = "text/event-stream"; /* each event must be sent at once */
     return type != NULL &&
            (strncmp(type, "text/", 5) == 0 || strncmp(type, "application/", 12) == 0) &&
            strncmp(type, events, strlen(events)) != 0;
@@ -31,7 +31,7 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
     struct reply *reply = &call->reply;
     struct buf form = {0};
     bool known = false;
-    if (reply->etag != NULL && reply->status < 300) { /* not of an error about the resource */
+    if (reply->etag != NULL && reply->status < 300) {
         etag_form(&form, reply->etag, coding_name(coding));
         const char *etag = buf_cstr(&form), *list = NULL;
         if (etag != NULL) {
@@ -53,7 +53,7 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
     return known;
 }
 
-/* The reply's bytes in another coding; NULL: they are sent as they are. */
+/* The bytes of the reply in a content coding. NULL: out of memory, or not shorter. */
 static char *encoded(const struct reply *reply, enum coding coding, size_t *size) {
     struct encoder *encoder = encoder_new(coding);
     struct buf out = {0};
@@ -68,7 +68,7 @@ static char *encoded(const struct reply *reply, enum coding coding, size_t *size
     return less != NULL ? less : memory;
 }
 
-/* Puts other bytes, or none, in the place of the reply's. */
+/* Replaces the bytes of the reply. memory NULL: by none. */
 static void replace(struct http_call *call, char *memory, size_t size) {
     struct reply *reply = &call->reply;
     free(reply->memory);

@@ -1,4 +1,4 @@
-/* What a handler asks of a call's request. */
+/* The functions of http.h that read the request of a call. */
 #include "http/call/call.h"
 #include "http/server.h"
 #include <stdio.h>

@@ -55,7 +55,8 @@ void router_free(struct router *router) {
     }
 }
 
-/* The child for this segment of a path, added if it is missing. NULL: out of memory or malformed. */
+/* The child for this segment of a path, added if it is missing. NULL: out of memory or malformed.
+ */
 static struct node *node_step(struct router *router, struct node *parent, const char *segment,
                               size_t n) {
     enum node_kind kind = NODE_LITERAL;

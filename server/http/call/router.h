@@ -1,4 +1,4 @@
-/* The router: a tree of path segments made of the route table. Immutable after router_new. */
+/* The router: a tree of path segments, made from the route table. Immutable after router_new. */
 #ifndef HTTP_ROUTER_H
 #define HTTP_ROUTER_H
 
@@ -12,16 +12,15 @@
 struct router;
 
 struct router_match {
-    const struct http_route *route;        /* NULL: the path is none, or has no such method */
-    bool known_path;                       /* the path exists, with whatever method */
-    const char *values[ROUTER_MAX_PARAMS]; /* decoded segments of the placeholders, in order; one
-                                              before ":verb" is copied to the arena */
+    const struct http_route *route;        /* NULL: unknown path, or unknown method of the path */
+    bool known_path;                       /* some method has a route of this path */
+    const char *values[ROUTER_MAX_PARAMS]; /* [n_values] decoded segments of the placeholders */
     size_t n_values;
-    const char *allow; /* "GET, HEAD, OPTIONS": what Allow says; set when known_path */
+    const char *allow; /* of the header Allow: "GET, HEAD, OPTIONS"; set if known_path */
 };
 
-/* NULL: a route is wrong or given twice (problem names it), or no memory. The routes must outlive
- * the router. */
+/* NULL: a route is wrong or given twice (problem names it), or out of memory. The routes must
+ * outlive the router. */
 struct router *router_new(const struct http_route *routes, size_t n, struct problem *problem);
 void router_free(struct router *router);
 /* skip: number of leading segments that are the base path. false: out of memory. */

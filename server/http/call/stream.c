@@ -1,9 +1,9 @@
-/* Streamed answers.
+/* Streamed replies.
  *
- * `filling` says who owns the call's job: set, there is exactly one job queued, running, or waiting
- * among the watchers, and it holds a reference to the call, which may outlive the connection.
- * `starved` says that the connection is suspended for want of bytes; whoever clears it resumes it.
- */
+ * While `filling` is set, exactly one job of the call is queued on the pool, running, or among the
+ * watchers. It holds a reference to the call, which may outlive the connection. While `starved` is
+ * set, the connection is suspended in CALL_STARVED. The thread that clears it resumes the
+ * connection. */
 #include "http/call/stream.h"
 #include "base/clock.h"
 #include "http/call/reply.h"
@@ -12,28 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK (16 * 1024)          /* what the library asks for at once, where it is not chunked */
-#define REFILL (STREAM_BUFFER / 4) /* less than this waiting: more is asked for */
+#define BLOCK (16 * 1024)          /* bytes that the library asks for, if it sends no chunks */
+#define REFILL (STREAM_BUFFER / 4) /* bytes; with fewer unsent the job is started again */
 
 struct stream {
-    pthread_mutex_t lock;    /* guards ready, taken, state, filling, starved, abandoned; only the
-                                library's own locks are taken under it */
-    struct buf ready;        /* filled, to be sent */
-    size_t taken;            /* bytes of ready that are sent */
-    struct buf fresh;        /* being filled; the job's */
-    struct buf coded;        /* what comes of fresh; the job's */
-    struct encoder *encoder; /* NULL: it is sent as it is; the job's */
-    enum http_stream_state state; /* what `next` said last */
+    pthread_mutex_t lock; /* guards ready, taken, state, filling, starved, abandoned; only locks of
+                             the library are taken under it */
+    struct buf ready;     /* to be sent */
+    size_t taken;         /* bytes of `ready` that are sent */
+    struct buf fresh;     /* being filled; the job's */
+    struct buf coded;     /* `fresh` in the content coding; the job's */
+    struct encoder *encoder;      /* NULL: identity; the job's */
+    enum http_stream_state state; /* the last result of `next` */
     bool filling, starved, abandoned;
     int64_t wait_ns;  /* how long HTTP_STREAM_WAIT lasts */
-    int64_t until_ns; /* end of the present wait, 0: none; the job's */
+    int64_t until_ns; /* end of the current wait; 0: none; the job's */
     enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle,
                                    bool draining);
 };
 
 static void stream_fill(struct http_call *call);
 
-/* Called with `filling` just set by the caller: the job's reference begins here. */
+/* The caller has set `filling`. */
 static void start_filling(struct http_call *call) {
     call_ref(call);
     call_push(call, stream_fill);
@@ -43,28 +43,24 @@ static size_t waiting_bytes(const struct stream *s) {
     return s->ready.size - s->taken;
 }
 
-/* Enough waits for the client. With the memory for bodies and answers used up one piece is enough:
- * streams go on, but ahead of nobody. */
+/* Whether enough is unsent. If --body-memory is used up, one piece is enough. */
 static bool is_full(const struct http_call *call, const struct stream *s) {
     return waiting_bytes(s) >=
            (memory_has_room(&call->server->memory, STREAM_BUFFER) ? STREAM_BUFFER : 1);
 }
 
-/* Asks `next`, unless the client is too slow to be given more or has left. */
+/* Calls `next`, unless the buffer is full or the client has left. */
 static enum http_stream_state ask(struct http_call *call, struct stream *s, int64_t now) {
     (void)pthread_mutex_lock(&s->lock);
     bool full = is_full(call, s);
-    /* Not abandoned: the connection is still this call's. One that waits for events may wait for
-     * long: the client that has left is not waited for. */
+    /* A stream that is not abandoned still has its connection, so that http_gone may be called. */
     bool left = s->abandoned || (s->until_ns != 0 && http_gone(call));
     (void)pthread_mutex_unlock(&s->lock);
     if (left) {
         return HTTP_STREAM_ABORT;
     }
     bool draining = atomic_load(&call->server->draining);
-    if (full &&
-        !(draining &&
-          s->until_ns != 0)) { /* one that waits must be told to end, however slow its client */
+    if (full && !(draining && s->until_ns != 0)) { /* at drain a stream that waits must end */
         return s->until_ns != 0 ? HTTP_STREAM_WAIT : HTTP_STREAM_MORE;
     }
     bool idle = s->until_ns != 0 && now >= s->until_ns;
@@ -75,7 +71,7 @@ static enum http_stream_state ask(struct http_call *call, struct stream *s, int6
     return draining && state == HTTP_STREAM_WAIT ? HTTP_STREAM_END : state;
 }
 
-/* false: no memory. */
+/* Returns false if out of memory. */
 static bool encode_fresh(struct stream *s, enum http_stream_state state) {
     const struct buf fresh = s->fresh;
     encoder_put(s->encoder, fresh.data, fresh.size, state == HTTP_STREAM_END, &s->coded);
@@ -92,7 +88,7 @@ static void take_fresh(struct stream *s) {
         s->fresh = empty;
         s->taken = 0;
     } else {
-        if (s->taken > 0) { /* or what a client never quite catches up with would be kept whole */
+        if (s->taken > 0) { /* a slow client must not make the buffer grow without end */
             s->ready.size -= s->taken;
             memmove(s->ready.data, s->ready.data + s->taken, s->ready.size);
             s->taken = 0;
@@ -177,7 +173,7 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most)
         result = MHD_CONTENT_READER_END_OF_STREAM;
     } else if (result == 0 && s->state == HTTP_STREAM_ABORT) {
         result = MHD_CONTENT_READER_END_WITH_ERROR;
-    } else if (result == 0) { /* suspended under the lock, so that the job cannot resume before */
+    } else if (result == 0) { /* under the lock, so that the job resumes after the suspend */
         s->starved = call_suspend(call, CALL_STARVED);
         result = s->starved ? 0 : MHD_CONTENT_READER_END_WITH_ERROR;
     }
@@ -190,8 +186,7 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most)
     }
     if (result > 0) {
         call->reply.sent += (uint64_t)result;
-        atomic_fetch_add_explicit(&call->connection->handed, (uint64_t)result,
-                                  memory_order_relaxed);
+        atomic_fetch_add_explicit(&call->connection->sent, (uint64_t)result, memory_order_relaxed);
     }
     return result;
 }
@@ -231,7 +226,7 @@ static void stream_begin(struct http_call *call, int status, const char *content
                          uint64_t length, double wait_seconds, stream_next *next) {
     struct stream *s = calloc(1, sizeof *s);
     bool kept = s != NULL &&
-                call_keep_headers(call); /* `next` may ask for them when the connection is gone */
+                call_keep_headers(call); /* `next` may read them after the connection is over */
     if (!kept || pthread_mutex_init(&s->lock, NULL) != 0) {
         free(s);
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");

@@ -1,15 +1,14 @@
-/* Streamed answers: a buffer between the pool, which fills it, and the I/O thread, which sends it.
- */
+/* Streamed replies: a buffer that the pool fills and the I/O thread sends. */
 #ifndef HTTP_STREAM_H
 #define HTTP_STREAM_H
 
 #include "http/call/call.h"
 
-#define STREAM_BUFFER (256 * 1024) /* no more is asked for while this much waits */
+#define STREAM_BUFFER (256 * 1024) /* bytes; `next` is not called while so much is unsent */
 
-/* The library's response for it; NULL: no memory. */
+/* The response of the library. NULL: out of memory. */
 struct MHD_Response *stream_response(struct http_call *call);
-/* The call is over: whoever still fills stops. I/O thread. */
+/* The connection is over: a job that still fills the stream stops. I/O thread. */
 void stream_abandon(struct http_call *call);
 void stream_free(struct stream *stream);
 

@@ -1,4 +1,4 @@
-/* Calls that wait for something to change, and http_watch. */
+/* Calls that wait for a change, and http_watch. */
 #include "http/call/watch.h"
 #include "base/clock.h"
 #include "http/call/call.h"
@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-#define ROUND_NS 5000000 /* pokes that come faster than this are served together */
+#define ROUND_NS 5000000 /* ns; pokes within this time are served together */
 
 static void timespec_of(int64_t ns, struct timespec *out) {
     out->tv_sec = (time_t)(ns / 1000000000);
     out->tv_nsec = (long)(ns % 1000000000);
 }
 
-/* Takes those off the list that are due; *next: when the first of the others is. */
+/* Removes the due calls (or all) from the list. *next: the earliest deadline of the others. */
 static struct http_call *take_due(struct watchers *w, bool all, int64_t now, int64_t *next) {
     struct http_call *due = NULL;
     *next = INT64_MAX;
@@ -46,8 +46,7 @@ static void *watchers_main(void *arg) {
     struct http_server *server = arg;
     struct watchers *w = &server->watchers;
     int64_t next = INT64_MAX,
-            round =
-                0; /* first deadline in the list, as far as known; last time pokes were served */
+            round = 0; /* `next`: earliest known deadline; `round`: when pokes were last served */
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         int64_t now = clock_monotonic_ns();
@@ -114,9 +113,7 @@ void watchers_done(struct watchers *w) {
     if (!w->started) {
         return;
     }
-    while (
-        w->first !=
-        NULL) { /* none, once every connection is closed, but for streams whose client had left */
+    while (w->first != NULL) { /* streams whose client has left */
         struct http_call *call = w->first;
         w->first = call->work.next;
         call_unref(call);
@@ -135,8 +132,8 @@ uint64_t watchers_pokes(struct watchers *w) {
 
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns) {
     (void)pthread_mutex_lock(&w->lock);
-    /* What changed since the last check began would otherwise be missed; a poke that is not served
-     * yet will find the call in the list. */
+    /* A poke since the check began was served without this call: it is due at once. A poke that is
+     * not served yet will find the call in the list. */
     call->work.deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
     call->work.next = w->first;
     w->first = call;
@@ -153,8 +150,7 @@ void watch_begin(struct http_call *call) {
     bool last = clock_monotonic_ns() >= call->work.until_ns ||
                 atomic_load(&call->server->draining) || call_is_head(call) || http_gone(call);
     if (call->work.check(call, last) || last) {
-        call_answer(
-            call); /* a check that gave no answer though it was the last becomes a 500 there */
+        call_answer(call); /* 500 if the last check has filled no reply */
         return;
     }
     call->work.run = watch_begin;

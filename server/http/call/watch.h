@@ -1,5 +1,5 @@
-/* Watchers: calls that wait for something to change. A thread puts them on the pool when the server
- * is poked or their time is over. */
+/* Calls that wait for a change. A thread puts them on the pool after a poke of the server, and at
+ * their deadline. */
 #ifndef HTTP_WATCH_H
 #define HTTP_WATCH_H
 
@@ -14,25 +14,25 @@ struct watchers {
     pthread_t thread;
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t wake;
-    struct http_call *first; /* waiting calls, linked by watch_next, in no order */
-    uint64_t pokes;          /* how often the server was poked */
-    uint64_t served;         /* pokes the waiting calls know of */
-    bool added;              /* a call was added since the thread last looked at the list */
+    struct http_call *first; /* waiting calls, linked by work.next, in no order */
+    uint64_t pokes;          /* number of pokes so far */
+    uint64_t served;         /* `pokes` when the calls were last put on the pool */
+    bool added;              /* a call was added since the thread last read the list */
     bool stop;
     bool started;
 };
 bool watchers_start(struct watchers *w, struct http_server *server);
 void watchers_poke(struct watchers *w);
-/* Nothing is put on the pool from here on; what the pool still runs may be added. */
+/* Ends the thread. Jobs of the pool may still add calls. */
 void watchers_stop(struct watchers *w);
-/* Once the pool has ended: lets go of what was added. */
+/* After the pool has ended: releases calls that were added since. */
 void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
-/* Puts the call's job on the pool when the server has been poked more often than `seen`, or at the
- * deadline. job_run is set; the caller's reference is the job's. */
+/* Puts the job of the call on the pool when there were more pokes than `seen`, or at the deadline.
+ * The caller has set work.run, and passes its reference to the job. */
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns);
-/* Runs the check that http_watch asked for, on a pool thread: now, and again whenever the call's
- * turn comes. */
+/* Runs the check of http_watch, on a thread of the pool. It runs again after pokes and at the
+ * deadline until it has filled the reply. */
 void watch_begin(struct http_call *call);
 
 #endif

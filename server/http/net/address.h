@@ -14,13 +14,12 @@ enum address_family { ADDRESS_NONE, ADDRESS_UNIX, ADDRESS_V4, ADDRESS_V6 };
 /* An IPv4 address mapped into IPv6 is always held as IPv4. */
 struct address {
     uint8_t family;    /* enum address_family */
-    uint8_t bytes[16]; /* network order; 4 or 16 of them count, the rest is 0 */
+    uint8_t bytes[16]; /* network order; an IPv4 address has 4, the rest is 0 */
 };
 #define ADDRESS_TEXT_SIZE 48
 
 struct address address_of_sockaddr(const struct sockaddr *sa);
-/* A literal: "10.0.0.1", "::1", "[::1]", each of them with a port behind ("10.0.0.1:80",
- * "[::1]:80"), which is dropped. */
+/* Parses "10.0.0.1", "::1", "[::1]", "10.0.0.1:80" or "[::1]:80". The port is ignored. */
 bool address_parse(const char *text, size_t n, struct address *out);
 void address_format(const struct address *a,
                     char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
@@ -31,14 +30,14 @@ struct address_rules {
     size_t n; /* of items */
     struct {
         struct address network; /* ADDRESS_UNIX: every peer on a local socket */
-        unsigned prefix;        /* bits of network that count */
+        unsigned prefix;        /* bits of `network` that are compared */
     } items[OPTION_LIST_MAX];   /* in the order given */
 };
 bool address_rules_init(struct address_rules *rules, const struct option_list *list,
                         struct problem *problem);
 bool address_rules_match(const struct address_rules *rules, const struct address *a);
 
-/* How many connections or calls each address has now. Thread safe (its lock is a leaf). */
+/* The current number of connections or calls of each address. Thread safe. */
 struct address_counts {
     pthread_mutex_t lock;        /* guards all below */
     struct address_count *nodes; /* capacity of them */
@@ -49,8 +48,8 @@ struct address_counts {
 bool address_counts_init(struct address_counts *c,
                          size_t capacity); /* capacity: distinct addresses at once */
 void address_counts_done(struct address_counts *c);
-/* One more of this address, unless it has `limit` already (or the table is full): false, and
- * nothing counted. */
+/* Counts one more for this address. Returns false, and counts nothing, if it has `limit` already or
+ * if the table is full. */
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit);
 void address_counts_leave(struct address_counts *c, const struct address *a);
 

@@ -1,4 +1,4 @@
-/* How many connections or calls each address has: a chained hash table of fixed size. */
+/* The number of connections or calls of each address: a chained hash table of fixed size. */
 #include "http/net/address.h"
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +46,7 @@ void address_counts_done(struct address_counts *c) {
 }
 
 static uint32_t *bucket_of(struct address_counts *c, const struct address *a) {
-    uint64_t h = 1469598103934665603u ^
-                 a->family; /* FNV-1a: the table is bounded, a collision costs a walk */
+    uint64_t h = 1469598103934665603u ^ a->family; /* FNV-1a */
     for (size_t i = 0; i < sizeof a->bytes; i++) {
         h = (h ^ a->bytes[i]) * 1099511628211u;
     }

@@ -6,7 +6,7 @@
 
 bool connections_init(struct connections *table, size_t n_slots) {
     memset(table, 0, sizeof *table);
-    table->slots = calloc(n_slots, sizeof *table->slots); /* large and mostly never touched */
+    table->slots = calloc(n_slots, sizeof *table->slots); /* most pages are never touched */
     if (table->slots == NULL) {
         return false;
     }
@@ -16,7 +16,7 @@ bool connections_init(struct connections *table, size_t n_slots) {
 
 void connections_done(struct connections *table) {
     for (size_t i = 0; i < atomic_load(&table->high); i++) {
-        free(table->slots[i].last_words);
+        free(table->slots[i].final_response);
         (void)pthread_mutex_destroy(&table->slots[i].lock);
     }
     free(table->slots);
@@ -28,7 +28,7 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     if (fd < 0 || (size_t)fd >= table->n_slots) {
         return NULL;
     }
-    size_t high = atomic_load(&table->high); /* only this thread, the acceptor, moves it */
+    size_t high = atomic_load(&table->high); /* only this thread, the acceptor, writes it */
     for (size_t i = high; i <= (size_t)fd; i++) {
         if (pthread_mutex_init(&table->slots[i].lock, NULL) != 0) {
             return NULL;
@@ -43,7 +43,7 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     c->call = NULL;
     c->linger = false;
     atomic_store(&c->body, 0);
-    atomic_store(&c->handed, 0);
+    atomic_store(&c->sent, 0);
     atomic_store(&c->gone, false);
     atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
@@ -64,19 +64,19 @@ void connections_publish(struct connection *c) {
 void connections_close(struct connections *table, struct connection *c) {
     (void)pthread_mutex_lock(&c->lock);
     c->fd = -1;
-    free(c->last_words);
-    c->last_words = NULL;
+    free(c->final_response);
+    c->final_response = NULL;
     uint64_t epoch = (atomic_load(&c->state) >> 8) + 1;
     atomic_store(&c->state, epoch << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
     atomic_fetch_sub(&table->open, 1);
 }
 
-void connection_last_words(struct connection *c, char *text, size_t size) {
+void connection_final_response(struct connection *c, char *text, size_t size) {
     (void)pthread_mutex_lock(&c->lock);
-    free(c->last_words);
-    c->last_words = text;
-    c->last_words_size = size;
+    free(c->final_response);
+    c->final_response = text;
+    c->final_response_size = size;
     (void)pthread_mutex_unlock(&c->lock);
 }
 

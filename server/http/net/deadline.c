@@ -1,5 +1,5 @@
-/* Deadlines of one connection. A sweep that finds a new epoch only notes where the counters stand;
- * so a deadline may be late by one sweep, never early. */
+/* Deadlines of one connection. The first sweep of an epoch only stores the counters, so a deadline
+ * may be late by one sweep, but is never early. */
 #include "http/net/deadline.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ static uint64_t counter_of(const struct deadline_view *view) {
                                                                      : view->received;
 }
 
-/* Bytes must move at all within idle_ns, and on average over a whole window. */
+/* The counter must change within idle_ns, and reach the minimum rate over each window. */
 static bool too_slow(struct deadline *d, bool counted, const struct deadline_limits *limits,
                      int64_t now_ns) {
     if (now_ns - d->progress_ns > limits->idle_ns) {
@@ -31,13 +31,13 @@ static bool too_slow(struct deadline *d, bool counted, const struct deadline_lim
     return counted && bytes < limits->minimum_rate * seconds;
 }
 
-enum verdict deadline_judge(struct deadline *d, const struct deadline_view *view,
+enum verdict deadline_check(struct deadline *d, const struct deadline_view *view,
                             const struct deadline_limits *limits, int64_t now_ns) {
     uint64_t counter = counter_of(view);
     if (view->epoch != d->epoch) {
         bool began = view->phase == PHASE_HEADER && view->epoch == d->epoch + 1 && d->first_ns != 0;
         int64_t since =
-            began ? d->first_ns : now_ns; /* the request line is there: its first byte counts */
+            began ? d->first_ns : now_ns; /* the header began with the first byte of its line */
         deadline_open(d, view->epoch, since);
         d->last = d->window_bytes = counter;
         return VERDICT_KEEP;
@@ -54,7 +54,7 @@ enum verdict deadline_judge(struct deadline *d, const struct deadline_view *view
         }
         return view->received == 0 && view->counted
                    ? VERDICT_DROP
-                   : VERDICT_TIMEOUT; /* a browser's spare connection needs no 408 */
+                   : VERDICT_TIMEOUT; /* browsers open connections in reserve: they get no 408 */
     case PHASE_IDLE:
         if (moved && d->first_ns == 0) {
             d->first_ns = now_ns;

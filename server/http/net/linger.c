@@ -11,10 +11,10 @@
 
 struct lingering {
     size_t n;                          /* of fds and deadlines, without the pipe */
-    struct pollfd fds[LINGER_MAX + 1]; /* the last in use is the pipe */
-    int64_t until[LINGER_MAX];         /* end of life */
-    int64_t silent[LINGER_MAX];        /* end of life if no byte comes */
-    char waste[65536];                 /* what is read */
+    struct pollfd fds[LINGER_MAX + 1]; /* [n + 1] the last is the pipe */
+    int64_t until[LINGER_MAX];         /* [n] when it is closed */
+    int64_t silent[LINGER_MAX];        /* [n] when it is closed if no more bytes arrive */
+    char waste[65536];                 /* the bytes read */
 };
 
 static void drop(struct lingering *l, size_t i) {
@@ -51,7 +51,8 @@ static bool take_incoming(struct lingerer *linger, struct lingering *l) {
     return !stop;
 }
 
-/* Reads a bounded piece; false: the descriptor is done with. */
+/* Reads and drops what has arrived, within a limit. Returns false if the descriptor can be closed.
+ */
 static bool swallow(struct lingering *l, int fd) {
     for (int i = 0; i < 16; i++) {
         ssize_t n = recv(fd, l->waste, sizeof l->waste, MSG_DONTWAIT);

@@ -1,5 +1,5 @@
-/* Lingering closes: a descriptor whose answer is written is read for a bounded while longer, so
- * that bytes still coming do not turn into a reset that overtakes the answer. One thread. */
+/* Lingering closes. A descriptor whose response is written is read for a limited time: a close with
+ * bytes unread would send a reset, which can overtake the response. One thread. */
 #ifndef HTTP_LINGER_H
 #define HTTP_LINGER_H
 
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINGER_MAX 512              /* descriptors at once; beyond, the oldest is closed */
-#define LINGER_NS 5000000000        /* longest life */
-#define LINGER_SILENT_NS 2000000000 /* … and without a byte */
+#define LINGER_MAX 512              /* descriptors at once; a further one closes the oldest */
+#define LINGER_NS 5000000000        /* ns until a descriptor is closed */
+#define LINGER_SILENT_NS 2000000000 /* ns without a byte until a descriptor is closed */
 
 struct lingerer {
     pthread_t thread;

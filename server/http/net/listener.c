@@ -1,5 +1,5 @@
-/* The acceptor: takes connections, refuses those beyond a limit with an answer, deals the others
- * out to the I/O threads in turn. */
+/* The acceptor: accepts connections, refuses those above a limit with a response, and gives the
+ * others to the I/O threads in turn. */
 #include "http/net/listener.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BATCH 64       /* connections taken from one socket before the others have their turn */
-#define SHORT_OF_MS 50 /* how long nothing is accepted when descriptors have run out */
+#define BATCH 64       /* connections that are accepted from one socket at a time */
+#define SHORT_OF_MS 50 /* ms without accepting when there are no descriptors left */
 
 bool listener_open(struct listener *l, const char *address, struct problem *problem) {
     memset(l, 0, sizeof *l);
@@ -64,7 +64,7 @@ static void refuse(struct http_server *server, int fd, enum problem_type type, c
     log_debug("http.refused", log_str("reason", detail));
     body_write_refusal(server, fd, type, detail);
     linger_add(&server->linger,
-               fd); /* its request is still coming: closed now, it would be answered by a reset */
+               fd); /* closed now, with the request unread, the client would get a reset */
 }
 
 void listener_forget(struct http_server *server, struct connection *c) {
@@ -127,7 +127,7 @@ static void take(struct http_server *server, int fd, const struct sockaddr *sa, 
 
 /* ---- the thread ---- */
 
-/* false: descriptors have run out. */
+/* Returns false if there are no descriptors left. */
 static bool accept_some(struct http_server *server, int listening, int most) {
     for (int i = 0; i < most; i++) {
         struct sockaddr_storage sa;
@@ -184,7 +184,7 @@ static void *listener_main(void *arg) {
         }
         if (now >= end && l->n > 0) {
             for (size_t i = 0; i < l->n;
-                 i++) { /* those that wait in the kernel's queue would be reset */
+                 i++) { /* a close would reset those in the kernel's queue */
                 (void)accept_some(server, l->fds[i], 1 << 16);
             }
             close_sockets(l);
@@ -214,7 +214,7 @@ bool listener_start(struct listener *l, struct http_server *server) {
 }
 
 void listener_wake(struct listener *l) {
-    ssize_t n = write(l->pipe[1], "", 1); /* a full pipe wakes as well */
+    ssize_t n = write(l->pipe[1], "", 1); /* a full pipe wakes the thread too */
     (void)n;
 }
 

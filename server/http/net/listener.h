@@ -18,22 +18,22 @@ struct listener {
     char address[300]; /* "http://127.0.0.1:8080" or "unix:/path" */
     char host[256];    /* the host of it: "127.0.0.1", "::1", "" for a local socket */
     char path[108];    /* of a local socket we made and remove; "" otherwise */
-    bool complained;   /* of missing descriptors, since the last connection that was accepted */
+    bool complained;   /* out of descriptors was logged since the last accepted connection */
     int port;          /* 0 for a local socket */
     int pipe[2];       /* wakes the acceptor */
-    size_t next_io;    /* whose turn it is; the acceptor's */
+    size_t next_io;    /* I/O thread that gets the next connection; the acceptor's */
     pthread_t thread;
     bool started;
     atomic_bool stop;
-    atomic_bool closed; /* accepts no more: what waited in the kernel's queue has been taken */
+    atomic_bool closed; /* no more connections are accepted, and the kernel's queue is empty */
 };
 
-/* Binds (or takes systemd's sockets) without accepting yet. false: problem; nothing is left open.
- */
+/* Binds the address, or takes the sockets of systemd. Accepts nothing yet. On failure nothing is
+ * left open. */
 bool listener_open(struct listener *listener, const char *address, struct problem *problem);
 bool listener_start(struct listener *listener, struct http_server *server);
 void listener_wake(struct listener *listener); /* drain or stop began */
-/* The connection is over: gives back what was counted of it. */
+/* The connection is over: undoes what was counted for it. */
 void listener_forget(struct http_server *server, struct connection *c);
 void listener_stop(struct listener *listener); /* joins, closes, removes the socket's file */
 

@@ -1,4 +1,4 @@
-/* Making the sockets that are listened on. */
+/* Makes the listening sockets. */
 #include "http/net/sockets.h"
 #include "http/http.h"
 #include <errno.h>
@@ -24,7 +24,7 @@ bool sockets_set_flags(int fd) {
            fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* Notes in the listener where the socket listens. */
+/* Stores the address of the socket in the listener. */
 static bool describe(struct listener *l, int fd) {
     struct sockaddr_storage sa;
     socklen_t size = sizeof sa;
@@ -60,7 +60,7 @@ static bool take(struct listener *l, int fd) {
 
 /* ---- local sockets ---- */
 
-/* A file that a daemon left behind is removed; one that somebody answers on is not. */
+/* Removes the socket file of a daemon that has ended. Returns false if another process listens. */
 static bool remove_stale(const struct sockaddr_un *un, int *error) {
     struct stat st;
     if (lstat(un->sun_path, &st) != 0) {
@@ -122,7 +122,7 @@ static bool split(const char *address, char *host, size_t host_size, const char 
         start++;
         n -= 2;
     } else if (memchr(address, ':', n) != NULL) {
-        return false; /* an IPv6 address without brackets: where does the port begin? */
+        return false; /* an IPv6 address without brackets */
     }
     if (n >= host_size) {
         return false;

@@ -1,5 +1,5 @@
-/* The sweeper. It holds a connection's lock while it looks at the descriptor, and all it does there
- * cannot block: TCP_INFO, a shutdown, and for a 408 one send to a socket whose buffer is empty. */
+/* The sweeper. It holds the lock of a connection while it uses the descriptor. The calls that it
+ * makes there do not block: TCP_INFO, shutdown, and one send without waiting. */
 #include "http/net/sweeper.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,33 +10,32 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define TICK_NS 250000000 /* at most; a quarter of the shortest deadline if that is less */
+#define TICK_NS                                                                                    \
+    250000000 /* ns between sweeps; a quarter of the shortest deadline if that is less */
 #define SHORTEST_TICK_NS 10000000
 #define DRAIN_TICK_NS 50000000
 
 static void cut(struct http_server *server, struct connection *c, uint64_t state,
                 enum verdict verdict) {
     if (!atomic_compare_exchange_strong(&c->state, &state, (((state >> 8) + 1) << 8) | PHASE_CUT)) {
-        return; /* it moved on just now */
+        return; /* the phase has just changed */
     }
     log_debug("http.cut", log_str("client", c->peer_text),
               log_int("phase", (int64_t)(state & 0xff)));
     metric_add(server->metrics.timeouts, 1);
-    if (verdict == VERDICT_ANSWER && c->last_words != NULL) {
-        body_write(c->fd, c->last_words, c->last_words_size);
-        (void)shutdown(c->fd, SHUT_WR); /* what still comes is read for a while, so that no reset
-                                           overtakes the answer */
+    if (verdict == VERDICT_ANSWER && c->final_response != NULL) {
+        body_write(c->fd, c->final_response, c->final_response_size);
+        (void)shutdown(c->fd, SHUT_WR); /* PHASE_CUT reads on, so that no reset overtakes it */
         return;
     }
     if (verdict == VERDICT_TIMEOUT) {
         body_write_refusal(server, c->fd, PROBLEM_REQUEST_TIMEOUT,
                            "the request did not arrive in time");
     }
-    (void)shutdown(c->fd, SHUT_RDWR); /* the library sees the end and closes it */
+    (void)shutdown(c->fd, SHUT_RDWR); /* makes the library close the connection */
 }
 
-/* A call is under way: nothing is due from the client but that it stays. true: it has left just
- * now. */
+/* For a connection in PHASE_WORK. Returns true if the client has left since the last sweep. */
 static bool leaves(struct connection *c) {
     struct tcp_progress progress;
     if (atomic_load(&c->gone)) {
@@ -57,7 +56,7 @@ static void look(struct http_server *server, struct connection *c,
     struct tcp_progress progress;
     tcp_progress_read(c->fd, &progress);
     if (!progress.counted) {
-        progress.sent += atomic_load(&c->handed);
+        progress.sent += atomic_load(&c->sent);
     }
     struct deadline_view view = {.epoch = state >> 8,
                                  .phase = phase,
@@ -65,23 +64,21 @@ static void look(struct http_server *server, struct connection *c,
                                  .taken = atomic_load(&c->body),
                                  .sent = progress.sent,
                                  .counted = progress.counted};
-    /* The library takes a read that gave less than it asked for to mean that nothing more is there.
-     * An end that arrived before that read makes no further edge in its epoll: without this one it
-     * would go unnoticed until a deadline. */
+    /* After a read that returned less than was asked for, the library waits for an event of its
+     * edge-triggered epoll. There is none for a FIN that arrived before that read; this shutdown
+     * makes one. */
     bool reading = phase == PHASE_HEADER || phase == PHASE_IDLE || phase == PHASE_BODY ||
                    phase == PHASE_DISCARD;
     if (reading && progress.ended) {
         (void)shutdown(c->fd, SHUT_RD);
     }
-    enum verdict verdict = deadline_judge(&c->deadline, &view, limits, now);
+    enum verdict verdict = deadline_check(&c->deadline, &view, limits, now);
     if (verdict != VERDICT_KEEP) {
         cut(server, c, state, verdict);
     } else if (atomic_load(&server->draining) &&
                (phase == PHASE_IDLE || (phase == PHASE_HEADER && progress.received == 0)) &&
                now - c->deadline.since_ns >= DRAIN_TICK_NS) {
-        (void)shutdown(
-            c->fd,
-            SHUT_RD); /* what has arrived meanwhile is still read, answered, and then it ends */
+        (void)shutdown(c->fd, SHUT_RD); /* a request that has arrived is still read and answered */
     }
 }
 
@@ -104,9 +101,7 @@ static void sweep(struct http_server *server, const struct deadline_limits *limi
         (void)pthread_mutex_unlock(&c->lock);
     }
     if (left) {
-        watchers_poke(
-            &server
-                 ->watchers); /* those that wait for something else to happen need not any longer */
+        watchers_poke(&server->watchers); /* their clients may be the ones that have left */
     }
 }
 

@@ -1,5 +1,5 @@
-/* The sweeper: a thread that looks at every connection four times a second and ends those that are
- * too slow. */
+/* The sweeper: a thread that checks all connections 4 times a second, and ends those that are too
+ * slow. */
 #ifndef HTTP_SWEEPER_H
 #define HTTP_SWEEPER_H
 

@@ -1,4 +1,4 @@
-/* TCP_INFO, where there is one. */
+/* TCP_INFO, and its substitutes for local sockets. */
 #include "http/net/tcp_progress.h"
 #include <netinet/in.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
     }
     char byte;
     out->ended = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-    int waiting = 0; /* a local socket: memory of what the peer has not read yet */
+    int waiting = 0; /* local socket: bytes of kernel memory that the peer has not read yet */
     if (ioctl(fd, SIOCOUTQ, &waiting) == 0) {
         out->sent = (uint64_t)waiting;
     }

@@ -7,10 +7,10 @@
 #include <strings.h>
 #include <zlib.h>
 
-#define WINDOW_GZIP (15 + 16) /* zlib's way of saying which wrapping */
+#define WINDOW_GZIP (15 + 16) /* windowBits of zlib, which also selects the header */
 #define WINDOW_ZLIB 15
 #define WINDOW_BARE (-15)
-#define LEVEL 1 /* of answers: half the time of zlib's default for about a tenth more bytes */
+#define LEVEL 1 /* of replies: half the time of zlib's default level for a tenth more bytes */
 #define MEMORY_LEVEL 8
 #define PIECE (32 * 1024)
 
@@ -68,13 +68,12 @@ const char *coding_name(enum coding coding) {
 struct decoder {
     z_stream z;
     enum coding coding;
-    const char *fault; /* what is wrong; NULL: nothing yet */
-    bool begun;        /* bytes of the present member came */
-    bool ended;        /* … and its end */
-    bool first;        /* nothing was given to zlib yet */
-    unsigned char
-        held; /* deflate: the first byte, until the second tells which wrapping there is */
-    bool holds;
+    const char *fault;  /* what is wrong; NULL: nothing yet */
+    bool begun;         /* bytes of the current member have arrived */
+    bool ended;         /* the current member has ended */
+    bool first;         /* zlib has got no byte yet */
+    unsigned char held; /* deflate: the first byte, until the second one has arrived */
+    bool holds;         /* `held` is set */
 };
 
 struct decoder *decoder_new(enum coding coding) {
@@ -105,14 +104,13 @@ const char *decoder_fault(const struct decoder *d) {
                                    : "it ends too early, as if it were cut off";
 }
 
-/* Two bytes tell zlib's wrapping from none (RFC 1950 2.2: method 8, and the two are a multiple of
- * 31). */
+/* Whether two bytes are a header of RFC 1950 (section 2.2: method 8, a multiple of 31). */
 static bool is_wrapped(unsigned first, unsigned second) {
     return (first & 15) == 8 && (first >> 4) <= 7 && (first * 256 + second) % 31 == 0;
 }
 
-/* zlib is asked for room bytes of output; what it says, but that it wants more input is no error.
- */
+/* Decodes *n bytes to room[*n_room], and sets both to the bytes used. Returns the result of zlib,
+ * with Z_OK for Z_BUF_ERROR: more input is needed. */
 static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room,
                         size_t *n_room) {
     d->z.next_in = (unsigned char *)(uintptr_t)bytes;
@@ -125,7 +123,7 @@ static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *r
     return result == Z_BUF_ERROR ? Z_OK : result;
 }
 
-/* Behind the end of a gzip member another may begin. */
+/* The current member has ended, and more bytes follow. */
 static bool next_member(struct decoder *d) {
     if (d->coding != CODING_GZIP) {
         d->fault = "there are bytes behind its end";
@@ -142,8 +140,7 @@ static const char *fault_of(const struct decoder *d, int result) {
     return d->z.msg != NULL ? d->z.msg : "it is damaged";
 }
 
-/* deflate: chooses the wrapping by the first two bytes. The first is kept until the second is
- * there. */
+/* deflate: selects RFC 1950 or RFC 1951 by the first two bytes. */
 static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, size_t *taken,
                                           size_t n, char *room, size_t *n_out) {
     if (!d->holds) {
@@ -160,7 +157,7 @@ static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, 
     }
     size_t one = 1, space = DECODER_OUTPUT;
     (void)inflate_into(d, (const char *)&d->held, &one, room,
-                       &space); /* one byte is no stream: what is wrong shows with the next */
+                       &space); /* one byte cannot be a fault */
     *n_out = space;
     d->first = false;
     return DECODER_MORE;
@@ -184,8 +181,8 @@ enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, 
         int result = inflate_into(d, bytes + *taken, &in, room + *n_out, &out);
         *taken += in;
         *n_out += out;
-        /* Taken whole, but the output is full: what zlib still has of it is some thousand bytes,
-         * for which there is more room, so that nothing waits without input. */
+        /* All input is taken, and the output is full: zlib may hold some thousand bytes more. The
+         * buffer has room for them, so that no output waits for further input. */
         if (result == Z_OK && *taken == n && *n_out == DECODER_OUTPUT) {
             in = 0;
             out = DECODER_ROOM - *n_out;
@@ -202,7 +199,7 @@ enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, 
     return DECODER_MORE;
 }
 
-/* ---- an answer ---- */
+/* ---- a reply ---- */
 
 struct encoder {
     z_stream z;

@@ -22,8 +22,8 @@ void part_lower(struct part part, char *out);
 bool list_next(const char **list, struct part *out);
 /* The text of an element in front of its first parameter: "text/csv" of "text/csv; q=0.5". */
 struct part element_value(struct part element);
-/* The value of the parameter of that name, without quotes around it. Returns false if there is none.
- */
+/* The value of the parameter of that name, without quotes around it. Returns false if there is
+ * none. */
 bool element_parameter(struct part element, const char *name, struct part *out);
 /* The weight of an element (parameter q) in thousandths; 1000 if there is none. */
 int element_weight(struct part element);

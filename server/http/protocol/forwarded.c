@@ -1,4 +1,4 @@
-/* Forwarded (RFC 7239) and X-Forwarded-*, believed from trusted proxies only. */
+/* Forwarded (RFC 7239) and X-Forwarded-*, used if the peer is a trusted proxy. */
 #include "http/protocol/forwarded.h"
 #include "http/protocol/fields.h"
 #include "http/server.h"

@@ -4,8 +4,8 @@
 
 #include "http/call/call.h"
 
-/* Sets call->request.client and call->request.client_address: the peer, or through trusted proxies the rightmost
- * address that is none of theirs. */
+/* Sets call->request.client and call->request.client_address: the peer, or through trusted proxies
+ * the rightmost address that is none of theirs. */
 void forwarded_client(struct http_call *call);
 /* Scheme and host as the client sees them. */
 const char *forwarded_scheme(struct http_call *call);

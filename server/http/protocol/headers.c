@@ -89,7 +89,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
 
 static int64_t length_of(const char *digits) {
     int64_t length = 0;
-    for (; *digits >= '0' && *digits <= '9'; digits++) { /* the library has refused anything else */
+    for (; *digits >= '0' && *digits <= '9'; digits++) { /* the library refuses other characters */
         if (length > (INT64_MAX - 9) / 10) {
             return INT64_MAX;
         }
@@ -182,8 +182,7 @@ bool headers_check_content(const struct headers *h, const char *method, struct p
                            "Content-Encoding is given %u times; a body may be coded once",
                            h->n_content_encoding);
     }
-    if (h->content_range != NULL &&
-        strcmp(method, "PUT") == 0) { /* RFC 9110, 14.5: a part would be taken for the whole */
+    if (h->content_range != NULL && strcmp(method, "PUT") == 0) { /* RFC 9110, section 14.5 */
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "Content-Range cannot be used with PUT; send the whole body");
     }

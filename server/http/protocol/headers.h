@@ -1,5 +1,5 @@
-/* The request header: one pass that takes what the server itself needs and finds what makes the
- * framing ambiguous. */
+/* The request header: the fields that the server itself needs, and all that makes the framing
+ * ambiguous. */
 #ifndef HTTP_HEADERS_H
 #define HTTP_HEADERS_H
 
@@ -13,8 +13,8 @@
 #define HEADERS_MAX_BYTES (12 * 1024) /* 431 above */
 #define HEADERS_MAX_COUNT 100
 
-/* The first field of each name, NULL: none. The text is the library's and lives as long as the
- * request. */
+/* The values of the first field of each name; NULL: none. The library keeps the texts until the
+ * call is over. */
 struct headers {
     const char *host;
     const char *origin;
@@ -37,8 +37,8 @@ struct headers {
     unsigned n_transfer_encoding;
     unsigned n_content_encoding;
     unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
-    size_t n;              /* fields in all */
-    size_t bytes;          /* of names and values with ": " and line ends */
+    size_t n;              /* number of fields */
+    size_t bytes;          /* of all names and values, with ": " and line ends */
     const char *fault;     /* what makes the framing bad; NULL: nothing */
     bool http_1_0;
     bool chunked;   /* the body is chunked */
@@ -52,12 +52,13 @@ void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *met
                   const char *target, size_t target_size, const char *version);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
-/* What they say of a body that will be taken: text is UTF-8 (ASCII is part of it), and PUT sends
- * the whole. */
+/* Checks what the header says about a body: charset UTF-8 or ASCII, one content coding, no part of
+ * a body with PUT. */
 bool headers_check_content(const struct headers *h, const char *method, struct problem *problem);
-/* Too many, too large, an expectation that is not 100-continue. */
+/* Checks the number and size of the fields, and Expect. */
 bool headers_check_limits(const struct headers *h, struct problem *problem);
-/* All fields of a name joined with ", " in the arena. NULL: none, or no memory. */
+/* The values of all fields of a name, joined with ", " in the arena. NULL: none, or out of memory.
+ */
 const char *headers_join(struct MHD_Connection *mhd, const char *name, struct arena *arena);
 
 #endif

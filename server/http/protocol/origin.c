@@ -1,5 +1,6 @@
-/* Browsers. A page of another site can make a browser send requests here: under its own name
- * (Origin tells), or under ours after it has made its name point to this address (Host tells). */
+/* Protection of browsers. A page of another site can make a browser send requests to this server.
+ * The header Origin names the site of the page. After DNS rebinding the site's own name resolves to
+ * this server's address; the header Host holds that name. */
 #include "http/protocol/origin.h"
 #include "http/protocol/fields.h"
 #include "http/protocol/forwarded.h"
@@ -46,7 +47,7 @@ static bool is_host(const char *text, size_t n) {
     return part_consists_of((struct part){text, n}, ".-_:[]");
 }
 
-/* "https://app.example", "http://[::1]:3000/"; extensions have schemes of their own. */
+/* "https://app.example", "http://[::1]:3000/", "moz-extension://id". */
 static bool is_origin(const char *text) {
     size_t scheme =
         strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
@@ -101,7 +102,7 @@ static bool is_allowed_host(const struct http_server *server, const char *host, 
     return false;
 }
 
-/* The literal address the client connected to: what --listen means when it names every address. */
+/* Whether the literal is the address that the client has connected to. */
 static bool is_local_end(const struct http_call *call, const struct address *literal) {
     struct sockaddr_storage sa;
     socklen_t size = sizeof sa;
@@ -117,7 +118,7 @@ bool origin_check_host(const struct http_call *call, struct problem *problem) {
     const struct http_server *server = call->server;
     const char *host = call->request.target.authority != NULL ? call->request.target.authority
                                                               : call->request.headers.host;
-    if (!server->settings.check_host || host == NULL) { /* no browser leaves Host out */
+    if (!server->settings.check_host || host == NULL) { /* every browser sends Host */
         return true;
     }
     const char *name = host;
@@ -151,7 +152,7 @@ bool origin_check_host(const struct http_call *call, struct problem *problem) {
 
 /* ---- Origin ---- */
 
-/* "https://Example.com/" as scheme and "example.com:443". */
+/* Splits "https://Example.com/" into the scheme and "example.com:443". */
 static bool split(const char *origin, char *out, size_t out_size, bool *https) {
     size_t scheme = strncasecmp(origin, "http://", 7) == 0    ? 7
                     : strncasecmp(origin, "https://", 8) == 0 ? 8

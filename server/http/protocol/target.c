@@ -1,5 +1,5 @@
-/* Decoding of the request target. The path is split at '/' before anything is decoded, so that an
- * escape can never make a new segment. */
+/* Decodes the request target. The path is split at '/' before it is decoded, so that %2F cannot
+ * make a new segment. */
 #include "http/protocol/target.h"
 #include "base/utf8.h"
 #include <stdint.h>
@@ -18,7 +18,7 @@ static int hex_value(char c) {
     return -1;
 }
 
-/* Decodes n bytes to out (room for n + 1), NUL-terminated. Returns NULL, or what is wrong. */
+/* Decodes n bytes to out[n + 1], NUL-terminated. Returns NULL, or what is wrong. */
 static const char *decode(const char *in, size_t n, bool plus_is_space, bool slash_allowed,
                           char *out, size_t *out_size) {
     size_t size = 0;
@@ -52,7 +52,7 @@ static const char *decode(const char *in, size_t n, bool plus_is_space, bool sla
     return high && utf8_valid_prefix(out, size) != size ? "bytes that are not UTF-8" : NULL;
 }
 
-/* "http://host:port/path" (proxies send it, RFC 9112 3.2.2): the authority is taken off. */
+/* Splits "http://host:port/path", which proxies may send (RFC 9112, section 3.2.2). */
 static bool take_authority(struct target *t, struct arena *arena) {
     size_t scheme = strncmp(t->raw, "http://", 7) == 0    ? 7
                     : strncmp(t->raw, "https://", 8) == 0 ? 8
@@ -155,7 +155,7 @@ bool target_parse_query(struct target *t, struct arena *arena, struct problem *p
         parts += query[i] == '&';
     }
     if (parts > TARGET_MAX_PARAMS) {
-        parts = TARGET_MAX_PARAMS; /* parse_param says it, should they not be empty ones */
+        parts = TARGET_MAX_PARAMS; /* parse_param refuses more, if they are not empty */
     }
     t->params = arena_alloc(arena, parts * sizeof *t->params);
     char *out = arena_alloc(arena, n + 2 * parts + 2);

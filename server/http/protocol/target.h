@@ -1,4 +1,4 @@
-/* The request target: path and query, taken from the raw bytes and decoded once. */
+/* The request target: path and query. */
 #ifndef HTTP_TARGET_H
 #define HTTP_TARGET_H
 
@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #define TARGET_MAX_LINE (16 * 1024) /* bytes of the request line: 414 above */
-#define TARGET_MAX_SEGMENTS                                                                        \
-    16 /* no route is deeper; further segments are decoded, then forgotten */
+#define TARGET_MAX_SEGMENTS 16 /* no route has more; further segments are decoded, but not kept */
 #define TARGET_MAX_PARAMS 2048
 
 struct target_param {
@@ -19,13 +18,13 @@ struct target_param {
 struct target {
     char *raw;        /* as sent, NUL-terminated, the arena's */
     size_t raw_size;  /* bytes of raw */
-    size_t path_at;   /* where the path begins in raw: behind "http://host" of an absolute target */
-    size_t path_size; /* up to '?' or the end */
+    size_t path_at;   /* offset of the path in raw: behind "http://host" of an absolute target */
+    size_t path_size; /* bytes of the path, up to '?' or the end */
     bool asterisk;    /* the target is "*" */
     const char *authority;                     /* host of an absolute target; NULL: none */
-    const char *segments[TARGET_MAX_SEGMENTS]; /* decoded */
-    size_t n_segments;                         /* TARGET_MAX_SEGMENTS + 1: more than that */
-    struct target_param *params;               /* n_params of them, in order */
+    const char *segments[TARGET_MAX_SEGMENTS]; /* [n_segments] decoded */
+    size_t n_segments;                         /* TARGET_MAX_SEGMENTS + 1: there are more */
+    struct target_param *params;               /* [n_params] in the order of the query */
     size_t n_params;
 };
 

@@ -1,6 +1,5 @@
-/* The first look at a request. The order matters: first what decides where the request ends, then
- * what it is, then who sent it, then where it goes. */
-#include "http/protocol/judge.h"
+/* Checks a request. The order matters: framing first, since it decides where the request ends. */
+#include "http/protocol/request_check.h"
 #include "base/ids.h"
 #include "http/protocol/fields.h"
 #include "http/protocol/forwarded.h"
@@ -9,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* An id must be unique, not secret: no system call for each. The mixing (splitmix64) is a
- * bijection, so the I/O thread never makes the same twice. */
+/* An id must be unique, but not secret, so it is made without a system call. splitmix64 is a
+ * bijection: an I/O thread never makes the same id twice. */
 static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
     if (io->id_seed == 0) {
         io->id_seed = ids_random() | 1;
@@ -27,17 +26,18 @@ static void make_id(struct io *io, char out[CALL_ID_SIZE]) {
     out[24] = '\0';
 }
 
-void judge_id(struct http_call *call) {
+void request_check_id(struct http_call *call) {
     const char *id = call->request.headers.request_id;
     const size_t n = id != NULL ? strlen(id) : 0;
-    if (n < CALL_ID_SIZE && part_consists_of((struct part){id, n}, "._:+/=@-")) {
+    if (id != NULL && n < CALL_ID_SIZE && part_consists_of((struct part){id, n}, "._:+/=@-")) {
         memcpy(call->request.id, id, n + 1);
     } else {
         make_id(call->io, call->request.id);
     }
 }
 
-/* "text/CSV; charset=utf-8" becomes "text/csv"; the types that curl sends without being told, "". */
+/* "text/CSV; charset=utf-8" becomes "text/csv"; the types that curl sends without being told, "".
+ */
 static void take_content_type(struct http_call *call) {
     const char *type = call->request.headers.content_type;
     if (type == NULL) {
@@ -75,7 +75,7 @@ static size_t base_segments(const struct http_call *call) {
     return base->n_segments;
 }
 
-/* A client behind a trusted proxy is counted by its calls; one that came itself was counted when it
+/* A client behind a trusted proxy is counted for each call. Other clients were counted when they
  * connected. */
 static bool check_address(struct http_call *call, struct problem *problem) {
     struct http_server *server = call->server;
@@ -123,7 +123,8 @@ static void answer_options(struct http_call *call, const char *allow) {
     http_reply_empty(call, 204);
 }
 
-/* true: call->request.match.route serves it. false: answered. */
+/* Returns true if request.match.route handles the request, false if there is a problem or the reply
+ * is filled. */
 static bool route(struct http_call *call, struct problem *problem) {
     bool options = strcmp(call->request.method, "OPTIONS") == 0;
     if (call->request.target.asterisk) {
@@ -158,8 +159,8 @@ static bool route(struct http_call *call, struct problem *problem) {
     return target_parse_query(&call->request.target, &call->arena, problem);
 }
 
-enum judgement judge_request(struct http_call *call, const char *url, const char *method,
-                             const char *version) {
+enum request_check request_check(struct http_call *call, const char *url, const char *method,
+                                 const char *version) {
     struct problem problem = {0};
     size_t n = strlen(method);
     n = n < sizeof call->request.method ? n : sizeof call->request.method - 1;
@@ -167,18 +168,18 @@ enum judgement judge_request(struct http_call *call, const char *url, const char
     call->request.method[n] = '\0';
     headers_read(&call->request.headers, call->mhd, method, url, call->request.target.raw_size,
                  version);
-    judge_id(call);
+    request_check_id(call);
     if (!headers_check_framing(&call->request.headers, &problem)) {
         http_reply_problem(call, &problem);
-        return JUDGE_CLOSE;
+        return REQUEST_CLOSE;
     }
     forwarded_client(call);
     take_content_type(call);
     if (check_request(call, method, &problem) && route(call, &problem)) {
-        return JUDGE_PASS;
+        return REQUEST_PASS;
     }
     if (problem.type != PROBLEM_NONE) {
         http_reply_problem(call, &problem);
     }
-    return JUDGE_ANSWER;
+    return REQUEST_REPLY;
 }
