@@ -82,7 +82,8 @@ static inline dn_matrix rows_csr(const struct rows *r) {
     return dn_matrix_csr(r->row_start, r->cols, r->values, r->n, r->d);
 }
 
-/* Returns the k-th kernel for rows of numbers. factor [d × d]: memory for its factor. */
+/* Returns kernel k of those for rows of numbers. factor [d × d]: memory for the factor of a
+ * mahalanobis kernel. */
 static inline dn_kernel plain_kernel(size_t k, size_t d, double *factor) {
     const dn_kernel kernels[PLAIN_KERNELS] = {
         {.type = DN_KERNEL_LINEAR},
@@ -193,7 +194,7 @@ static inline dni_points *points_of(const dn_kernel *kernel, dn_matrix x, const 
     OK(dni_points_new(kernel, x.n_rows,
                       x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows] - x.row_start[0], run,
                       &points, NULL));
-    for (size_t i = 0, n; i < x.n_rows; i += n) { /* in chunks of odd sizes */
+    for (size_t i = 0, n; i < x.n_rows; i += n) { /* 7 rows in one call */
         n = x.n_rows - i < 7 ? x.n_rows - i : 7;
         dni_points_add(points, dn_matrix_rows(x, i, n));
     }
@@ -201,7 +202,7 @@ static inline dni_points *points_of(const dn_kernel *kernel, dn_matrix x, const 
     return points;
 }
 
-/* Checks that |got − want| <= tolerance · max(1, |want|). */
+/* Checks that |got − expected| <= tolerance · max(1, size). */
 static inline void assert_value(double got, double expected, double size, double tolerance) {
     if (!(fabs(got - expected) <= tolerance * fmax(1, size))) {
         fail_msg("%.17g instead of %.17g", got, expected);

@@ -32,8 +32,8 @@ static double plain_measure(dni_form form, size_t d, size_t l, size_t q) {
     return sum;
 }
 
-/* The values of the first queries do not depend on the number of queries. The product of a row with
- * itself is `square` of it. All bit for bit. */
+/* Checks bit for bit that the values of the first queries do not depend on the number of queries,
+ * and that `square` of a row is the product of the row with itself. */
 static void check_measures(const dni_lanes *lanes, dni_form form, size_t d) {
     double all[DNI_GROUP * DNI_PANEL], some[DNI_GROUP * DNI_PANEL];
     for (size_t n = DNI_GROUP; n > 0; n--) {

@@ -60,7 +60,7 @@ static void check_symmetry(const dni_points *points) {
     free(gram);
 }
 
-/* A selection of the points in another order has the same values. */
+/* Checks that a selection of the points in another order has the same values. */
 static void check_select(const dni_points *points) {
     uint32_t list[51];
     float row[N], some[51];
@@ -136,8 +136,8 @@ static void check_sums(const dni_points *points, double size) {
     free(threads);
 }
 
-/* Queries in double and in single precision: the plain values, which do not depend on the other
- * queries of the tile. */
+/* Checks that queries in double and in single precision give the plain values, and that the values
+ * of a query do not depend on the other queries of the call. */
 static void check_queries(const dn_kernel *kernel, const struct rows *r, const dni_points *points,
                           const struct rows *q, double tolerance) {
     size_t n = r->n;
@@ -195,7 +195,7 @@ static void dense(void **state) {
     check(ROWS_SPARSE, false, 7);
 }
 
-/* Points that are 0 in columns in which the compared rows are not. */
+/* Points that are 0 in columns in which the queries are not 0. */
 static void margins(void **state) {
     (void)state;
     check(ROWS_MARGINS, false, PLAIN_COLS);

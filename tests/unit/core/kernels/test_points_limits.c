@@ -33,7 +33,7 @@ static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
     return status;
 }
 
-/* Kernels and rows for every layout. */
+/* Combinations of a kernel and rows, so that every kind of storage is used. */
 static size_t n_layouts(void) {
     return 7;
 }
@@ -83,7 +83,7 @@ static void memory_fails(void **state) {
     }
 }
 
-/* A cancellation at any poll ends the call. */
+/* A call returns at the poll of the stop flag at which the run is cancelled. */
 static void stops(void **state) {
     (void)state;
     double factor[400];
@@ -150,14 +150,15 @@ static void estimates_are_close(void **state) {
         const dni_points_estimate estimate =
             dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)INFINITY);
         const double peak = (double)ledger.most, kept = (double)ledger.now;
-        /* For dense rows the estimate includes values in single precision, half as much again. */
+        /* The estimate for dense rows includes a copy in single precision, which has half the size.
+         * */
         if (peak > estimate.building || kept > estimate.kept ||
             (kind != ROWS_BITS &&
              estimate.building > 1.55 * peak + (kind == ROWS_TEXT ? 65536 : 0))) {
             fail_msg("layout %zu: estimates %g and %g, peak %g, kept %g", i, estimate.building,
                      estimate.kept, peak, kept);
         }
-        /* Before rows are read it is not known whether they become bits. */
+        /* An estimate is made before it is known whether rows become bits. */
         assert_true(kind == ROWS_BITS || kind == ROWS_TEXT || estimate.kept <= 1.55 * kept);
         const double row = sizeof(double) * (double)dni_points_work(points),
                      tile = sizeof(double) * (double)dni_points_query_work(points);
@@ -169,7 +170,7 @@ static void estimates_are_close(void **state) {
 }
 
 /* ---- float ---- */
-/* The largest error of rows in single precision. */
+/* Returns the largest error of a kernel value in single precision. */
 static double largest_error(const dni_points *points) {
     const size_t n = dni_points_n(points);
     double most = 0, *exact = xcalloc(n, sizeof *exact),
@@ -189,18 +190,16 @@ static double largest_error(const dni_points *points) {
     return most;
 }
 
-/* Up to the limit of the rule single precision is within 1e-6; beyond it nothing is computed in
- * it. */
+/* Up to the limit of the rule single precision is within 1e-6; beyond it empty_points is computed
+ * in it. */
 static void float_rule(void **state) {
     (void)state;
     enum { N = 60, D = 300 };
     struct rows r = rows_make(ROWS_DENSE, N, D, 1);
+    /* Two clusters far from the origin: long rows at small distances. */
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < D; j++) {
-            r.x[i * D + j] =
-                1e4 + r.x[i % 2 * D + j] +
-                1e-3 * r.x[i * D +
-                           j]; /* two clouds far from the origin: long rows at small distances */
+            r.x[i * D + j] = 1e4 + r.x[i % 2 * D + j] + 1e-3 * r.x[i * D + j];
         }
     }
     for (double width = 1; width < 1000; width *= 2) {
@@ -212,9 +211,9 @@ static void float_rule(void **state) {
     rows_free(&r);
 }
 
-/* Rows far from the centre in units of the width: distances are exact where ‖x‖² + ‖z‖² − 2 x'z
+/* Rows that are many widths away from the centre: distances are exact, although ‖x‖² + ‖z‖² − 2 x'z
  * would lose all digits. */
-static void far_out(void **state) {
+static void far_from_the_centre(void **state) {
     (void)state;
     enum { N = 40, D = 6 };
     struct rows r = rows_make(ROWS_DENSE, N, D, 1), sparse = rows_make(ROWS_SPARSE, N, D, 1);
@@ -236,7 +235,7 @@ static void far_out(void **state) {
             dni_points_row_exact(points, i, 0, N, exact, work);
             for (size_t j = 0; j < N; j++) {
                 assert_value(exact[j], plain_value(&kernel, x->x + i * D, x->x + j * D, D), 1,
-                             2e-5); /* the rounding of the rows when they are centred */
+                             2e-5); /* centring rounds the rows */
             }
         }
         dni_points_free(points);
@@ -255,7 +254,7 @@ static void check_far_queries(const dn_kernel *kernel, const dni_points *points,
     const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS &&
                          kernel->type != DN_KERNEL_DISTANCE;
     const bool cosine = kernel->type == DN_KERNEL_DISTANCE &&
-                        kernel->metric == DN_METRIC_COSINE; /* whose lengths overflow */
+                        kernel->metric == DN_METRIC_COSINE; /* NaN if ‖x‖² overflows */
     size_t row_start[4] = {0, d, 2 * d, 3 * d};
     uint32_t cols[64];
     double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one);
@@ -327,8 +326,8 @@ static void huge(void **state) {
     }
 }
 
-/* Values that do not depend on the length of the rows, for rows whose ‖x‖² ‖z‖² overflows or
- * underflows. */
+/* Kernels whose values do not depend on the lengths of the rows, for rows whose ‖x‖² ‖z‖² overflows
+ * or underflows. */
 static void long_and_short(void **state) {
     (void)state;
     enum { D = 3, N = 3 };
@@ -401,7 +400,7 @@ static void no_direction(void **state) {
 }
 
 /* ---- no rows, no columns ---- */
-static void nothing(void **state) {
+static void empty_points(void **state) {
     (void)state;
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = 3},
                     flat = {.type = DN_KERNEL_RBF, .width = 1};
@@ -430,8 +429,8 @@ static void nothing(void **state) {
     assert_true(k[0] == 7);
 }
 
-/* precomputed: a model keeps rows with a single 1, in their column. A query is a row of the
- * matrix. */
+/* Precomputed kernel: each point is a row with a single 1, in the column of the point. A query is a
+ * row of kernel values. */
 static void precomputed(void **state) {
     (void)state;
     const dn_kernel kernel = {.type = DN_KERNEL_PRECOMPUTED, .n_features = 5};
@@ -446,12 +445,11 @@ static void precomputed(void **state) {
     free(work);
 }
 
-/* More points than in a block of sparse rows or a word of bits: ranges begin and end within
- * blocks. */
+/* Ranges of points that start and end within a block of sparse rows, a panel, or a word of bits. */
 static void ranges(void **state) {
     (void)state;
     enum { N = 9000 };
-    for (int kind = ROWS_DENSE; kind <= ROWS_TEXT; kind++) { /* the last are many bits */
+    for (int kind = ROWS_DENSE; kind <= ROWS_TEXT; kind++) { /* the last kind: 300 bits per row */
         const size_t d = kind == ROWS_TEXT ? 300 : 12;
         struct rows r = rows_make(kind == ROWS_TEXT ? ROWS_BITS : (enum rows_kind)kind, N, d, 1);
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 3, .n_features = d};
@@ -489,11 +487,11 @@ int main(void) {
         cmocka_unit_test(stops),
         cmocka_unit_test(estimates_are_close),
         cmocka_unit_test(float_rule),
-        cmocka_unit_test(far_out),
+        cmocka_unit_test(far_from_the_centre),
         cmocka_unit_test(huge),
         cmocka_unit_test(long_and_short),
         cmocka_unit_test(no_direction),
-        cmocka_unit_test(nothing),
+        cmocka_unit_test(empty_points),
         cmocka_unit_test(precomputed),
         cmocka_unit_test(ranges),
     };

@@ -5,7 +5,7 @@
 
 enum { LONGEST = 1300, SYMBOLS = 5 };
 
-/* The edit distance of sequences a [m] and b [n], row by row of the table. */
+/* Returns the edit distance of the sequences a [m] and b [n]. Computes the table row by row. */
 static size_t plain_edits(const uint32_t *a, size_t m, const uint32_t *b, size_t n) {
     size_t line[LONGEST + 1];
     for (size_t j = 0; j <= n; j++) {
@@ -54,7 +54,7 @@ static void distances(void **state) {
         }
         dni_edit_begin(&edit, a, lengths[l], SYMBOLS, work);
         for (size_t other = 0; other < sizeof lengths / sizeof lengths[0];
-             other++) { /* one pattern, several texts */
+             other++) { /* compares one pattern with several texts */
             size_t n = lengths[other];
             if (other % 2 == 0 && n > 0) {
                 n = mutate(&random, a, lengths[l], b);

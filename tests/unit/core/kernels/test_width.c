@@ -9,7 +9,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median over all pairs by the plain formula. */
+/* Returns the median over all pairs, by the plain formula. */
 static double median_of(const dn_kernel *kernel, const struct rows *r) {
     size_t pairs = 0;
     double *distance = xcalloc(r->n * r->n, sizeof *distance);
@@ -68,7 +68,7 @@ static void limits(void **state) {
     dn_rows_free(rows);
 }
 
-/* Row i of r, repeated i % 3 + 1 times. */
+/* Returns rows in which row i of r is repeated i % 3 + 1 times. */
 static struct rows repeated(const struct rows *r) {
     struct rows out = {.n = 0, .d = r->d};
     out.x = xcalloc(3 * r->n * r->d, sizeof *out.x);
@@ -103,9 +103,9 @@ static void weights(void **state) {
                  width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
     kernel = (dn_kernel){.type = DN_KERNEL_RBF, .n_features = 1};
     assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) ==
-                3); /* the values are 0 (twice), 1 (twice), 3 (four times), 4 (twice) */
+                3); /* 10 pairs, at distance 0 (2), 1 (2), 3 (4), 4 (2) */
     assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1,
-                 1e-12); /* a third of all pairs are of a row with itself */
+                 1e-12); /* a third of all pairs are pairs of copies of one row */
     rows_free(&all);
     rows_free(&r);
 }
@@ -127,8 +127,8 @@ static void sampled(void **state) {
     rows_free(&r);
 }
 
-/* Also in a sample of many rows, a row of weight v counts as v equal rows. A row as heavy as all
- * others together is in the sample for every seed. */
+/* In a sample of many rows, a row of weight v counts as v equal rows. A row whose weight is the sum
+ * of all other weights is in the sample for every seed. */
 static void sampled_by_weight(void **state) {
     (void)state;
     enum { N = 1500 };
@@ -217,7 +217,8 @@ static void by_construction(void **state) {
     assert_true(dni_kernel_is_definite(&kernel, 1));
 }
 
-/* Linear in two columns that are orthogonal: the eigenvalues are the squared lengths and 0. */
+/* Linear kernel, two orthogonal columns: the eigenvalues are the squared lengths of the columns
+ * and 0. */
 static void known(void **state) {
     (void)state;
     double x[] = {3, 0, 0, 2, 0, 0}, least, greatest;

@@ -208,7 +208,7 @@ static void defaults(void **state) {
     dn_params_free(p);
 }
 
-/* A query whose distances overflow has no finite score. */
+/* The scores of a query whose distances overflow are not finite. */
 static void distances_beyond_the_numbers_have_no_score(void **state) {
     (void)state;
     const double x[] = {0, 1}, target[] = {0, 1}, far = 1e308;

@@ -25,7 +25,7 @@ struct kt_table {
     size_t *inputs;        /* [n_inputs] */
     /* [n_inputs × n], or the entries of a sparse column */
     double *numbers;
-    char *strings; /* storage of texts and names */
+    char *strings; /* memory of `text`, of `class` and of the names of columns */
     const char **text, **class;
     size_t *row_start;
     uint32_t *place;

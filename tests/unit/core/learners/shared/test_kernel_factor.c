@@ -52,7 +52,7 @@ static void estimated(void **state) {
                     (x[i * D + j % D] - mean[j % D]) / total;
         }
     }
-    /* No targets, as for an outlier detector. */
+    /* Rows without targets, as for outlier detection. */
     OK(dn_rows_from_matrix(dn_matrix_dense(x, N, D), NULL, weight, &rows, NULL));
     dn_fit_input input = {.rows = rows, .n_classes = 2};
     OK(dni_kernel_factor(&input, NULL, &plain, factor, NULL));
@@ -112,7 +112,7 @@ static void singular(void **state) {
     refuse(NULL, "every column is constant");
 }
 
-/* A constant column contributes nothing. */
+/* The factor is 0 in the row and the column of a constant column. */
 static void constant(void **state) {
     (void)state;
     double factor[D * D];

@@ -167,8 +167,8 @@ static dn_status attempt(const struct kt_table *t, const dn_params *p, bool fold
     return status;
 }
 
-/* Refuses the k-th request for every k, then limits the memory to every share of the peak. Nothing
- * leaks. */
+/* Refuses the k-th request for every k, then limits the memory to fractions of the peak. All memory
+ * is released each time. */
 static void starve(const struct kt_table *t, const dn_params *p, bool folds) {
     enum { SHARES = 40 };
     struct memory all = {.left = SIZE_MAX};
@@ -177,7 +177,7 @@ static void starve(const struct kt_table *t, const dn_params *p, bool folds) {
     for (size_t k = 1; k <= all.count; k++) {
         struct memory memory = {.fail_at = k, .left = SIZE_MAX};
         const dn_allocator allocator = memory_allocator(&memory, true);
-        /* Succeeds if only the optional ranking of the scores was refused. */
+        /* The run may succeed: without memory for the ranking of the scores it continues. */
         (void)attempt(t, p, folds, &allocator);
         assert_int_equal(memory.live, 0);
         assert_int_equal(memory.held, 0);

@@ -117,8 +117,8 @@ static void other_problems_are_prepared_anew(void **state) {
     problem_done(&other);
 }
 
-/* The hard margin is independent of the scale of the rows: short rows do not count as touching
- * hulls. */
+/* The hard margin does not depend on the scale of the rows: the hulls of short rows do not count as
+ * touching. */
 static void scale_of_the_rows(void **state) {
     (void)state;
     static const double scales[] = {1e-8, 1, 1e8};

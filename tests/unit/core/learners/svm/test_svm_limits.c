@@ -3,42 +3,45 @@
 #include "unit/core/learners/svm/svms.h"
 
 /* The combinations of solver, intercept, C and loss that are tested. */
-struct way {
+struct combination {
     dni_svm_solver solver;
     dni_svm_intercept intercept;
     double C;
     bool squared;
 };
-static const struct way ways[] = {{DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, false},
-                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 10, false},
-                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_NONE, 0.1, false},
-                                  {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 0.1, false},
-                                  {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1, true},
-                                  {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_PENALISED, 0.1, false},
-                                  {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_NONE, 0.1, true},
-                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false},
-                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY,
-                                   false}};
-enum { WAYS = sizeof ways / sizeof *ways };
+static const struct combination combinations[] = {
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, false},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, 10, false},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_NONE, 0.1, false},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 0.1, false},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1, true},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_PENALISED, 0.1, false},
+    {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_NONE, 0.1, true},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false},
+    {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY, false}};
+enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
 
-static dni_svm_options options_for(size_t way) {
-    dni_svm_options o = options_of(ways[way].solver, ways[way].intercept, ways[way].C);
-    o.squared = ways[way].squared;
+static dni_svm_options options_for(size_t combination) {
+    dni_svm_options o =
+        options_of(combinations[combination].solver, combinations[combination].intercept,
+                   combinations[combination].C);
+    o.squared = combinations[combination].squared;
     return o;
 }
 
 /* Returns overlapping classes for a finite C, separable classes for a hard margin. */
-static struct problem problem_for(size_t way, size_t n, bool sparse) {
-    return problem_cloud(n, 4, 0.4, isfinite(ways[way].C) ? 1.5 : 0, isfinite(ways[way].C), sparse);
+static struct problem problem_for(size_t combination, size_t n, bool sparse) {
+    return problem_cloud(n, 4, 0.4, isfinite(combinations[combination].C) ? 1.5 : 0,
+                         isfinite(combinations[combination].C), sparse);
 }
 
-/* Partial sums in another order and other slots give the same bytes. */
+/* Results do not depend on the number of threads, nor on the order in which blocks are added. */
 static void threads(void **state) {
     (void)state;
-    for (size_t way = 0; way < WAYS; way++) {
+    for (size_t combination = 0; combination < COMBINATIONS; combination++) {
         for (size_t sparse = 0; sparse < 2; sparse++) {
-            struct problem t = problem_for(way, 9000, sparse);
-            dni_svm_options o = options_for(way);
+            struct problem t = problem_for(combination, 9000, sparse);
+            dni_svm_options o = options_for(combination);
             dn_run one = dn_run_default(), many = dn_run_default();
             struct fit a = {0}, b = {0};
             many.sum = sum_in_ranges;
@@ -93,9 +96,9 @@ static void meter_release(void *ctx, void *memory) {
 
 static void memory(void **state) {
     (void)state;
-    for (size_t way = 0; way < WAYS; way++) {
-        struct problem t = problem_for(way, 120, way % 2);
-        const dni_svm_options o = options_for(way);
+    for (size_t combination = 0; combination < COMBINATIONS; combination++) {
+        struct problem t = problem_for(combination, 120, combination % 2);
+        const dni_svm_options o = options_for(combination);
         size_t failures = 0;
         for (size_t k = 1;; k++) {
             struct memory left = {.fail_at = k, .left = SIZE_MAX};
@@ -134,9 +137,9 @@ static void memory(void **state) {
 
 static void stops(void **state) {
     (void)state;
-    for (size_t way = 0; way < WAYS; way++) {
-        struct problem t = problem_for(way, 100, way % 2);
-        const dni_svm_options o = options_for(way);
+    for (size_t combination = 0; combination < COMBINATIONS; combination++) {
+        struct problem t = problem_for(combination, 100, combination % 2);
+        const dni_svm_options o = options_for(combination);
         size_t stopped = 0;
         for (size_t k = 1;; k += 1 + k / 8) {
             struct polls polls = {.stop_at = k};
@@ -172,9 +175,9 @@ static void listen(const dn_run *run, const dn_progress *progress) {
 
 static void progress(void **state) {
     (void)state;
-    for (size_t way = 0; way < WAYS; way++) {
-        struct problem t = problem_for(way, 300, false);
-        const dni_svm_options o = options_for(way);
+    for (size_t combination = 0; combination < COMBINATIONS; combination++) {
+        struct problem t = problem_for(combination, 300, false);
+        const dni_svm_options o = options_for(combination);
         struct reported reported = {0};
         dn_run run = dn_run_default();
         run.ctx = &reported;
@@ -210,8 +213,8 @@ static void overflow(void **state) {
     struct problem t = problem_of(huge, target, NULL, 3, 2, false),
                    w = problem_of(plain, target, heavy, 3, 2, false),
                    z = problem_of(plain, target, none, 3, 2, false);
-    for (size_t way = 0; way < WAYS; way++) {
-        dni_svm_options o = options_for(way);
+    for (size_t combination = 0; combination < COMBINATIONS; combination++) {
+        dni_svm_options o = options_for(combination);
         fails(&t, &o, DN_ERR_NUMERIC, "feature");
         fails(&z, &o, DN_ERR_DATA, "positive, finite sum");
         o.C = 1e200;

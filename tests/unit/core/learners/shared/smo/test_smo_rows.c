@@ -66,7 +66,7 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
         list[i] = active[i] = i;
     }
     OK(dni_smo_rows_new(points, &none, list, N, cache_bytes, &run, &rows, NULL));
-    /* 65536 bytes: work arrays for one row. */
+    /* 65,536 bytes for the scratch of one row. */
     assert_true((double)requests->now <= dni_smo_rows_memory(N, cache_bytes) + 65536);
     for (size_t round = 0; round < ROUNDS; round++) {
         /* Shrink the active set, and restore it when few variables are left. */

@@ -190,7 +190,7 @@ static void every_kernel_is_solved(void **state) {
 
 /* A full Gram matrix and a small cache give the same bits. 700 rows: kernel values in double
  * precision. 2600 rows: kernel values in single precision, with shrinking. */
-static void caches_show_in_no_bit(void **state) {
+static void cache_size_does_not_change_results(void **state) {
     static const size_t sizes[] = {700, 2600};
     (void)state;
     for (size_t k = 0; k < 2; k++) {
@@ -257,8 +257,10 @@ static void a_hard_margin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_machines),        cmocka_unit_test(golden_outliers),
-        cmocka_unit_test(every_kernel_is_solved), cmocka_unit_test(caches_show_in_no_bit),
+        cmocka_unit_test(golden_machines),
+        cmocka_unit_test(golden_outliers),
+        cmocka_unit_test(every_kernel_is_solved),
+        cmocka_unit_test(cache_size_does_not_change_results),
         cmocka_unit_test(a_hard_margin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

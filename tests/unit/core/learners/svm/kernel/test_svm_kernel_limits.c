@@ -39,11 +39,12 @@ static void largest_number_of_rows(void **state) {
     assert_int_equal(n_refused, 1);
 }
 
-/* The least and the largest number that a parameter accepts. */
+/* The smallest and the largest number that a parameter accepts. */
 struct bounds {
     const char *algorithm, *kernel, *name;
     double least, most;
-    double below, above; /* the nearest refused numbers; NaN: no number is refused */
+    /* largest refused number below `least`, smallest refused number above `most`; NaN: none */
+    double below, above;
 };
 
 static dn_status try_number(const struct bounds *b, double value) {

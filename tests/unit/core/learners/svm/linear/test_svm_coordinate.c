@@ -35,8 +35,8 @@ static void optimum(void **state) {
     }
 }
 
-/* A smaller tolerance is reached too. Squared hinge with a free intercept: the gradient
- * vanishes. */
+/* A tolerance below the default is reached. Squared hinge loss with a free intercept: the gradient
+ * is 0. */
 static void tight(void **state) {
     (void)state;
     struct problem t = problem_cloud(150, 4, 0.2, 1.5, true, true);
@@ -73,8 +73,9 @@ static void tight(void **state) {
     problem_done(&t);
 }
 
-/* Σ α t jumps past 0 at the best intercept: no α at a single intercept is feasible, but mixtures
- * are. Two rows of each class, all at ±1, with weights 3 : 1. */
+/* Σ α t as a function of the intercept jumps from a positive to a negative value. The minimiser for
+ * a given intercept is therefore never feasible, but convex combinations of two minimisers are. Two
+ * rows of each class at ±1, with weights 3 : 1. */
 static void jump(void **state) {
     static const double x[] = {-1, -1, 1, 1}, target[] = {0, 1, 0, 1}, weight[] = {3, 1, 1, 3};
     (void)state;

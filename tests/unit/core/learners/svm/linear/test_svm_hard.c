@@ -146,8 +146,8 @@ static void wide_and_far(void **state) {
     problem_done(&far);
 }
 
-/* The working set after points have joined and left. The minimiser satisfies the optimality
- * conditions: equal slopes within each group, and the given sums of coefficients. */
+/* After points were added and removed, the minimiser over the working set satisfies the optimality
+ * conditions: equal gradients within each group, and the given sums of coefficients. */
 static void corral(void **state) {
     enum { D = 9, M = 8 };
     (void)state;
@@ -183,7 +183,7 @@ static void corral(void **state) {
             for (size_t k = 0; k < c.n; k++) {
                 in_first += c.group[k] == 0;
             }
-            /* Every group needs a point. */
+            /* The minimiser is defined only if every group has a point. */
             if (in_first == 0 || (n_groups == 2 && in_first == c.n)) {
                 continue;
             }

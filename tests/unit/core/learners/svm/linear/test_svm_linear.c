@@ -197,7 +197,7 @@ static void any_weights(void **state) {
 
 /* With no support vector strictly between the bounds, an interval of intercepts is optimal. The fit
  * returns its midpoint. x = ±1, C = 0.1: α = C, w = 0.2, interval ±(1 − w). */
-static void room_of_the_intercept(void **state) {
+static void interval_of_the_intercept(void **state) {
     static const double x[] = {-1, 1}, target[] = {0, 1};
     (void)state;
     for (size_t sparse = 0; sparse < 2; sparse++) {
@@ -263,7 +263,7 @@ static void columns(void **state) {
 }
 
 /* All rows are identical: w = 0, the larger class wins, and the margin is NaN. */
-static void nothing_to_tell(void **state) {
+static void identical_rows(void **state) {
     static const double x[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, target[] = {0, 1, 0, 0, 1};
     (void)state;
     for (dni_svm_solver solver = DNI_SVM_INTERIOR_POINT; solver <= DNI_SVM_DUAL_COORDINATE_DESCENT;
@@ -311,10 +311,10 @@ int main(void) {
         cmocka_unit_test(weights_and_order),
         cmocka_unit_test(circle),
         cmocka_unit_test(any_weights),
-        cmocka_unit_test(room_of_the_intercept),
+        cmocka_unit_test(interval_of_the_intercept),
         cmocka_unit_test(columns),
         cmocka_unit_test(too_few_iterations),
-        cmocka_unit_test(nothing_to_tell),
+        cmocka_unit_test(identical_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
