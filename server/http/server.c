@@ -23,17 +23,6 @@
 #define ARRIVING_PATIENCE_NS                                                                       \
     500000000 /* http_idle waits so long for a request whose header is arriving */
 
-bool monotonic_cond_init(pthread_cond_t *cond) {
-    pthread_condattr_t attr;
-    if (pthread_condattr_init(&attr) != 0) {
-        return false;
-    }
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(cond, &attr) == 0;
-    (void)pthread_condattr_destroy(&attr);
-    return ok;
-}
-
 /* ---- settings ---- */
 
 static void fill_defaults(struct http_settings *s) {
@@ -298,7 +287,7 @@ bool http_stop(struct http_server *server) {
     atomic_store(&server->draining, true);
     listener_stop(&server->listener);
     atomic_store(&server->stopping, true);
-    if (server->watchers.started) {
+    if (server->watchers.thread.started) {
         watchers_poke(&server->watchers);
         if (!wait_for_suspended(server)) {
             return false;

@@ -79,7 +79,4 @@ struct http_server {
     atomic_bool stopping; /* no call begins and none is suspended from now on */
 };
 
-/* A condition variable whose timed waits use the monotonic clock. */
-bool monotonic_cond_init(pthread_cond_t *cond);
-
 #endif

@@ -36,7 +36,7 @@ void body_write(int fd, const char *text, size_t size) {
     }
 }
 
-void body_write_refusal(const struct http_server *server, int fd, enum problem_type type,
+void body_write_refusal(struct http_server *server, int fd, enum problem_type type,
                         const char *detail) {
     struct buf text = {0};
     reply_problem_text(server, type, detail, &text);

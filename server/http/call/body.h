@@ -37,7 +37,7 @@ void body_answer_and_close(struct http_call *call);
 void body_write(int fd, const char *text, size_t size);
 /* Writes a response with a problem document, as body_write does. Nothing may have been written for
  * this request before. */
-void body_write_refusal(const struct http_server *server, int fd, enum problem_type type,
+void body_write_refusal(struct http_server *server, int fd, enum problem_type type,
                         const char *detail);
 /* The connection is over: aborts a sink that is still open. */
 void body_abandon(struct http_call *call);

@@ -2,7 +2,7 @@
  * that of calls. */
 #include "http/call/pool.h"
 #include "base/clock.h"
-#include "http/server.h"
+#include "http/timer_thread.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

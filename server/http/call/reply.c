@@ -245,27 +245,14 @@ void reply_text(const struct http_call *call, struct buf *out) {
     }
 }
 
-void reply_problem_text(const struct http_server *server, enum problem_type type,
-                        const char *detail, struct buf *out) {
-    char id[IDS_REQUEST_SIZE];
-    ids_request(id);
-    struct problem problem = {0};
-    (void)problem_set(&problem, type, "%s", detail);
-    struct buf body = {0};
-    problem_write(&problem, server->settings.base_path, id, &body);
-    buf_putc(&body, '\n');
-    problem_done(&problem);
-    int status = problem_status(type);
-    text_begin(out, status);
-    buf_printf(out,
-               "Content-Type: application/problem+json\r\nCache-Control: no-cache\r\nVary: "
-               "%s\r\nX-Content-Type-Options: nosniff\r\n"
-               "X-Request-Id: %s\r\nContent-Length: %zu\r\n%s\r\n",
-               vary_of(server), id, body.size,
-               status == 429 || status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
-    buf_append(out, body.data, body.size);
-    out->failed = out->failed || body.failed;
-    buf_done(&body);
+void reply_problem_text(struct http_server *server, enum problem_type type, const char *detail,
+                        struct buf *out) {
+    struct http_call call = {.server = server, .reply.cache_control = "no-cache"};
+    ids_request(call.request.id);
+    http_fail(&call, type, "%s", detail);
+    reply_text(&call, out);
+    out->failed = out->failed || call.reply.memory == NULL;
+    reply_done(&call.reply);
 }
 
 /* ---- queueing ---- */

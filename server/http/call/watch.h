@@ -3,7 +3,7 @@
 #ifndef HTTP_WATCH_H
 #define HTTP_WATCH_H
 
-#include <pthread.h>
+#include "http/timer_thread.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,15 +11,11 @@ struct http_call;
 struct http_server;
 
 struct watchers {
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t wake;
-    struct http_call *first; /* waiting calls, linked by work.next, in no order */
-    uint64_t pokes;          /* number of pokes so far */
-    uint64_t served;         /* `pokes` when the calls were last put on the pool */
-    bool added;              /* a call was added since the thread last read the list */
-    bool stop;
-    bool started;
+    struct timer_thread thread; /* its lock guards all below */
+    struct http_call *first;    /* waiting calls, linked by work.next, in no order */
+    uint64_t pokes;             /* number of pokes so far */
+    uint64_t served;            /* `pokes` when the calls were last put on the pool */
+    bool added;                 /* a call was added since the thread last read the list */
 };
 bool watchers_start(struct watchers *w, struct http_server *server);
 void watchers_poke(struct watchers *w);

@@ -1,8 +1,8 @@
 /* Lingering closes. */
 #include "http/net/linger.h"
 #include "base/clock.h"
+#include "http/net/wake_pipe.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +26,7 @@ static void drop(struct lingering *l, size_t i) {
 }
 
 static bool take_incoming(struct lingerer *linger, struct lingering *l) {
-    char bytes[64];
-    while (read(linger->pipe[0], bytes, sizeof bytes) > 0) {
-        continue;
-    }
+    wake_pipe_clear(linger->pipe);
     int64_t now = clock_monotonic_ns();
     (void)pthread_mutex_lock(&linger->lock);
     bool stop = linger->stop;
@@ -92,38 +89,18 @@ static void *linger_main(void *arg) {
     return NULL;
 }
 
-static void wake(struct lingerer *linger) {
-    ssize_t n = write(linger->pipe[1], "", 1); /* a full pipe wakes as well */
-    (void)n;
-}
-
-static bool pipe_open(int fds[2]) {
-    if (pipe(fds) != 0) {
-        return false;
-    }
-    for (int i = 0; i < 2; i++) {
-        (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
-        (void)fcntl(fds[i], F_SETFL, O_NONBLOCK);
-    }
-    return true;
-}
-
 bool linger_start(struct lingerer *linger) {
     memset(linger, 0, sizeof *linger);
     linger->state = calloc(1, sizeof *linger->state);
-    if (linger->state == NULL || !pipe_open(linger->pipe)) {
-        free(linger->state);
-        return false;
-    }
-    if (pthread_mutex_init(&linger->lock, NULL) == 0) {
+    if (linger->state != NULL && wake_pipe_open(linger->pipe) &&
+        pthread_mutex_init(&linger->lock, NULL) == 0) {
         linger->started = pthread_create(&linger->thread, NULL, linger_main, linger) == 0;
         if (linger->started) {
             return true;
         }
         (void)pthread_mutex_destroy(&linger->lock);
     }
-    (void)close(linger->pipe[0]);
-    (void)close(linger->pipe[1]);
+    wake_pipe_close(linger->pipe);
     free(linger->state);
     return false;
 }
@@ -137,7 +114,7 @@ void linger_add(struct lingerer *linger, int fd) {
     }
     (void)pthread_mutex_unlock(&linger->lock);
     if (taken) {
-        wake(linger);
+        wake_pipe_wake(linger->pipe);
     } else {
         (void)close(fd);
     }
@@ -150,14 +127,13 @@ void linger_stop(struct lingerer *linger) {
     (void)pthread_mutex_lock(&linger->lock);
     linger->stop = true;
     (void)pthread_mutex_unlock(&linger->lock);
-    wake(linger);
+    wake_pipe_wake(linger->pipe);
     (void)pthread_join(linger->thread, NULL);
     for (size_t i = 0; i < linger->n_incoming; i++) {
         (void)close(linger->incoming[i]);
     }
     (void)pthread_mutex_destroy(&linger->lock);
-    (void)close(linger->pipe[0]);
-    (void)close(linger->pipe[1]);
+    wake_pipe_close(linger->pipe);
     free(linger->state);
     linger->started = false;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "http/call/body.h"
 #include "http/net/sockets.h"
+#include "http/net/wake_pipe.h"
 #include "http/server.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,16 +21,14 @@
 
 bool listener_open(struct listener *l, const char *address, struct problem *problem) {
     memset(l, 0, sizeof *l);
-    if (pipe(l->pipe) != 0) {
+    if (!wake_pipe_open(l->pipe)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     }
     bool inherited = false;
-    if (sockets_set_flags(l->pipe[0]) && sockets_set_flags(l->pipe[1]) &&
-        sockets_inherit(l, &inherited, problem) &&
+    if (sockets_inherit(l, &inherited, problem) &&
         (inherited || sockets_listen(l, address, problem))) {
         return true;
     }
-    (void)problem_set(problem, PROBLEM_UNAVAILABLE, "cannot make a pipe");
     listener_stop(l);
     return false;
 }
@@ -160,13 +159,6 @@ static bool accept_some(struct http_server *server, int listening, int most) {
     return true;
 }
 
-static void drop_wakes(int fd) {
-    char bytes[64];
-    while (read(fd, bytes, sizeof bytes) > 0) {
-        continue;
-    }
-}
-
 static void *listener_main(void *arg) {
     struct http_server *server = arg;
     struct listener *l = &server->listener;
@@ -197,7 +189,7 @@ static void *listener_main(void *arg) {
         if (poll(fds, pause ? 1 : (nfds_t)(l->n + 1), timeout) < 0) {
             continue;
         }
-        drop_wakes(l->pipe[0]);
+        wake_pipe_clear(l->pipe);
         bool was_pause = pause;
         pause = false;
         for (size_t i = 0; i < l->n && !pause; i++) {
@@ -214,8 +206,7 @@ bool listener_start(struct listener *l, struct http_server *server) {
 }
 
 void listener_wake(struct listener *l) {
-    ssize_t n = write(l->pipe[1], "", 1); /* a full pipe wakes the thread too */
-    (void)n;
+    wake_pipe_wake(l->pipe);
 }
 
 void listener_stop(struct listener *l) {
@@ -226,10 +217,5 @@ void listener_stop(struct listener *l) {
         l->started = false;
     }
     close_sockets(l);
-    for (int i = 0; i < 2; i++) {
-        if (l->pipe[i] > 0) {
-            (void)close(l->pipe[i]);
-        }
-        l->pipe[i] = 0;
-    }
+    wake_pipe_close(l->pipe);
 }

@@ -6,9 +6,7 @@
 #include "http/call/body.h"
 #include "http/net/tcp_progress.h"
 #include "http/server.h"
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define TICK_NS                                                                                    \
     250000000 /* ns between sweeps; a quarter of the shortest deadline if that is less */
@@ -126,62 +124,35 @@ static void *sweeper_main(void *arg) {
             server->settings.discard_limit > 0 ? (int64_t)(server->settings.discard_time * 1e9) : 0,
         .minimum_rate = server->settings.minimum_rate};
     const int64_t tick = tick_of(&limits);
-    (void)pthread_mutex_lock(&s->lock);
-    while (!s->stop) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec +=
-            atomic_load(&server->draining) && tick > DRAIN_TICK_NS ? DRAIN_TICK_NS : tick;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
-        while (!s->stop && !s->hurry && pthread_cond_timedwait(&s->wake, &s->lock, &until) == 0) {
+    struct timer_thread *t = &s->thread;
+    (void)pthread_mutex_lock(&t->lock);
+    while (!t->stop) {
+        const bool hurries = atomic_load(&server->draining) && tick > DRAIN_TICK_NS;
+        const int64_t until = clock_monotonic_ns() + (hurries ? DRAIN_TICK_NS : tick);
+        while (!t->stop && !s->hurry && timer_thread_wait(t, until)) {
             continue;
         }
         s->hurry = false;
-        (void)pthread_mutex_unlock(&s->lock);
+        (void)pthread_mutex_unlock(&t->lock);
         sweep(server, &limits);
-        (void)pthread_mutex_lock(&s->lock);
+        (void)pthread_mutex_lock(&t->lock);
     }
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_mutex_unlock(&t->lock);
     return NULL;
 }
 
 bool sweeper_start(struct sweeper *s, struct http_server *server) {
-    memset(s, 0, sizeof *s);
-    if (pthread_mutex_init(&s->lock, NULL) != 0) {
-        return false;
-    }
-    if (!monotonic_cond_init(&s->wake)) {
-        (void)pthread_mutex_destroy(&s->lock);
-        return false;
-    }
-    s->started = pthread_create(&s->thread, NULL, sweeper_main, server) == 0;
-    if (!s->started) {
-        (void)pthread_cond_destroy(&s->wake);
-        (void)pthread_mutex_destroy(&s->lock);
-    }
-    return s->started;
+    return timer_thread_start(&s->thread, sweeper_main, server);
 }
 
 void sweeper_hurry(struct sweeper *s) {
-    (void)pthread_mutex_lock(&s->lock);
+    (void)pthread_mutex_lock(&s->thread.lock);
     s->hurry = true;
-    (void)pthread_cond_signal(&s->wake);
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_cond_signal(&s->thread.wake);
+    (void)pthread_mutex_unlock(&s->thread.lock);
 }
 
 void sweeper_stop(struct sweeper *s) {
-    if (!s->started) {
-        return;
-    }
-    (void)pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    (void)pthread_cond_signal(&s->wake);
-    (void)pthread_mutex_unlock(&s->lock);
-    (void)pthread_join(s->thread, NULL);
-    (void)pthread_cond_destroy(&s->wake);
-    (void)pthread_mutex_destroy(&s->lock);
-    s->started = false;
+    timer_thread_join(&s->thread);
+    timer_thread_done(&s->thread);
 }

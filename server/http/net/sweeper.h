@@ -3,17 +3,13 @@
 #ifndef HTTP_SWEEPER_H
 #define HTTP_SWEEPER_H
 
-#include <pthread.h>
+#include "http/timer_thread.h"
 #include <stdbool.h>
 
 struct http_server;
 struct sweeper {
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards stop, hurry */
-    pthread_cond_t wake;
-    bool stop;
-    bool hurry; /* sweep now */
-    bool started;
+    struct timer_thread thread; /* its lock guards `hurry` */
+    bool hurry;                 /* sweep now */
 };
 bool sweeper_start(struct sweeper *sweeper, struct http_server *server);
 void sweeper_hurry(struct sweeper *sweeper); /* sweep now (drain has begun) */

@@ -1,7 +1,8 @@
 /* The pool: jobs that last leave a thread to the others, none is forgotten, all are run before it
  * ends. */
 #include "base/clock.h"
-#include "http/server.h"
+#include "http/call/pool.h"
+#include "http/timer_thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

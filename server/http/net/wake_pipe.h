@@ -1,0 +1,13 @@
+/* A pipe that wakes a thread from poll. */
+#ifndef HTTP_WAKE_PIPE_H
+#define HTTP_WAKE_PIPE_H
+
+#include <stdbool.h>
+
+/* fds[0] becomes readable by wake_pipe_wake. Returns false if there is no descriptor left. */
+bool wake_pipe_open(int fds[2]);
+void wake_pipe_wake(const int fds[2]);  /* any thread, does not block */
+void wake_pipe_clear(const int fds[2]); /* by the thread that was woken */
+void wake_pipe_close(int fds[2]);       /* may be called again */
+
+#endif
