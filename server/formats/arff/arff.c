@@ -261,9 +261,13 @@ static int begin_data(struct cursor *c) {
     if (arff->n_attributes == 0) {
         return wrong(c, 0, "@data comes before the first @attribute");
     }
+    const int status = expect_end(c);
+    if (status != READ_WELL) {
+        return status;
+    }
     arff->cells = calloc(arff->n_attributes, sizeof *arff->cells);
     arff->in_data = arff->cells != NULL;
-    return arff->in_data ? expect_end(c) : READ_NO_MEMORY;
+    return arff->in_data ? READ_WELL : READ_NO_MEMORY;
 }
 
 static int read_declaration(struct cursor *c, size_t max_attributes, enum arff_line *kind) {

@@ -120,6 +120,8 @@ static void test_faults(void **state) {
     check_refused("@relation r\n@attribute a numeric b\n@data\n1\n", "the line must end here");
     check_refused("@relation r\n@attribute 'a numeric\n@data\n1\n",
                   "the closing quote ' is missing");
+    check_refused_as(&(struct wire_table_options){.on_error = WIRE_SKIP},
+                     "@attribute a numeric\n@data 1\n1\n", "the line must end here");
     check_refused("a,b\n1,2\n", "@relation, @attribute or @data must begin the line");
     check_refused(HEADER "1,green,a\n",
                   "\"line\":6,\"column\":3,\"detail\":\"attribute \\\"c\\\": the value must be one "
