@@ -425,7 +425,7 @@ size_t column_summary_block(const struct column_summary *s) {
 static bool rest_add(struct column_summary *s, const double *x, size_t n) {
     const size_t block = column_summary_block(s);
     if (s->rest == NULL) {
-        s->rest = malloc(block * sizeof *s->rest);
+        s->rest = calloc(block, sizeof *s->rest);
     }
     if (s->rest == NULL) {
         return false;
