@@ -1,4 +1,5 @@
-/* Numbers into a column's summary: digest, moments, counts or sketches, in blocks. */
+/* Adds numbers to a column's summary, block by block: digest, moments, and exact counts or
+ * sketches. */
 #include "formats/summary/column_summary.h"
 
 #include <math.h>
@@ -10,24 +11,25 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    LANES = 4, /* equal numbers that follow each other are counted in different places: none waits
-                  for the one before it */
+    /* counters of each small integer: equal neighbours are counted in different ones, so that no
+     * increment waits for the one before */
+    LANES = 4,
     STRANDS = 8,
-    LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
+    LANED = 256, /* integers below it have LANES counters, in chunks of at least so many rows */
     MIN_BLOCK = 16,
-    RESTS_BYTES = 2 << 20,  /* of memory for all columns' incomplete blocks */
-    SAMPLES_BYTES = 8 << 20 /* of memory for all columns' samples; but at least
-                               NUMBER_SAMPLE_MIN numbers a column */
+    RESTS_BYTES = 2 << 20, /* bytes of the incomplete blocks of all columns */
+    /* bytes of the samples of all columns; each has at least NUMBER_SAMPLE_MIN numbers */
+    SAMPLES_BYTES = 8 << 20
 };
 
-/* Small integers on their way into the counts. */
+/* Counters of small integers that are not in the tally yet. */
 struct lanes {
     uint32_t count[LANES][LANED];
     bool used;
 };
 
 /* ---- the digest ---- */
-/* A tag and the lowest n bytes of bits; writes all eight. */
+/* Writes a tag and the lowest n bytes of `bits`; out has room for 9 bytes. Returns 1 + n. */
 static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
     const unsigned char form[9] = {tag,
                                    (unsigned char)bits,
@@ -42,7 +44,7 @@ static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bi
     return 1 + n;
 }
 
-/* An integer beyond 0 … 239, |x| < 2^52, in its form. */
+/* Writes the form of an integer outside 0 … 239, |x| < 2^52. Returns its size. */
 static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
     const int64_t i = (int64_t)x;
     if (i >= INT16_MIN && i <= INT16_MAX) {
@@ -52,8 +54,8 @@ static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
                                             : put_bits(out, TAG_F64, bits, 8);
 }
 
-/* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and
- * taking it away rounds to an integer. */
+/* 1.5·2^52. Adding it to an integer below 2^51 puts the integer into the lowest bits; adding and
+ * subtracting it rounds to an integer. */
 #define ROUNDING 6755399441055744.0
 #define MINUS_ZERO (UINT64_C(1) << 63)
 
@@ -63,14 +65,13 @@ static inline uint64_t bits_of(double x) {
     return bits;
 }
 
-/* Small integers: v[i] = x[i], *any takes in the bits set in any of them. Not 0: some are none of 0
- * … 1023. */
+/* v[i] = x[i] for integers in 0 … 1023; *any |= v[i]. Returns 0 if all are such integers. */
 static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64_t *any) {
     uint64_t wrong = 0, bits = 0;
     for (size_t i = 0; i < n; i++) {
         const double y = x[i] + ROUNDING;
         const uint64_t integer =
-            bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
+            bits_of(y) - bits_of(ROUNDING); /* above 1023 if x[i] is negative, large or NaN */
         wrong |= integer / NUMBER_SMALL | (bits_of(y - ROUNDING) ^ bits_of(x[i]));
         bits |= integer;
         v[i] = (uint16_t)integer;
@@ -79,8 +80,8 @@ static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64
     return wrong;
 }
 
-/* The usual column of small integers, without a branch on a value; a few at a time, which compilers
- * make vectors of. false: it is none. */
+/* Converts n integers in 0 … 1023 to v; *any: the bits set in any of them. Works on STRANDS numbers
+ * at a time without branches, so that compilers vectorize it. false: not all are such integers. */
 static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     uint64_t wrong = 0, bits = 0;
     size_t i = 0;
@@ -94,7 +95,7 @@ static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     return wrong == 0;
 }
 
-/* Such numbers in their forms; returns the size. */
+/* Writes the forms of small integers. Returns the size. */
 static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char *form) {
     size_t size = 0;
     if (any == 0) {
@@ -118,8 +119,8 @@ static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char
     return size;
 }
 
-/* Any numbers in their forms; returns the size, and how many are missing. Columns are mostly all of
- * a kind, so the branches are on the kind. */
+/* Writes the forms of any numbers. Returns the size; *missing: how many are NaN. The branches are
+ * predictable, since most columns have numbers of one kind. */
 static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *missing) {
     size_t size = 0;
     *missing = 0;
@@ -157,7 +158,7 @@ static void moments_merge(struct moments *m, const struct moments *other) {
     m->n += other->n;
 }
 
-/* Sums and extremes of small integers side by side, which compilers make vectors of. */
+/* Sums and extremes of small integers, in STRANDS independent lanes for vectorization. */
 struct strands {
     uint32_t sum[STRANDS];
     int32_t squares[STRANDS];
@@ -172,7 +173,8 @@ static inline void strand_add(struct strands *s, size_t j, uint16_t v) {
     s->most[j] = x > s->most[j] ? x : s->most[j];
 }
 
-/* k <= COLUMN_BLOCK small integers, in integers: k·Σv² < 2^39. any: the bits set in any of them. */
+/* Adds k <= COLUMN_BLOCK small integers, computed with integers: k·Σv² < 2^39. any: the bits set in
+ * any of them. */
 static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsigned any) {
     if (any == 0) {
         moments_merge(m, &(struct moments){.n = (int64_t)k});
@@ -204,7 +206,7 @@ static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsign
                                        (double)spread / (double)k});
 }
 
-/* Of 0 and -0 the second; fmin and fmax leave it to the compiler. */
+/* lesser and greater return y for 0 and -0; the result of fmin and fmax is not specified. */
 static inline double lesser(double x, double y) {
     return x < y ? x : y;
 }
@@ -213,8 +215,8 @@ static inline double greater(double x, double y) {
     return x > y ? x : y;
 }
 
-/* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then
- * the squares about it. */
+/* Adds k <= COLUMN_BLOCK numbers, none of them NaN: the mean first, then the squared distances from
+ * it, each in four sums in a fixed order. */
 static void moments_any(struct moments *m, const double *y, size_t k) {
     double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]},
            most[4] = {y[0], y[0], y[0], y[0]};
@@ -283,7 +285,7 @@ bool column_summary_drop_numbers(struct column_summary *s) {
     return true;
 }
 
-/* What the lanes hold goes into the counts. */
+/* Adds the counters of the lanes to the tally. */
 static void lanes_empty(struct lanes *lanes, struct number_tally *t) {
     if (!lanes->used) {
         return;
@@ -306,7 +308,7 @@ static void sketch(struct column_summary *s, const double *x, size_t k) {
     }
 }
 
-/* Small integers that are counted exactly. many_rows: the lanes pay. */
+/* Counts small integers exactly. many_rows: uses the lanes. */
 static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any,
                         bool many_rows, struct lanes *lanes) {
     struct number_tally *t = &s->numbers;
@@ -339,7 +341,7 @@ static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, u
     return true;
 }
 
-/* Numbers that are not missing. */
+/* Adds k numbers, none of them NaN, to the exact counts or the sketches. false: no memory. */
 static bool count_any(struct column_summary *s, const double *x, size_t k, struct lanes *lanes) {
     size_t i = 0;
     for (; i < k && !s->estimated; i++) {
@@ -360,7 +362,7 @@ static bool count_any(struct column_summary *s, const double *x, size_t k, struc
     return true;
 }
 
-/* The numbers that are not missing, in order; returns how many. */
+/* Copies the numbers that are not NaN. Returns how many. */
 static size_t block_present(const double *x, size_t n, double *present) {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
@@ -370,7 +372,7 @@ static size_t block_present(const double *x, size_t n, double *present) {
     return k;
 }
 
-/* The moments of one block. */
+/* Adds a block to the moments. */
 static void block_moments(struct moments *m, const double *x, size_t n) {
     uint16_t small[COLUMN_BLOCK];
     double present[COLUMN_BLOCK];
@@ -385,8 +387,8 @@ static void block_moments(struct moments *m, const double *x, size_t n) {
     }
 }
 
-/* Digests and counts n <= COLUMN_BLOCK numbers. whole: they are a block, whose moments are added
- * too. */
+/* Adds n <= COLUMN_BLOCK numbers to the digest and the counts. whole: they are a block, and are
+ * added to the moments too. */
 static bool add_block(struct column_summary *s, const double *x, size_t n, bool whole,
                       bool many_rows, struct lanes *lanes) {
     unsigned char form[COLUMN_BLOCK * 9 + 8];
@@ -421,7 +423,7 @@ size_t column_summary_block(const struct column_summary *s) {
     return rows;
 }
 
-/* Adds n rows to the block that is not complete, in which they have room. */
+/* Adds n rows to the incomplete block, which has room for them. false: no memory. */
 static bool rest_add(struct column_summary *s, const double *x, size_t n) {
     const size_t block = column_summary_block(s);
     if (s->rest == NULL) {
@@ -461,7 +463,7 @@ bool column_summary_add_numbers(struct column_summary *s, const double *x, size_
     struct lanes lanes;
     lanes.used = false;
     if (!s->estimated && s->n_rows - s->missing > UINT32_MAX && !column_summary_drop_numbers(s)) {
-        return false; /* counts of small integers would overflow */
+        return false; /* so many rows could overflow the counts of small integers */
     }
     for (size_t at = 0; at < n_rows;) {
         const size_t left = n_rows - at, room = block - s->n_rest, n = left < room ? left : room;

@@ -1,11 +1,12 @@
-/* The summary of a column: booleans, strings, and what is known at the end. Numbers are in
- * column_numbers.c.
+/* The summary of a column: booleans, strings, and results. Numbers are in column_numbers.c.
  *
- * The digest is BLAKE2b over the values in row order, each in the shortest of these forms (so that
- * two tables have equal digests if and only if their values are equal): numeric   one byte 0 … 239
- * for these integers; 240 missing; 241, 242 + an i16, i32, little-endian; 243 + the f64 (fractions,
- * large numbers, -0) boolean   one byte 0, 1; 240 missing sparse    as sparse_summary.c has it
- *   strings   u32 length, little-endian, and the bytes; 0xffffffff missing */
+ * The digest is BLAKE2b over the forms of the values in row order. Each value has one form, the
+ * shortest, so that equal digests mean equal values:
+ *   numeric   one byte 0 … 239 for these integers; 240: missing; 241, 242 and an i16, i32;
+ *             243 and an f64 (fractions, large numbers, -0). All little-endian
+ *   boolean   one byte 0, 1; 240: missing
+ *   strings   the length as u32, little-endian, and the bytes; 0xffffffff: missing
+ *   sparse    see sparse_summary.c */
 #include "formats/summary/column_summary.h"
 
 #include <math.h>
@@ -14,8 +15,9 @@
 
 enum {
     STAGE = 8192,
-    DISTINCT_BYTES = 2 << 20 /* of memory for all columns' sketches of distinct values; but at least
-                                DISTINCT_MIN_BITS a column */
+    /* bytes of the sketches of distinct values of all columns; each has at least DISTINCT_MIN_BITS
+     * bits */
+    DISTINCT_BYTES = 2 << 20
 };
 
 void column_summary_done(struct column_summary *s) {
@@ -84,7 +86,7 @@ static void add_booleans(struct column_summary *s, const dn_column_view *view) {
     }
 }
 
-/* Bytes on their way into a digest, gathered so that it is not called for each cell. */
+/* A buffer in front of a digest, which is then not called for each cell. */
 struct stage {
     struct hash_blake2b *digest;
     size_t size;
@@ -114,7 +116,7 @@ static void stage_length(struct stage *stage, uint32_t n) {
     stage_add(stage, form, sizeof form);
 }
 
-/* A text that is not counted exactly. */
+/* Adds a text to the sketches. */
 static void sketch_text(struct column_summary *s, const char *text, size_t n, int64_t times) {
     distinct_sketch_add(&s->distinct, distinct_hash_bytes(text, n));
     if (!s->wordless) {
@@ -122,8 +124,8 @@ static void sketch_text(struct column_summary *s, const char *text, size_t n, in
     }
 }
 
-/* Texts are taken apart into words from here on: as long as they are counted, it is not known
- * whether they are categories. */
+/* Converts the exact counts of texts to sketches. Words are counted from now on; while texts are
+ * counted exactly, words can be counted later. false: no memory. */
 static bool drop_texts(struct column_summary *s) {
     struct distinct_sketch distinct = {0};
     struct column_words *words = s->wordless ? NULL : column_summary_new_words(s);
@@ -184,7 +186,7 @@ static void digest_strings(struct column_summary *s, const dn_column_view *view)
 
 static bool add_strings(struct column_summary *s, const dn_column_view *view) {
     digest_strings(s, view);
-    /* counted by the chunk's own list: one look-up for each distinct text, not for each cell */
+    /* cells are counted by code first: one look-up for each distinct text of the chunk */
     size_t n_codes = view->strings.n;
     int64_t *count = calloc(n_codes > 0 ? n_codes : 1, sizeof *count);
     bool well = count != NULL;

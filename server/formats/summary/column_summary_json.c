@@ -1,4 +1,4 @@
-/* The summary of a column as the API shows it. */
+/* Writes the summary of a column as the API shows it. */
 #include "formats/summary/column_summary.h"
 #include "formats/summary/number_ranks.h"
 
@@ -13,8 +13,8 @@ static const struct {
 } quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5},
                  {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
 
-/* Up to TALLY_MAX exact, above it an estimate, which is then above it too; for numbers the counts
- * go on a little longer. */
+/* Writes the number of distinct values: exact up to TALLY_MAX, otherwise an estimate, above
+ * TALLY_MAX if there are certainly more. */
 static void write_distinct(const struct column_summary *s, dn_column_type type,
                            struct json_writer *w) {
     int64_t distinct = column_summary_distinct(s, type);
@@ -36,7 +36,7 @@ static void write_distinct(const struct column_summary *s, dn_column_type type,
     }
 }
 
-/* No memory: the text is as good as its buffer. */
+/* Marks the buffer as failed: no memory. */
 static void give_up(struct json_writer *w) {
     w->out->failed = true;
 }
@@ -111,8 +111,8 @@ static void write_words(const struct column_words *words, struct json_writer *w)
     json_kv_int(w, "text_bytes", words->bytes);
 }
 
-/* Texts that are counted exactly were not taken apart yet: only now it is known that they are no
- * categories. */
+/* Words of texts that are counted exactly are counted now, since only now the column is known to be
+ * text. */
 static void write_text(const struct column_summary *s, struct json_writer *w) {
     write_distinct(s, DN_TEXT, w);
     if (s->estimated) {

@@ -1,4 +1,4 @@
-/* Summaries of columns to bytes and back. */
+/* Saves and loads summaries of columns. */
 #include "formats/summary/column_summary_saved.h"
 
 #include <math.h>
@@ -177,7 +177,7 @@ bool column_summary_save(const struct column_summary *s, struct buf *out) {
 }
 
 /* ---- reading ---- */
-/* The first status other than LOADED stays; everything read after it is 0. */
+/* The first status other than LOADED is kept; values read after it are 0. */
 struct reader {
     const uint8_t *at, *end;
     enum column_summary_load_status status;
@@ -269,8 +269,7 @@ static unsigned get_head(struct reader *r, struct column_summary *s) {
     m->n = get_count(r);
     m->minimum = get_double(r);
     m->maximum = get_double(r);
-    m->mean =
-        get_double(r); /* a sum of large numbers may be infinite, and the squares not a number */
+    m->mean = get_double(r); /* the mean of large numbers may be infinite, and m2 NaN */
     m->m2 = get_double(r);
     require(r, s->missing <= s->n_rows && m->n <= s->n_rows - s->missing &&
                    s->truths[0] <= s->n_rows - s->missing &&

@@ -19,14 +19,14 @@ enum { COLUMN_SUMMARY_VERSION = 2 };
 enum column_summary_load_status {
     COLUMN_SUMMARY_LOADED,
     COLUMN_SUMMARY_DAMAGED,
-    COLUMN_SUMMARY_OTHER_VERSION, /* of this form, or of libsodium's state */
+    COLUMN_SUMMARY_OTHER_VERSION, /* another version of this form or of libsodium */
     COLUMN_SUMMARY_NO_MEMORY
 };
 
 /* Appends the stored form; s is unchanged. false: no memory. */
 bool column_summary_save(const struct column_summary *s, struct buf *out);
-/* Loads the summary of a column of that type into *s, which is {0}; it stays so if the status is
- * not LOADED. */
+/* Loads the summary of a column of that type into *s, which must be {0} and stays {0} unless the
+ * status is LOADED. */
 enum column_summary_load_status column_summary_load(struct column_summary *s, dn_column_type type,
                                                     const void *bytes, size_t n);
 

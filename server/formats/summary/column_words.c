@@ -1,33 +1,33 @@
-/* Words of texts into a count and a sketch. Short words of ASCII, which most are, are found,
- * lower-cased and hashed in a register; the others are <discern/text.h>'s, whose words they all
- * are. */
+/* Counts words of texts, and sketches the distinct ones. Words are those of <discern/text.h>. Most
+ * are short and ASCII: they are found, lower-cased and hashed in a register, without its reader. */
 #include "formats/summary/column_words.h"
 #include "formats/text/scan.h"
 
 #include <discern/text.h>
 #include <stdlib.h>
 
-enum { SHORT = 8 }; /* such a word and what ends it are read at once */
+enum { SHORT = 8 }; /* a shorter word and the byte behind it are read at once */
 
-/* The top bit of each of eight bytes below 0x80 that lies in first … last. */
+/* Sets the top bit of each of eight bytes (below 0x80) that is in first … last. */
 SCAN_INLINE uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
     return (bytes + SCAN_ONES * (0x80 - first)) & ~(bytes + SCAN_ONES * (0x7f - last)) & SCAN_HIGHS;
 }
 
-/* The word of less than SHORT bytes of ASCII that is at the front of these, in lower case: its
- * length, 0 when there is none; SHORT: it is longer, or not all of it is ASCII. */
+/* Returns the length of the ASCII word at the front of eight bytes; 0: there is none; SHORT: it has
+ * SHORT bytes or more, or is not ASCII. *lower: the word in lower case. */
 SCAN_INLINE size_t short_word(uint64_t bytes, uint64_t *lower) {
     const uint64_t low = bytes & ~SCAN_HIGHS, letters = low | SCAN_ONES * 0x20;
     const uint64_t in_word =
         (within(letters, 'a', 'z') | within(low, '0', '9') | within(low, '_', '_')) & ~bytes;
     const uint64_t others = in_word ^ SCAN_HIGHS,
-                   first = others & (~others + 1); /* the top bit of the first byte of no word */
+                   /* the top bit of the first byte behind the word */
+        first = others & (~others + 1);
     if (SCAN_UNLIKELY(others == 0 || (bytes & first) != 0)) {
         return SHORT;
     }
     const uint64_t capitals = within(low, 'A', 'Z');
     *lower = (bytes | capitals >> 2) &
-             ((first >> 7) - 1); /* 0x80 >> 2 is what 'a' has and 'A' has not */
+             ((first >> 7) - 1); /* 0x80 >> 2 is the bit in which 'a' and 'A' differ */
     return scan_first(first);
 }
 
@@ -61,7 +61,7 @@ void column_words_add(struct column_words *words, const char *text, size_t n, in
         size_t length =
             reader.end - reader.next >= SHORT ? short_word(scan_load(reader.next), &lower) : SHORT;
         if (SCAN_LIKELY(length < SHORT)) {
-            reader.next += length + 1; /* with what ended it */
+            reader.next += length + 1; /* and the byte behind it */
             if (SCAN_LIKELY(length > 0)) {
                 distinct_sketch_add(&words->distinct, distinct_mix(begun[length] ^ lower));
                 found++;

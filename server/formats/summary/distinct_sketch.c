@@ -22,7 +22,7 @@ size_t distinct_sketch_memory(const struct distinct_sketch *s) {
     return s->rank != NULL ? (size_t)1 << s->bits : 0;
 }
 
-/* None is as low as the least any more: the next. */
+/* Finds the new least register when no register has the old value. */
 static void find_least(struct distinct_sketch *s) {
     const size_t n = distinct_sketch_memory(s);
     while (s->n_least == 0) {
@@ -31,8 +31,8 @@ static void find_least(struct distinct_sketch *s) {
             s->n_least += s->rank[i] == s->least;
         }
     }
-    /* a rank above the least has so many zeros at the top of the bits that do not say where it
-     * falls; above the greatest there is none */
+    /* The rank of a hash is 1 + the leading zeros of its bits behind the index. It exceeds `least`
+     * only if the first `least` of them are 0. */
     const unsigned others = 64 - s->bits;
     s->idle =
         s->least <= others ? ((UINT64_C(1) << s->least) - 1) << (others - s->least) : UINT64_MAX;
@@ -40,7 +40,8 @@ static void find_least(struct distinct_sketch *s) {
 
 void distinct_sketch_raise(struct distinct_sketch *s, uint64_t hash) {
     const size_t at = (size_t)(hash >> (64 - s->bits));
-    /* zeros at the top of the other bits, and one; the bit below them ends the count */
+    /* 1 + the leading zeros of the bits behind the index; the bit set behind these ends the count
+     */
     const uint8_t rank =
         (uint8_t)(scan_leading_zeros(hash << s->bits | UINT64_C(1) << (s->bits - 1)) + 1);
     if (rank <= s->rank[at]) {
@@ -67,7 +68,7 @@ bool distinct_sketch_load(struct distinct_sketch *s, unsigned bits, const uint8_
     return true;
 }
 
-/* Eight bytes at a time; the length goes in too, so that zeros at the end count. */
+/* Mixes 8 bytes at a time. The length is mixed in, so that trailing zero bytes change the hash. */
 uint64_t distinct_hash_bytes(const char *bytes, size_t n) {
     uint64_t hash = distinct_hash_length(n), word = 0;
     for (; n >= sizeof word; bytes += sizeof word, n -= sizeof word) {
@@ -80,7 +81,7 @@ uint64_t distinct_hash_bytes(const char *bytes, size_t n) {
     return distinct_mix(hash ^ word);
 }
 
-/* Σ over empty registers: x + Σ_{k ≥ 1} x^(2^k)·2^(k−1), infinite for x = 1. */
+/* σ(x) = x + Σ_{k ≥ 1} x^(2^k)·2^(k−1), infinite for x = 1 (empty registers). */
 static double sigma(double x) {
     double power = 1, sum = x, before = -1;
     while (sum != before) {
@@ -92,7 +93,7 @@ static double sigma(double x) {
     return sum;
 }
 
-/* Of full registers: (1 − x − Σ_{k ≥ 1} (1 − x^(2^−k))²·2^−k)/3. */
+/* τ(x) = (1 − x − Σ_{k ≥ 1} (1 − x^(2^−k))²·2^−k)/3 (full registers). */
 static double tau(double x) {
     double power = 1, sum = 1 - x, before = -1;
     if (x == 0 || x == 1) {

@@ -1,10 +1,11 @@
-/* How many different values there are, about, in little memory: HyperLogLog. Fed with hashes that
- * have no key, so that the same values give the same count everywhere; their order and how often
- * each comes do not matter. Private to formats.
+/* Estimates the number of distinct values: HyperLogLog. Private to formats.
  *
- * Flajolet, Fusy, Gandouet, Meunier, HyperLogLog, AofA 2007; the estimate is Ertl's, New
- * cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, algorithm 6:
- * without bias from nothing to 2^64, no ranges to switch between. Standard error 1.04/√2^bits. */
+ * Hashes of the values are added. They have no key, so the same set of values gives the same
+ * estimate everywhere, whatever their order and counts.
+ *
+ * Source: Flajolet, Fusy, Gandouet, Meunier, HyperLogLog, AofA 2007. The estimate is algorithm 6 of
+ * Ertl, New cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, which has
+ * no bias from 0 to 2^64. Standard error: 1.04/√2^bits. */
 #ifndef WIRE_DISTINCT_SKETCH_H
 #define WIRE_DISTINCT_SKETCH_H
 
@@ -18,18 +19,19 @@
 #define DISTINCT_MAX_BITS 12
 
 struct distinct_sketch {
-    uint8_t *rank;    /* [2^bits] the greatest rank of a hash that fell there; NULL: not begun, it
-                         counts nothing */
+    /* [2^bits] registers: the greatest rank of the hashes with this index; NULL: no sketch */
+    uint8_t *rank;
     unsigned bits;    /* DISTINCT_MIN_BITS … DISTINCT_MAX_BITS */
-    uint8_t least;    /* of the ranks */
-    uint32_t n_least; /* how many ranks are no greater */
-    uint64_t idle; /* a hash with one of these bits has no greater rank than the least: it changes
-                      nothing, as most do in the end */
+    uint8_t least;    /* the least register */
+    uint32_t n_least; /* how many registers have that value */
+    /* a hash with one of these bits has a rank of at most `least` and changes nothing */
+    uint64_t idle;
 };
 
 /* false: no memory. */
 bool distinct_sketch_init(struct distinct_sketch *s, unsigned bits);
-/* Of stored ranks, [2^bits], each at most distinct_max_rank(bits). false: no memory. */
+/* Makes a sketch of stored registers, rank[2^bits], each at most distinct_max_rank(bits). false: no
+ * memory. */
 bool distinct_sketch_load(struct distinct_sketch *s, unsigned bits, const uint8_t *rank);
 static inline unsigned distinct_max_rank(unsigned bits) {
     return 65 - bits;
@@ -37,7 +39,7 @@ static inline unsigned distinct_max_rank(unsigned bits) {
 void distinct_sketch_done(struct distinct_sketch *s);
 size_t distinct_sketch_memory(const struct distinct_sketch *s);
 
-/* A hash that may have a greater rank than others had. */
+/* Adds a hash that may change a register. */
 void distinct_sketch_raise(struct distinct_sketch *s, uint64_t hash);
 
 static inline void distinct_sketch_add(struct distinct_sketch *s, uint64_t hash) {
@@ -46,14 +48,15 @@ static inline void distinct_sketch_add(struct distinct_sketch *s, uint64_t hash)
     }
 }
 
-/* A bijection that leaves no pattern in the bits: the finish of MurmurHash3. */
+/* The finalizer of MurmurHash3: a bijection in which every bit of x changes every bit of the result
+ * with probability about 1/2. */
 static inline uint64_t distinct_mix(uint64_t x) {
     x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
     x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return x ^ x >> 33;
 }
 
-/* -0 is 0. */
+/* The hash of a number; -0 has that of 0. */
 static inline uint64_t distinct_hash_number(double x) {
     const double y = x + 0.0;
     uint64_t bits = 0;
@@ -61,16 +64,16 @@ static inline uint64_t distinct_hash_number(double x) {
     return distinct_mix(bits);
 }
 
-/* Of a text of n bytes. It begins with distinct_hash_length(n), and is distinct_mix(that ^ the
- * bytes as a number, the first the least significant) for less than eight. */
+/* The hash of n bytes. For n < 8 it is distinct_mix(distinct_hash_length(n) ^ the bytes as a
+ * little-endian number). */
 uint64_t distinct_hash_bytes(const char *bytes, size_t n);
 static inline uint64_t distinct_hash_length(size_t n) {
     return distinct_mix(n + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* How many different hashes were added, about. */
+/* The estimated number of distinct hashes. */
 int64_t distinct_sketch_estimate(const struct distinct_sketch *s);
-/* The standard error of that, relative. */
+/* The relative standard error of the estimate. */
 double distinct_sketch_error(const struct distinct_sketch *s);
 
 #endif

@@ -1,15 +1,14 @@
-/* What is read off numbers in order with their counts: quantiles, a histogram. Private to formats.
- */
+/* Quantiles and histograms of sorted numbers with counts. Private to formats. */
 #ifndef WIRE_NUMBER_RANKS_H
 #define WIRE_NUMBER_RANKS_H
 
 #include "formats/summary/number_tally.h"
 
-/* The quantile p of `total` > 0 numbers, between two of them the straight line (type 7 of Hyndman
- * and Fan, what R, NumPy and pandas give). list: ascending, counts adding up to total. */
+/* The quantile p of `total` > 0 numbers, interpolated linearly (type 7 of Hyndman and Fan 1996, the
+ * default of R, NumPy and pandas). list: ascending; its counts add up to total. */
 double number_ranks_quantile(const struct number_count *list, size_t n, int64_t total, double p);
-/* How many numbers fall into each of n_bins of equal width from least to most, which are not equal;
- * a border belongs to the bin above it, most to the last. */
+/* Counts the numbers in each of n_bins bins of equal width from `least` to `most`, which differ. A
+ * border belongs to the bin above it; `most` belongs to the last bin. */
 void number_ranks_histogram(const struct number_count *list, size_t n, double least, double most,
                             int64_t *bin, size_t n_bins);
 

@@ -40,7 +40,7 @@ static void halve(struct number_sample *s) {
     }
 }
 
-/* The open group is complete. */
+/* Keeps the picked number of the complete group, and begins another group. */
 static void close_group(struct number_sample *s) {
     s->kept[s->n_kept++] = s->picked;
     s->n_open = 0;
@@ -50,7 +50,7 @@ static void close_group(struct number_sample *s) {
     s->pick = (int64_t)(hash_of(s, s->n_kept) & ((UINT64_C(1) << s->height) - 1));
 }
 
-/* n numbers, `step` places apart in x. */
+/* Adds the n numbers x[0], x[step], x[2·step], … */
 static void add(struct number_sample *s, const double *x, size_t step, int64_t n) {
     while (n > 0) {
         const int64_t left = (INT64_C(1) << s->height) - s->n_open, take = n < left ? n : left;
@@ -76,7 +76,7 @@ void number_sample_add_times(struct number_sample *s, double x, int64_t times) {
 }
 
 struct number_count *number_sample_list(const struct number_sample *s, size_t *n) {
-    const size_t size = s->n_kept + 1; /* with the open group */
+    const size_t size = s->n_kept + 1; /* and the incomplete group */
     double *sorted = malloc(2 * size * sizeof *sorted);
     struct number_count *list = malloc(size * sizeof *list);
     if (sorted == NULL || list == NULL) {
@@ -107,7 +107,8 @@ double number_sample_error(const struct number_sample *s) {
     if (s->height == 0) {
         return 0;
     }
-    /* P(any of 27 ranks is off by t) <= 2·27·exp(-2·t²/Σ size²) = 1e-6; the open group is added */
+    /* P(any of 27 ranks is off by t) <= 2·27·exp(-2·t²/Σ size²) = 1e-6. The incomplete group is
+     * added to t. */
     const double size = ldexp(1, (int)s->height), squares = (double)s->n_kept * size * size,
                  chance = sqrt(log(2 * 27 / 1e-6) * squares / 2),
                  error = (chance + (double)s->n_open) / (double)number_sample_n(s);

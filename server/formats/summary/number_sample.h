@@ -1,24 +1,24 @@
-/* A sample of numbers for their ranks, in memory that does not grow. Private to formats.
+/* A sample of numbers of bounded size, for their ranks. Private to formats.
  *
- * The numbers are taken in groups of 2^height that follow each other, and one number of each group
- * is kept; it stands for its group. When `capacity` numbers are kept, of each pair of neighbours one
- * is kept on, and the height rises by 1. The choice within a group or pair is a hash of its place in
- * the column, so that the sample depends on the sequence of the numbers and on nothing else. A
- * number of a long column is added in about 1/2^height steps. */
+ * The numbers are divided into groups of 2^height neighbours, and one number of each group is kept
+ * and represents it. When `capacity` numbers are kept, one of each pair of them is removed and the
+ * height rises by 1. Choices are made by a hash of the position in the column, so the sample
+ * depends on the sequence of the numbers only. The cost of a number in a long column is about
+ * 1/2^height steps. */
 #ifndef WIRE_NUMBER_SAMPLE_H
 #define WIRE_NUMBER_SAMPLE_H
 
 #include "formats/summary/number_tally.h"
 
-enum { NUMBER_SAMPLE_MIN = 256, NUMBER_SAMPLE_MAX = 8192 }; /* of capacity */
+enum { NUMBER_SAMPLE_MIN = 256, NUMBER_SAMPLE_MAX = 8192 }; /* limits of capacity */
 
 struct number_sample {
     size_t capacity; /* a power of two */
     unsigned height;
-    size_t n_kept;       /* complete groups; below capacity */
-    int64_t n_open;      /* numbers of the incomplete group */
-    int64_t pick;        /* which number of that group is kept, from 0 */
-    double picked, last; /* that number, once it was added; the number added last */
+    size_t n_kept;       /* kept numbers, one of each complete group; below capacity */
+    int64_t n_open;      /* numbers of the incomplete group so far */
+    int64_t pick;        /* index of the number of that group that is kept */
+    double picked, last; /* picked: that number, if n_open > pick; last: the number added last */
     double kept[];       /* [capacity] */
 };
 

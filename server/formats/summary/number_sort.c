@@ -17,7 +17,7 @@ static void sort_run(double *x, size_t n) {
     }
 }
 
-/* Merges the sorted numbers before `half` and from it on. */
+/* Merges x[0 … half - 1] and x[half … n - 1], which are sorted. */
 static void merge(double *x, size_t half, size_t n, double *room) {
     size_t i = 0, j = half, out = 0;
     if (x[half - 1] <= x[half]) {

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
-/* x[n] ascending, none of them NaN; room: [n]. The same numbers give the same order, 0 and -0
- * apart, which stay as they stood. O(n log n), without branches on the numbers; what is sorted
- * already is only looked at. */
+/* Sorts x[n], none of them NaN, in ascending order; room: [n]. Stable: 0 and -0 keep their order.
+ * O(n log n); O(n) if x is sorted already. */
 void number_sort(double *x, size_t n, double *room);
 
 #endif

@@ -35,8 +35,8 @@ bool number_tally_reach(struct number_tally *t, unsigned v) {
     return true;
 }
 
-/* Multiply and shift, the highest bits: any two numbers, whoever chose them, collide under few
- * factors (Dietzfelbinger and others, 1997). */
+/* Multiplicative hashing with a random odd factor: any two numbers collide with a probability of at
+ * most 2/n_slots (Dietzfelbinger and others, 1997). */
 static size_t place(double x, uint64_t factor, unsigned shift) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
@@ -137,7 +137,7 @@ static int64_t count_of(const struct number_tally *t, double x) {
     return t->slot[at].count;
 }
 
-/* The numbers alone are sorted, which is quicker; their counts are looked up. */
+/* Sorts the numbers without their counts, which is faster, and looks the counts up. */
 struct number_count *number_tally_list(const struct number_tally *t, size_t *n) {
     const size_t distinct = number_tally_distinct(t);
     double *x = malloc((2 * t->n + 1) * sizeof *x);

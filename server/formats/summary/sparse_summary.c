@@ -43,7 +43,7 @@ static inline size_t put_value(unsigned char *out, double x) {
     return 9;
 }
 
-/* Anything but +0, whose bits are all 0. */
+/* Whether the digest takes the value: anything but +0. */
 static inline bool is_entry(double x) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
@@ -92,7 +92,7 @@ static size_t width_of(const dn_column_view *view) {
     return width;
 }
 
-/* One entry, by Welford (1962). */
+/* Adds an entry to the moments (Welford 1962). */
 static void place_add(struct sparse_place *p, double x) {
     p->minimum = p->n == 0 || x < p->minimum ? x : p->minimum;
     p->maximum = p->n == 0 || x > p->maximum ? x : p->maximum;
@@ -135,7 +135,7 @@ bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
 }
 
 /* ---- what came of it ---- */
-/* A place over all rows: those without an entry are so many zeros. */
+/* The moments of place j over all rows; rows without an entry are zeros. */
 static struct sparse_place over_rows(const struct sparse_summary *s, size_t j, int64_t n_rows) {
     struct sparse_place all = j < s->n_places ? s->place[j] : (struct sparse_place){0};
     if (all.n == n_rows) {

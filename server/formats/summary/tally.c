@@ -1,4 +1,4 @@
-/* Texts and their counts by open addressing. */
+/* Counts of texts in a hash table with open addressing. */
 #include "formats/summary/tally.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Counting texts exactly while not too many are different: how often each occurs. Private to
- * formats. */
+/* Exact counts of at most TALLY_MAX distinct texts. Private to formats. */
 #ifndef WIRE_TALLY_H
 #define WIRE_TALLY_H
 
@@ -13,23 +12,24 @@
 struct tally_entry {
     uint64_t hash;
     int64_t count;
-    size_t start, length; /* in `bytes` */
+    size_t start, length; /* of the text, in `bytes` */
 };
 struct tally {
     struct tally_entry *entry; /* [n], in order of first appearance */
     size_t n, capacity;
-    uint32_t *slot; /* open addressing: index + 1, 0: free */
+    uint32_t *slot; /* [n_slots] hash table, open addressing: index + 1 of an entry; 0: free */
     size_t n_slots;
-    struct hash_key key; /* drawn with the first slots: what collides is known to nobody, and what
-                            is counted does not depend on it */
-    char *bytes;         /* the texts, one after the other */
+    /* random key of the hash, so that nobody can choose texts that collide; the counts do not
+     * depend on it */
+    struct hash_key key;
+    char *bytes; /* [size] the texts, one after the other */
     size_t size, bytes_capacity;
 };
 enum tally_status { TALLY_WELL, TALLY_FULL, TALLY_NO_MEMORY };
 
 void tally_done(struct tally *t);
-/* Counts a text `count` times more. FULL: it is new, and TALLY_MAX are there; it was not counted.
- */
+/* Adds `count` to the count of a text. FULL: it is not counted, since it is new and there are
+ * TALLY_MAX others. */
 enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_t count);
 /* Room for at least `capacity` entries. false: no memory. */
 bool tally_reserve(struct tally *t, size_t capacity);
@@ -38,8 +38,8 @@ static inline const char *tally_text(const struct tally *t, const struct tally_e
     return entry->length > 0 ? t->bytes + entry->start : "";
 }
 size_t tally_memory(const struct tally *t);
-/* The k most frequent in order (count descending, then by bytes) into out; returns how many (at
- * most k). */
+/* Copies the k most frequent entries to out, by count descending, then by bytes. Returns how many
+ * (at most k). */
 size_t tally_top(const struct tally *t, struct tally_entry *out, size_t k);
 
 #endif

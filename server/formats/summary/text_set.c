@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 32768 }; /* a third of them is used at most */
+enum { SLOTS = 32768 }; /* at most a third is used */
 
 bool text_set_init(struct text_set *s) {
     *s = (struct text_set){.slot = calloc(SLOTS, sizeof *s->slot)};

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of the first bytes are looked at: more only if a row is so long that two do not fit. */
+/* Bytes of the first sample, and of the longest one. A longer sample is taken only if two rows do
+ * not fit. */
 enum { LOOK_FIRST = 64 * 1024, LOOK_MAX = 4 * 1024 * 1024 };
-/* A body from which so much was read leaves many small pieces of freed memory behind, most of all
- * one of many columns. */
+/* A body of at least so many bytes leaves many small pieces of free memory: they are given back to
+ * the system. */
 enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 
-/* A row so wide, of a body sent as a form, is most likely a whole table without its line breaks. */
+/* A single row of at least so many cells, sent as a form, is probably a table whose line breaks
+ * were removed (curl -d does so). */
 enum { FORM_COLUMNS = 100 };
 #define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
 
 /* ---- the first bytes ---- */
-/* The look must be longer, if it may. */
+/* Doubles the sample. false: it is as long as it may be. */
 static bool look_further(struct wire_table *t, bool whole) {
     if (whole || t->look >= LOOK_MAX) {
         return false;
@@ -85,7 +87,7 @@ static bool decide(struct wire_table *t, bool whole) {
     return true;
 }
 
-/* Reads what was looked at. */
+/* Gives the sample to the reader. */
 static bool consume_ahead(struct wire_table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
     const bool well = t->reader->feed(t, bytes, t->ahead.size);
@@ -93,7 +95,7 @@ static bool consume_ahead(struct wire_table *t) {
     return well;
 }
 
-/* Takes bytes to look at and decides as soon as there are enough; *used of them were taken. */
+/* Adds bytes to the sample and decides once there are enough. *used: how many were added. */
 static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t *used) {
     *used = 0;
     while (!t->decided && !t->refused && *used < n) {
@@ -121,7 +123,8 @@ struct wire_table *wire_table_new(const struct wire_table_options *options,
     t->look = LOOK_FIRST;
     struct problem problem = {0};
     if (!builder_init(&t->builder, options, sink, &problem)) {
-        /* options that wire_table_option has not seen may be wrong: told at the first call */
+        /* options that were not set by wire_table_option may be invalid: the first call reports it
+         */
         if (problem.type != PROBLEM_BAD_REQUEST) {
             problem_done(&problem);
             wire_table_free(t);
@@ -138,7 +141,7 @@ struct wire_table *wire_table_new_onto(const struct wire_table_options *options,
                                        const struct wire_table_sink *sink,
                                        struct problem *problem) {
     struct wire_table_options own = *options;
-    own.types = own.label = NULL; /* the stored table's hold */
+    own.types = own.label = NULL; /* the types and label of the stored table are used */
     struct wire_table *t = wire_table_new(&own, sink);
     if (t == NULL) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -193,7 +196,7 @@ void wire_table_cut(struct wire_table *t) {
     t->cut = true;
 }
 
-/* Of a table that is read in part the rest is not missed. */
+/* Ends the reader. A table that is read in part may end anywhere. */
 static bool end_format(struct wire_table *t) {
     if (t->cut || t->full) {
         return true;
@@ -202,7 +205,7 @@ static bool end_format(struct wire_table *t) {
     return well || t->full;
 }
 
-/* Warns of options that were given and that the format does not use. */
+/* Warns of options that the format does not use. */
 static void warn_of_unused(struct wire_table *t) {
     const struct wire_table_options *o = &t->options;
     const unsigned used = t->reader->options | t->used;
@@ -213,7 +216,7 @@ static void warn_of_unused(struct wire_table *t) {
     } options[] = {
         {"header", o->header != WIRE_HEADER_AUTO, TABLE_OPTION_HEADER},
         {"delimiter", o->delimiter != '\0', TABLE_OPTION_DELIMITER},
-        /* an append may have the comment of the upload */
+        /* an append uses the comment option of the upload */
         {"comment", o->comment != '\0' && !t->append.on, TABLE_OPTION_COMMENT},
         {"label", o->label != NULL, TABLE_OPTION_LABEL},
     };
@@ -225,7 +228,7 @@ static void warn_of_unused(struct wire_table *t) {
     }
 }
 
-/* The rest of the body, and the rules that need the whole. */
+/* Ends the reader and checks the rules for whole tables. */
 static bool read_end(struct wire_table *t) {
     if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
         return false;
@@ -291,7 +294,7 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
         t->refused = true;
         return table_problem_again(problem, &t->problem);
     }
-    t->refused = true; /* nothing may follow */
+    t->refused = true; /* no byte may be fed any more */
     if (!builder_finish(&t->builder, problem)) {
         return false;
     }

@@ -1,10 +1,10 @@
-/* A table reader's inside: what table.c (the first bytes, the face), table_faults.c,
- * table_columns.c and the readers of each format share. Private to formats.
+/* The table reader: shared by table.c, table_faults.c, table_columns.c and the readers of each
+ * format. Private to formats.
  *
- * A row that is wrong: its reader tells each fault by table_row_fault as soon as it is found, puts
- * nothing of the row into the builder (table_row_is_well), and goes on with the next row. With
- * on_error=reject the table is refused at the end; with skip the row is counted and sampled. What
- * no row can be told from is table_fault or table_fatal. */
+ * The reader of a format reports each fault of a row by table_row_fault, adds no cell of that row
+ * to the builder (table_row_is_well) and continues with the next row. With on_error=reject the
+ * table is refused at the end; with skip the row is counted, and the first faults are kept. Faults
+ * that are not of a single row are reported by table_fault and table_fatal. */
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
@@ -44,8 +44,8 @@ enum table_option {
     TABLE_OPTION_ZERO_BASED = 16
 };
 
-/* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates and
- * `done` frees. */
+/* How a format is read as a table. A reader keeps its state in t->state, which `begin` allocates
+ * and `done` frees. */
 struct table_reader {
     const char *name;  /* in the notes */
     const char *title; /* in messages */
@@ -66,63 +66,62 @@ struct table_reader {
 /* Rows that were left out because of a fault (on_error=skip). */
 struct table_skipped {
     int64_t rows;
-    struct problem first; /* a fault each of the first WIRE_MAX_FAULTS of them */
+    struct problem first; /* a fault of each of the first WIRE_MAX_FAULTS rows */
 };
 
 struct wire_table {
     struct wire_table_options options;
     struct table_builder builder;
-    int64_t bytes;    /* fed */
+    int64_t bytes;    /* bytes of the body so far */
     struct buf ahead; /* the first bytes, until format, delimiter and header are known */
-    size_t look;      /* how many of them to look at */
+    size_t look;      /* size of the sample */
     bool decided;     /* the reader has begun */
     const struct table_reader *reader; /* once decided */
     void *state;                       /* the reader's; NULL: none */
     unsigned used;                     /* TABLE_OPTION_… beyond reader->options */
     char head[4];                      /* the first bytes, to name foreign formats (a zip file) */
     size_t n_faults;
-    bool row_faulty;              /* a fault of the row at hand was told */
+    bool row_faulty;              /* a fault of the present row was reported */
     struct table_skipped skipped; /* on_error=skip */
-    bool full; /* there is a row beyond those that options.rows wants; refused then, but without a
-                  problem */
-    bool cut;  /* the body goes on, but no more of it will be fed */
-    bool refused;           /* no further byte matters */
+    bool full; /* there are more than options.rows rows. `refused` is set too, without a problem */
+    bool cut;  /* the rest of the body will not be fed */
+    bool refused;           /* further bytes are ignored */
     struct problem problem; /* faults so far */
     struct buf warnings;    /* JSON strings, comma-separated */
     size_t n_warnings;
     struct buf columns, notes; /* of the summary */
     struct wire_blob *saved;   /* [n_saved] likewise */
     size_t n_saved;
-    struct buf declared;        /* likewise */
-    struct table_append append; /* rows for a table that is stored */
+    struct buf declared;        /* [n_saved] of the summary */
+    struct table_append append; /* the stored table that rows are appended to */
 };
 
-/* Tells a fault of the table at a place of the body (line 0: of the body as a whole, which the
- * pointer "" names). false: there are so many that reading stops. */
+/* Reports a fault of the table at a place of the body. line 0: the whole body, pointer "". false:
+ * too many faults, reading stops. */
 bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* A fault of the row at hand: the others can be read. on_error=reject: as table_fault; skip: the
- * first of a row is counted and sampled. false: reading stops. */
+/* Reports a fault of the present row; other rows can be read. on_error=reject: as table_fault.
+ * skip: the row is counted, and its first fault may be kept. false: reading stops. */
 bool table_row_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Before a row begins: false when there are as many as options.rows wants: reading stops, the row
- * at hand is not looked at. */
+/* Before a row: whether it is to be read. false: there are options.rows rows already, and reading
+ * stops. */
 static inline bool table_row_wanted(struct wire_table *t) {
     if (SCAN_UNLIKELY(t->options.rows > 0 && t->builder.n_rows >= t->options.rows)) {
         t->full = t->refused = true;
     }
     return !t->full;
 }
-/* A row begins. */
+/* Begins a row. */
 static inline void table_row_begin(struct wire_table *t, int64_t line) {
     t->builder.line = line;
     t->row_faulty = false;
 }
-/* Nothing wrong was told of the row at hand: it may go into the builder. */
+/* Whether the present row has no fault so far: its cells may be added to the builder. */
 static inline bool table_row_is_well(const struct wire_table *t) {
     return !t->row_faulty;
 }
-/* A fault after which nothing can be read; returns false. */
+/* Reports a fault after which nothing can be read. Returns false. */
 bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Refuses the table with the builder's problem (no memory, the sink). Returns false. */
@@ -150,16 +149,15 @@ bool table_add_column(struct wire_table *t, const char *name, size_t n, size_t p
  * row. false: reading stops. */
 bool table_key_check(struct wire_table *t, struct text name, const struct table_where *where);
 
-/* The same problem again, for a caller that asks twice. Returns false. */
+/* Copies the problem for a caller that asks again. Returns false. */
 bool table_problem_again(struct problem *to, const struct problem *from);
-/* The member "skipped", if rows were left out, into the open object of the notes. */
+/* Writes the member "skipped" into the open object of the notes, if rows were left out. */
 void table_write_skipped(const struct wire_table *t, struct json_writer *w);
-/* The table is read: a warning of the rows that were left out, or the fault that all of them were.
- */
+/* At the end of the body: warns of rows that were left out, or reports the fault that all were. */
 void table_judge_skipped(struct wire_table *t);
 void table_faults_done(struct wire_table *t);
 
-/* Rows are appended to a table of a label and a sparse column. */
+/* Whether rows are appended to a table of a label and a sparse column. */
 bool table_is_sparse(const struct wire_table *t);
 /* Reports that memory is exhausted. Returns false. */
 bool table_no_memory(struct wire_table *t);

@@ -1,5 +1,5 @@
-/* Appending: the columns of the stored table as its rows left them, and going over to a newer
- * version of it. The body's columns are in table_append_columns.c, the notes in
+/* Appending: takes over the columns of the stored table with their types, and moves the new rows to
+ * a newer version of it. The columns of the body are in table_append_columns.c, the notes in
  * table_append_notes.c. */
 #include "formats/table/table_append.h"
 #include "base/json.h"
@@ -14,18 +14,18 @@ static bool out_of_memory(struct problem *problem) {
 }
 
 /* ---- what is stored ---- */
-/* A stored column as rows after it would find it. */
+/* The state of a stored column, in which new rows continue it. */
 struct found {
     enum column_state state;
-    bool forced;          /* its type was given, or is no column's to choose */
-    const json_t *reason; /* its "type_reason"; NULL: it has none */
+    bool forced;          /* the type was given, or the column is sparse */
+    const json_t *reason; /* member "type_reason" of the column; NULL: none */
 };
 
-/* The stored table read; nothing in it is copied. */
+/* The parsed description of the stored table. */
 struct stored {
     json_t *notes, *columns;
     struct wire_schema schema;
-    struct type_override *types; /* given, by the option */
+    struct type_override *types; /* from the option `types` of the upload */
     size_t n_types;
     struct found *found; /* [schema.n] */
 };
@@ -45,8 +45,8 @@ static enum column_state state_of_type(dn_column_type type) {
     return COLUMN_STRINGS;
 }
 
-/* Whether the type of this column was given: the notes say so, those of older daemons only by the
- * option. */
+/* Whether the type of this column was given. Notes of older daemons do not say so: then the option
+ * `types` of the upload does. */
 static bool was_given(const struct stored *s, const char *name) {
     if (json_object_get(json_object_get(s->notes, "types"), name) != NULL) {
         return true;
@@ -68,7 +68,7 @@ static void stored_done(struct stored *s) {
     free(s->found);
 }
 
-/* Text of ours. NULL: problem. */
+/* Parses a stored JSON document. NULL: problem. */
 static json_t *parse(const char *text, struct problem *problem) {
     struct problem inner = {0};
     json_t *value = json_parse(text, strlen(text), &inner);
@@ -105,8 +105,8 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
     return true;
 }
 
-/* The cell that first forced the column's type is one of the stored rows. A reason without a code
- * was stored by a daemon that had none: its description is kept as it is. false: no memory. */
+/* Copies the stored reason of the column's type. A reason without a code was stored by an older
+ * daemon: its description is kept unchanged. false: no memory. */
 static bool take_reason(struct column *c, const json_t *reason) {
     const char *cell = json_string_value(json_object_get(reason, "cell")),
                *code = json_string_value(json_object_get(reason, "code")),
@@ -147,7 +147,7 @@ static bool add_column(struct wire_table *t, size_t i, const struct wire_column 
     }
     b->column[i].state = found->state;
     b->column[i].stored_state = found->state;
-    b->column[i].again = true; /* the stored rows are summed up at the end, before these */
+    b->column[i].again = true; /* its summary is made at the end, with the stored rows first */
     t->append.began[i] = (uint8_t)found->state;
     return take_reason(&b->column[i], found->reason);
 }
@@ -194,8 +194,8 @@ void table_append_done(struct wire_table *t) {
 }
 
 /* ---- another version ---- */
-/* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as
- * they were written, so whatever its own are, they can. */
+/* Whether new rows that were read with the column in state `from` can follow rows that leave it in
+ * state `to`. Cells keep their spelling, so a column of strings can follow anything. */
 static bool can_follow(enum column_state from, enum column_state to) {
     return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
 }
@@ -217,7 +217,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
     return well;
 }
 
-/* The rows that are here are `later` rows further down than was thought. */
+/* Moves the column to a newer version of the stored table, which has `later` more rows. */
 static bool move(struct column *c, const struct wire_column *now, const struct found *found,
                  int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;

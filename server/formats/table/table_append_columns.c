@@ -1,4 +1,4 @@
-/* Appending: the columns that a body names or has by position, found among those of the table. */
+/* Appending: maps the columns of the body, by name or by position, to those of the table. */
 #include "base/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
@@ -16,7 +16,7 @@ bool table_append_unknown(struct wire_table *t, struct text name, int64_t line, 
                            text_show(name.bytes, name.n, shown));
 }
 
-/* A further cell of each row is of this column. */
+/* Maps the next cell of each row to this column. */
 static bool map_add(struct wire_table *t, size_t column) {
     struct table_append *a = &t->append;
     if (a->n_cells == a->capacity) {
@@ -65,7 +65,7 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
 
 bool table_append_type(struct wire_table *t, dn_column_type type) {
     const struct table_append *a = &t->append;
-    if (a->n_cells == 0) { /* it has no such column, which was told */
+    if (a->n_cells == 0) { /* the body names no column of the table, which was reported */
         return true;
     }
     const struct column *c = &t->builder.column[a->column[a->n_cells - 1]];
@@ -84,8 +84,8 @@ bool table_append_type(struct wire_table *t, dn_column_type type) {
     return true;
 }
 
-/* The trimmed name of column i of a header. One without a name is called as it would be in a table
- * of its own: c<position>, or c<position>_2, … when the header has that name. */
+/* The trimmed name of column i of a header. An empty name becomes c<position>, or c<position>_2, …
+ * if the header has that name, as in an upload. */
 static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
                                char made[64]) {
     struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
@@ -98,7 +98,7 @@ static struct text header_name(const struct csv_row *row, size_t i, const struct
     return name;
 }
 
-/* The body's columns are the table's, in its order. */
+/* Whether the body has all columns of the table in the same order. */
 static bool is_straight(const struct wire_table *t) {
     bool straight = t->append.n_cells == t->builder.n_columns;
     for (size_t i = 0; straight && i < t->append.n_cells; i++) {
@@ -128,7 +128,7 @@ static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
         go_on = table_append_name(t, header_name(row, i, &header, made), line, column);
     }
     names_done(&header);
-    t->refused |= !go_on || t->n_faults > 0; /* without names the rest cannot be judged */
+    t->refused |= !go_on || t->n_faults > 0; /* without a valid header no row can be read */
     if (!t->refused && is_straight(t)) {
         free(t->append.column);
         t->append.column = NULL;
@@ -151,25 +151,27 @@ const struct csv_row *table_append_row(struct wire_table *t, const struct csv_ro
         return row;
     }
     for (size_t i = 0; i < a->n_cells;
-         i++) { /* the others stay {0}: empty text, which is missing */
+         i++) { /* columns that the body does not have stay {0}: empty text, a missing value */
         a->cells[a->column[i]] = row->cells[i];
     }
     *room = *row;
     room->cells = a->cells;
     room->n_cells = t->builder.n_columns;
-    room->common = CSV_TEXT; /* of those others */
+    room->common = CSV_TEXT; /* for the missing columns */
     return room;
 }
 
 /* ---- is the first row a header? ---- */
-/* The first two rows, and what they have in the columns of numbers and booleans. */
+/* Counts over the first two rows, for finding out whether the first is a header. */
 struct first_rows {
     const struct wire_table *t;
     const struct csv_sample *sample;
-    size_t first_cells;         /* of the first row that does not begin with #, as far as looked */
-    size_t rows;                /* seen */
-    size_t cells, known;        /* of the first row, and how many of them are names of columns */
-    size_t words[2], values[2]; /* of each row */
+    size_t first_cells;  /* cells of the first row that does not begin with # */
+    size_t rows;         /* rows so far */
+    size_t cells, known; /* cells of the first row, and how many of them are column names */
+    /* of each row, in the columns of numbers and booleans: cells that are words, and cells that are
+     * values */
+    size_t words[2], values[2];
 };
 
 static bool on_sample_row(void *arg, const struct csv_row *row) {

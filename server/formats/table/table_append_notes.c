@@ -1,6 +1,6 @@
-/* Notes of a table that rows were appended to: those of its first upload stay, since its options
- * hold for what comes; the member "append" tells of the rows of this version; what earlier appends
- * had warned of is among the warnings. */
+/* The notes of a table that rows were appended to. The notes of the first upload stay, because its
+ * options are used for later appends. The member "append" describes the rows of this version.
+ * Warnings of earlier appends are moved to the list of warnings. */
 #include "base/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
@@ -26,7 +26,7 @@ static void put_members(struct json_writer *w, json_t *object, const char *const
     }
 }
 
-/* A value of our own notes: no deeper than they are. */
+/* Copies a JSON value. Recursion is bounded: the notes are written by this program. */
 static void put_value(struct json_writer *w, const json_t *value) {
     static const char *const none[] = {NULL};
     switch (json_typeof(value)) {
@@ -59,8 +59,8 @@ static void put_value(struct json_writer *w, const json_t *value) {
     }
 }
 
-/* A warning of the last append, which so far said itself whose it is: the lines in it are of that
- * body. */
+/* A warning of the append before this one. It is prefixed with the rows of that append, since its
+ * line numbers are of that body. */
 static void put_appended(struct json_writer *w, const char *warning, int64_t first, int64_t last) {
     struct buf text = {0};
     buf_printf(&text, "rows %" PRId64 " to %" PRId64 ", appended: %s", first, last, warning);
@@ -69,8 +69,8 @@ static void put_appended(struct json_writer *w, const char *warning, int64_t fir
     buf_done(&text);
 }
 
-/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS
- * of them. n_rows: of the stored table. */
+/* Writes the latest BUILDER_MAX_WARNINGS warnings of the first upload and of the appends before
+ * this one. n_rows: rows of the stored table. */
 static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
     const json_t *append = json_object_get(stored, "append");
     const json_t *const list[] = {json_object_get(stored, "warnings"),

@@ -1,4 +1,5 @@
-/* Cells into columns: inference and falls. Delivering chunks and the end are in table_chunks.c. */
+/* Adds cells to columns and infers the types. Chunks and the end of a table are in table_chunks.c.
+ */
 #include "formats/table/table_builder.h"
 #include "base/utf8.h"
 #include "formats/text/cell_hint.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REASON_SHOWN = 64 }; /* bytes of the cell that forced a type */
+enum { REASON_SHOWN = 64 }; /* bytes that are kept of the cell that determined a type */
 
 bool builder_init(struct table_builder *b, const struct wire_table_options *options,
                   const struct wire_table_sink *sink, struct problem *problem) {
@@ -70,7 +71,7 @@ static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
 }
 
 /* ---- cells ---- */
-/* Text that is not NUL-terminated, as a string. NULL: no memory. */
+/* Copies n bytes into a new string. NULL: no memory. */
 static char *copy_text(const char *text, size_t n) {
     char *copy = malloc(n + 1);
     if (copy != NULL) {
@@ -80,21 +81,22 @@ static char *copy_text(const char *text, size_t n) {
     return copy;
 }
 
-/* This cell forces the column's type: the first reason is kept for the description. */
+/* Notes the cell that determines the column's type, for the description. */
 static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
     const size_t cut = utf8_cut(text, n, REASON_SHOWN);
     const char *hint = cell_hint(text, n);
     type_reason_done(&c->reason);
     c->reason = (struct type_reason){.line = b->line,
                                      .row = b->stored_rows + b->n_rows + 1,
-                                     .cell = copy_text(text, cut), /* NULL: it is not shown */
+                                     /* NULL (no memory): it is not shown */
+                                     .cell = copy_text(text, cut),
                                      .fell = c->state != COLUMN_UNKNOWN,
                                      .numbers = c->state == COLUMN_NUMBERS,
                                      .hint = hint != NULL ? copy_text(hint, strlen(hint)) : NULL,
                                      .appended = b->onto};
 }
 
-/* The column can hold this cell only as a string: from here on it is one of strings. */
+/* The column becomes one of strings because of this cell. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
     note_reason(b, c, text, n);
     if (c->state != COLUMN_UNKNOWN && c->summarised) {
@@ -108,8 +110,7 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a
- * column. */
+/* Notes the first cell of the column that a double does not hold exactly. */
 static void check_exact(struct table_builder *b, struct column *c, double number,
                         const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
@@ -119,7 +120,7 @@ static void check_exact(struct table_builder *b, struct column *c, double number
     }
 }
 
-/* The numbers of column i on the stage go into its builder. */
+/* Moves the staged numbers of column i into its builder. false: no memory. */
 static bool unstage(struct table_builder *b, size_t i) {
     const size_t from = b->stage_from[i];
     dn_column_builder *builder = b->column[i].builder;
@@ -139,8 +140,8 @@ enum builder_status builder_unstage(struct table_builder *b) {
     return well ? BUILDER_WELL : out_of_memory(b);
 }
 
-/* The cell of the row at hand in column i goes straight into its builder: those before it must be
- * there. */
+/* Returns the builder of column i for the present row, after the staged cells before it were moved
+ * there. NULL: no memory. */
 static dn_column_builder *straight(struct table_builder *b, struct column *c) {
     const size_t i = (size_t)(c - b->column);
     if (b->stage_from[i] < b->staged && !unstage(b, i)) {
@@ -210,7 +211,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         column_fall(b, c, spelling, n);
         break;
     case COLUMN_STRINGS:
-    case COLUMN_SPARSE: /* has no cells */
+    case COLUMN_SPARSE: /* a sparse column has no cells */
         break;
     }
     return put_string(b, c, spelling, n);
@@ -243,8 +244,8 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     return put_string(b, c, text, n);
 }
 
-/* Text that is not missing, in a column that is not of strings; trimmed is the same without its
- * spaces. */
+/* Adds text that is not missing to a column that is not one of strings. trimmed: text without
+ * spaces at its ends. */
 static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c,
                                                 const char *text, size_t n, struct text trimmed) {
     double number = 0;
@@ -306,25 +307,25 @@ static bool stage_make(struct table_builder *b) {
     return b->stage != NULL;
 }
 
-/* The kinds of cells that a builder with such a padding need not see the text of: canonical ones
- * with so many digits or more, which it leaves alone, and what is padded so. */
+/* The kinds of cells that the stage takes for a builder with this padding (digits behind the
+ * point): canonical numbers with at least so many digits, and numbers padded to exactly so many. */
 static uint64_t kinds_under(unsigned padding) {
     if (padding >= CSV_PADDED - CSV_CANONICAL) {
-        return STAGE_NONE; /* more digits than the kinds tell */
+        return STAGE_NONE; /* the kinds do not tell so many digits apart */
     }
     const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
                                ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
     return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
 }
 
-/* A cell of that kind has gone into the builder of a column of numbers. One that begins a chunk
- * with a canonical number need not see the text of the others up to one that is padded; then, and
- * if it begins with a padded one, the padding tells. */
+/* Chooses what the stage takes of a column of numbers, after a cell of this kind went into its
+ * builder. If the first number of a chunk is canonical, the builder needs no texts until a padded
+ * number comes. From a padded number on, the padding decides. */
 static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
     const unsigned padding = dn_column_builder_padding(b->column[i].builder);
     const bool spelled =
-        kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* its text is kept */
+        kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* the builder keeps the text */
     if (b->missing_numbers || (undecided && spelled)) {
         set_takes(b, i, STAGE_NONE);
     } else if (!undecided || kind != CSV_TEXT) {
@@ -332,7 +333,7 @@ static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     }
 }
 
-/* A cell that the stage does not take, at least not yet. */
+/* Adds a cell that the stage does not take. */
 static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row,
                                       const struct csv_cell *cell, double *stage) {
     const char *text = csv_cell_text(row, cell);
@@ -369,7 +370,7 @@ enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_
         settle(b);
     }
     if ((row->common & CSV_CANONICAL) != 0 &&
-        b->take_canonical) { /* nothing but numbers, as mostly in tables of numbers */
+        b->take_canonical) { /* the usual row of a table of numbers */
         for (size_t i = 0; i < row->n_cells; i++) {
             stage[i] = row->cells[i].number;
         }
@@ -410,7 +411,7 @@ enum builder_status builder_fill_row(struct table_builder *b) {
     return status;
 }
 
-/* The open chunk is full with so many rows. */
+/* Whether the open chunk is full with n rows. */
 static bool is_full(const struct table_builder *b, size_t rows) {
     return rows >= b->chunk_rows || rows * b->n_columns * 8 + b->string_bytes > BUILDER_CHUNK_BYTES;
 }

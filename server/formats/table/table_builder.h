@@ -1,16 +1,19 @@
-/* Rows of cells to typed column chunks: inference of types over the whole body, chunking,
- * summaries. What the readers of each format share. Private to formats.
+/* Makes typed column chunks of rows of cells: infers types over the whole body, closes chunks,
+ * makes the column summaries. Shared by the readers of all formats. Private to formats.
  *
- * A column begins unknown, becomes numeric or boolean at its first cell that is not missing, and
- * falls to strings at the first cell it cannot hold. Chunks delivered before stay as they are:
- * numbers keep their spelling, so they read as strings whenever wanted. Rows of separated text
- * mostly hold plain numbers in columns of numbers. Those are written row by row into a small stage
- * first and go into the column builders column by column: a builder's memory is touched once for
- * many cells, not once for each. A column's stage takes the kinds of cells that the builder need
- * not see the text of: numbers that are written as the others are, canonically or padded to the
- * same digits behind the point. A chunk is closed when it has R rows, R the power of two with R ×
- * columns × 8 <= 8 MiB (64 … 65536), or when its cells exceed 8 MiB: by what was sent, not by how
- * it arrived. */
+ * Types. A column begins unknown and becomes numeric, boolean or one of strings at its first cell
+ * that is not missing. At the first cell that it cannot hold it becomes one of strings ("falls").
+ * Chunks that were delivered before stay: they keep the spelling of numbers, so they can be decoded
+ * as strings.
+ *
+ * Stage. Numbers of separated text are first written row by row into a small array, the stage, and
+ * then moved to the column builders column by column. So the memory of a builder is touched once
+ * for many cells. The stage of a column takes only the kinds of cells whose text the builder does
+ * not need: canonical numbers, or numbers padded to the same number of digits behind the point.
+ *
+ * Chunks. A chunk is closed when it has R rows, where R is the largest power of two from 64 to
+ * 65536 with R × columns × 8 <= 8 MiB, or when its cells exceed 8 MiB. This depends on the body,
+ * not on the pieces in which it arrives. */
 #ifndef WIRE_TABLE_BUILDER_H
 #define WIRE_TABLE_BUILDER_H
 
@@ -22,24 +25,17 @@
 #include "formats/text/names.h"
 
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
-#define BUILDER_COUNTS_MEMORY                                                                      \
-    (24 * 1024 *                                                                                   \
-     1024) /* of all columns' counts of distinct values and sketches; above it the     \
-                          largest counts are given up, */
-#define BUILDER_COUNTS_KEPT                                                                        \
-    (20 * 1024 *                                                                                   \
-     1024) /* until so much is left: seldom, so that it costs little however many      \
-                          columns there are */
-#define BUILDER_NUMBERS_MEMORY                                                                     \
-    (16 * 1024 *                                                                                   \
-     1024) /* of counts of numbers among them, which sketches can stand for: less by   \
-                        */
-#define BUILDER_NUMBERS_LESS 960 /* for each column, for what a column takes in any case */
+/* Exact counts and sketches of all columns: when their memory exceeds BUILDER_COUNTS_MEMORY, the
+ * largest counts become sketches until BUILDER_COUNTS_KEPT is left. */
+#define BUILDER_COUNTS_MEMORY (24 * 1024 * 1024)
+#define BUILDER_COUNTS_KEPT (20 * 1024 * 1024)
+/* The limit of the counts of numbers among them, less BUILDER_NUMBERS_LESS for each column. */
+#define BUILDER_NUMBERS_MEMORY (16 * 1024 * 1024)
+#define BUILDER_NUMBERS_LESS 960
 #define BUILDER_STAGE_BYTES (512 * 1024)
 #define BUILDER_MAX_WARNINGS 50
-#define BUILDER_MANY_COLUMNS                                                                       \
-    1000 /* leave MiBs of memory in small pieces: it is given back as soon as it is needed no more \
-          */
+/* So many columns leave MiBs of free memory in small pieces: it is given back to the system. */
+#define BUILDER_MANY_COLUMNS 1000
 
 enum column_state {
     COLUMN_UNKNOWN,
@@ -56,53 +52,52 @@ enum column_state {
 #define TYPE_AFTER_NUMBERS "after_numbers"
 #define TYPE_AFTER_BOOLEANS "after_booleans"
 
-/* The cell that first forced the type of a column that is not numeric. */
+/* The cell that determined the type of a column that is not numeric. */
 struct type_reason {
-    int64_t line;  /* 0: there is none, or the type was given */
-    int64_t row;   /* of the table, counted from 1 */
-    char *cell;    /* malloc'ed: its text, cut at 64 bytes */
-    bool fell;     /* numbers or booleans came before it */
-    bool numbers;  /* with fell: numbers did */
-    char *hint;    /* malloc'ed: cell_hint; NULL: there is none */
-    bool stored;   /* the cell is in the stored rows that others are appended to */
-    bool appended; /* `line` counts the lines of a body that was appended */
-    char *detail;  /* malloc'ed: the whole description, from a table that was stored without a
-                         code; NULL: the description is made from the members above */
+    int64_t line;  /* line of the cell; 0: no such cell, or the type was given */
+    int64_t row;   /* row of the table, from 1 */
+    char *cell;    /* malloc'ed: text of the cell, cut at 64 bytes */
+    bool fell;     /* numbers or booleans were before the cell */
+    bool numbers;  /* fell: they were numbers */
+    char *hint;    /* malloc'ed: the text of cell_hint; NULL: none */
+    bool stored;   /* the cell is in the stored rows */
+    bool appended; /* the line is one of an appended body */
+    /* malloc'ed: the description of a reason that was stored without a code; NULL: the description
+     * is made from the other members */
+    char *detail;
 };
 
 struct column {
     char *name; /* malloc'ed */
     dn_column_builder *builder;
     enum column_state state;
-    enum column_state stored_state; /* rows are appended: after the stored rows */
-    bool forced;                    /* the type was given: it does not fall */
-    dn_column_type type; /* forced: the type; otherwise what it came to be, settled at the end */
-    bool summarised;     /* the summary has seen a chunk */
-    bool
-        again; /* it fell after that: the summary is made anew at the end, from the stored chunks */
-    int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type
-                               known */
-    int64_t filled;         /* row (counted from 1) whose cell was set last */
-    int64_t seen; /* JSON object rows: the last row of the body that had a value for it, counted
-                     from 1; 0: none had */
+    enum column_state stored_state; /* appending: the state after the stored rows */
+    bool forced;                    /* the type was given and does not change */
+    dn_column_type type; /* forced: the given type; otherwise set at the end of the table */
+    bool summarised;     /* the summary has a chunk */
+    bool again;          /* the summary is made at the end of the table, from delivered chunks */
+    /* rows of closed chunks while the state was unknown: their cells are missing */
+    int64_t missing_before;
+    int64_t filled; /* last row (from 1) whose cell was set */
+    int64_t seen;   /* JSON objects: last row of the body (from 1) that had the column; 0: none */
     struct type_reason reason;
-    int64_t inexact_line; /* line of the first integer that a double does not hold exactly; 0: there
-                             is none */
-    char *inexact_text;   /* malloc'ed: that cell, shown */
+    /* line of the first integer that a double does not hold exactly; 0: none */
+    int64_t inexact_line;
+    char *inexact_text; /* malloc'ed: that cell as shown in a warning */
     struct column_summary summary;
 };
 
-/* Which kinds of cells the stage takes of a column: a set of them, or one of these. */
+/* The kinds of cells that the stage takes of a column: a bit set, or one of these. */
 #define STAGE_NONE UINT64_C(0)
 #define STAGE_UNDECIDED                                                                            \
     (UINT64_C(1)                                                                                   \
      << 63) /* none up to the chunk's first number in a column of numbers, which decides */
 
-/* What becomes of a cell. */
+/* The result of adding a cell. */
 enum builder_status {
     BUILDER_WELL,
-    BUILDER_MISFIT, /* a forced type cannot hold it: the caller tells the fault */
-    BUILDER_STOP    /* `problem` is set: no memory, or the sink refused */
+    BUILDER_MISFIT, /* the given type cannot hold it: the caller reports the fault */
+    BUILDER_STOP    /* b->problem is set: no memory, or the sink failed */
 };
 
 void type_reason_done(struct type_reason *reason);
@@ -110,97 +105,98 @@ void type_reason_done(struct type_reason *reason);
 struct table_builder {
     struct wire_table_sink sink;
     struct missing missing;
-    bool missing_numbers; /* a token for missing reads as a number */
+    bool missing_numbers; /* a token for missing values is a number */
     struct type_override *types;
     size_t n_types;
     struct column *column;
     size_t n_columns, columns_capacity;
-    struct names names; /* of the columns */
-    double *stage; /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL
-                      before the first row */
-    size_t stage_rows;     /* rows it holds */
-    size_t staged;         /* rows it has */
-    uint32_t *stage_from;  /* [columns_capacity] the first of them whose cell is not in the column's
-                              builder yet */
-    uint64_t *stage_takes; /* [columns_capacity] the kinds of cells (csv.h) that it takes */
-    bool take_canonical;   /* all columns take all canonical ones: right if `settled` */
+    struct names names; /* names of the columns */
+    /* [stage_rows × n_columns] numbers of the last rows, row by row; NULL: not allocated yet */
+    double *stage;
+    size_t stage_rows; /* rows that fit in the stage */
+    size_t staged;     /* rows in the stage */
+    /* [columns_capacity] first staged row whose cell is to be moved to the builder */
+    uint32_t *stage_from;
+    uint64_t *stage_takes; /* [columns_capacity] kinds of cells (csv.h) that the stage takes */
+    bool take_canonical;   /* settled: all columns take all canonical numbers */
     bool settled;
-    size_t chunk_rows;   /* rows that close a chunk */
-    size_t rows;         /* of the open chunk */
-    size_t string_bytes; /* of the open chunk's strings */
-    int64_t n_rows;      /* complete rows */
-    int64_t n_chunks;    /* delivered */
-    bool onto; /* the rows are appended to a stored table (table_append.h): its chunks come first
-                  when chunks are read back */
-    int64_t stored_rows; /* of that table */
+    size_t chunk_rows;   /* rows of a full chunk */
+    size_t rows;         /* rows of the open chunk */
+    size_t string_bytes; /* bytes of strings and entries in the open chunk */
+    int64_t n_rows;      /* complete rows of the body */
+    int64_t n_chunks;    /* delivered chunks */
+    bool onto; /* rows are appended to a stored table (table_append.h), whose chunks come first */
+    int64_t stored_rows; /* rows of that table */
     int64_t stored_chunks;
     bool (*stored_summary)(void *arg, size_t column, struct buf *out,
                            struct problem *problem); /* wire_table_stored.summary */
-    struct table_tail tail;                          /* what may be taken in of it */
-    int64_t line;                                    /* of the row at hand, for notes */
-    bool broken; /* the table has a fault: cells are only checked, nothing is built any longer */
+    /* its last chunks, which may be joined with new rows */
+    struct table_tail tail;
+    int64_t line;            /* line of the present row */
+    bool broken;             /* the table has a fault: cells are checked, but not added */
     struct wire_blob *blobs; /* [columns_capacity] of the chunk being delivered */
-    size_t n_blobs;          /* how many of them are there, ours to free */
-    dn_column_chunk *chunk;  /* for reading delivered chunks back */
-    size_t counts_memory;    /* of the columns' counts of distinct values and sketches */
-    size_t numbers_memory;   /* of the counts of numbers among them */
-    struct problem problem;  /* why BUILDER_STOP */
+    size_t n_blobs;          /* how many of them there are, which the builder frees */
+    dn_column_chunk *chunk;  /* for decoding chunks */
+    size_t counts_memory;    /* bytes of all exact counts and sketches */
+    size_t numbers_memory;   /* bytes of the exact counts of numbers */
+    struct problem problem;  /* set with BUILDER_STOP */
 };
 
 bool builder_init(struct table_builder *b, const struct wire_table_options *options,
                   const struct wire_table_sink *sink, struct problem *problem);
 void builder_done(struct table_builder *b);
-/* A further column, before the first chunk is delivered; rows that are there get a missing cell.
- * The name must be new. STOP: no memory. */
+/* Adds a column, before the first chunk is delivered. Its cells are missing in the rows before. The
+ * name must be new. STOP: no memory. */
 enum builder_status builder_add_column(struct table_builder *b, const char *name, size_t n);
-/* A sparse column, which no option names; its place 0 is called `first`, its width is at least
- * `width`. STOP: no memory. */
+/* Adds a sparse column of at least `width` features; the first one has the index `first`. The
+ * option `types` does not apply to it. STOP: no memory. */
 enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first,
                                        size_t width);
-/* Gives column i its type, unless the options have: before its first cell. */
+/* Gives column i its type, before its first cell. The option `types` takes precedence. */
 void builder_force(struct table_builder *b, size_t i, dn_column_type type);
-/* The type that was given for column i, or will be for a column of that name; DN_TEXT if none was:
- * then every cell fits. */
+/* The type that is given for column i, or for a column of that name; DN_TEXT (any cell fits) if
+ * none is. */
 dn_column_type builder_given_type(const struct table_builder *b, size_t i);
 dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
-/* Whether a cell fits a column for which that type was given: builder_text, builder_string;
- * builder_number; builder_boolean take it then. */
+/* Whether a column of that given type can hold the cell, so that builder_text and builder_string,
+ * builder_number or builder_boolean do not return MISFIT. */
 bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text,
                        size_t n);
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
                          const char *spelling, size_t n);
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth);
-/* The i-th override that no column has used up to now, from *i on; NULL: none left. */
+/* The next item of the option `types`, from *i on, that no column has used; NULL: none. */
 const struct type_override *builder_unused_type(const struct table_builder *b, size_t *i);
 
-/* The cells of the row at hand, each column at most once; those not set are missing. */
+/* Add a cell of the present row, at most one for each column. */
 enum builder_status builder_text(struct table_builder *b, size_t i, const char *text,
-                                 size_t n); /* separated text: may be anything */
+                                 size_t n); /* separated text, of any type */
 enum builder_status builder_number(struct table_builder *b, size_t i, double number,
                                    const char *spelling, size_t n);
 enum builder_status builder_string(struct table_builder *b, size_t i, const char *text,
                                    size_t n); /* a JSON string */
 enum builder_status builder_boolean(struct table_builder *b, size_t i, bool truth);
 enum builder_status builder_missing(struct table_builder *b, size_t i);
-/* The row's entries in a sparse column (dn_column_builder_entries); places are below `width`. */
+/* Adds the entries of the present row in a sparse column (dn_column_builder_entries); places are
+ * below `width`. */
 enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place,
                                     const double *value, size_t n, size_t width);
-/* All cells of a row of separated text with as many cells as columns. MISFIT: *cell is the first
- * that does not fit, call again with *cell + 1 to go on. */
+/* Adds the cells of a row of separated text from number *cell on; it has as many cells as there are
+ * columns. MISFIT: *cell does not fit; to continue, call again with *cell + 1. */
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row,
                                       size_t *cell);
-enum builder_status builder_csv_row_end(struct table_builder *b); /* such rows end with this one */
-/* Makes the cells that were not set missing: the readers that set cells one by one call it before
- * builder_row_end. */
+enum builder_status builder_csv_row_end(struct table_builder *b); /* ends such a row */
+/* Adds missing cells to the columns that have none in the present row. Readers that add cells one
+ * by one call it before builder_row_end. */
 enum builder_status builder_fill_row(struct table_builder *b);
 static inline bool builder_is_filled(const struct table_builder *b, size_t i);
 enum builder_status builder_row_end(struct table_builder *b);
-/* Whether the row at hand closes the first chunk when it ends: the last moment for a column more
- * (one row too early does no harm). */
+/* Whether the end of the present row closes the first chunk. Columns cannot be added later. May be
+ * true one row too early. */
 bool builder_closes_first(const struct table_builder *b);
-/* Empties the stage into the column builders. */
+/* Moves the staged numbers to the column builders. */
 enum builder_status builder_unstage(struct table_builder *b);
-/* Closes the open chunk and gives it to the sink (called by builder_row_end and builder_finish). */
+/* Closes the open chunk and gives it to the sink. Called by builder_row_end and builder_finish. */
 enum builder_status builder_deliver(struct table_builder *b);
 /* Gives `blobs` to the sink as chunk number `chunk`. */
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows);
@@ -211,13 +207,14 @@ typedef enum builder_status builder_use(void *arg, struct table_builder *b, stru
                                         const void *bytes, size_t size, bool *enough);
 enum builder_status builder_read_again(struct table_builder *b, size_t i, int64_t first,
                                        builder_use *use, void *arg);
-/* Counts the distinct texts of column i again, if they were not counted for want of memory and it
- * must be known how many there are: its summary's `recounted` or `many`, or neither if it is text
- * for having so many of its cells. */
+/* Counts the distinct texts of column i again, if their exact counts were dropped and the number is
+ * needed. Sets `recounted` or `many` of its summary; neither if so many of its cells are distinct
+ * that it is text. */
 enum builder_status builder_recount(struct table_builder *b, size_t i);
-/* API.md's rule: whether strings are text, and not categories. */
+/* Whether a column of strings is text rather than categorical. distinct: different strings;
+ * present: cells that are not missing. */
 bool column_is_text(size_t distinct, int64_t present);
-/* A stored chunk of a column could not be read. MEMORY or not. */
+/* Sets the problem of a chunk that could not be decoded. Returns BUILDER_STOP. */
 enum builder_status builder_unreadable(struct table_builder *b, const struct column *c,
                                        dn_status status, const dn_error *error);
 
@@ -225,16 +222,16 @@ static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
     return b->column[i].filled == b->n_rows + 1;
 }
 
-/* The table is complete: delivers the last chunk, settles the types, reads back what has to be.
+/* Ends the table: delivers the last chunk, reads chunks back where needed, settles the types.
  * false: problem. */
 bool builder_finish(struct table_builder *b, struct problem *problem);
 /* After builder_finish. */
 void builder_write_columns(const struct table_builder *b,
-                           struct json_writer *w); /* the JSON array */
+                           struct json_writer *w); /* the JSON array of columns */
 /* Saves the summaries, then ends their digests: saved[n_columns], which is {0} and the caller's to
  * free even on failure, and content "b2:…". false: no memory. */
 bool builder_content(struct table_builder *b, struct wire_blob *saved, char content[80]);
 void builder_write_warnings(const struct table_builder *b,
-                            struct json_writer *w); /* strings into an open array */
+                            struct json_writer *w); /* strings of an open array */
 
 #endif

@@ -1,4 +1,4 @@
-/* The columns of a table builder: adding them, the types that were given. */
+/* The columns of a table builder: adding columns, and the types given by the caller. */
 #include "formats/table/table_builder.h"
 
 #include <stdlib.h>
@@ -109,7 +109,7 @@ enum builder_status builder_add_sparse(struct table_builder *b, const char *name
     struct type_override *types = b->types;
     const size_t n_types = b->n_types;
     b->types = NULL;
-    b->n_types = 0; /* its type is not for the options to say */
+    b->n_types = 0; /* the options cannot change its type */
     const enum builder_status status = builder_add_column(b, name, strlen(name));
     b->types = types;
     b->n_types = n_types;
@@ -167,7 +167,7 @@ enum builder_status builder_entries(struct table_builder *b, size_t i, const uin
     b->string_bytes +=
         2 * n *
         (sizeof *place +
-         sizeof *value); /* twice: once more when the chunk is read back to be summed up */
+         sizeof *value); /* twice: the chunk is in memory once more while its summary is made */
     if (b->broken) {
         return BUILDER_WELL;
     }

@@ -1,5 +1,5 @@
-/* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read
- * back, content hash. */
+/* Encodes and delivers chunks, makes the summaries of columns, and ends a table: types, chunks that
+ * are read back, the content hash. */
 #include "base/heap.h"
 #include "base/log.h"
 #include "formats/summary/column_summary_saved.h"
@@ -14,8 +14,8 @@ static enum builder_status out_of_memory(struct table_builder *b) {
     return BUILDER_STOP;
 }
 
-/* As which type the present state reads its chunks. Categorical and text differ in their summary
- * only. */
+/* The type by which chunks of a column in this state are decoded. Categorical and text columns have
+ * the same chunks. */
 static dn_column_type type_of_state(const struct column *c) {
     if (c->forced) {
         return c->type;
@@ -26,13 +26,14 @@ static dn_column_type type_of_state(const struct column *c) {
 }
 
 /* ---- summaries ---- */
-/* A column and the memory of its counts. */
+/* A column and the memory of its exact counts. */
 struct counts {
-    bool texts; /* of texts, which decide between categories and text; of numbers otherwise */
+    bool texts; /* the column is one of strings */
     size_t memory, column;
 };
 
-/* Numbers before texts, and the larger before the smaller. */
+/* Columns of numbers first, since the counts of texts decide between categories and text; then by
+ * memory, the largest first. */
 static int dearer_first(const void *a, const void *b) {
     const struct counts *x = a, *y = b;
     if (x->texts != y->texts) {
@@ -46,7 +47,7 @@ static size_t summary_memory(const struct column_summary *s) {
     return column_summary_counts_memory(s) + column_summary_sketch_memory(s);
 }
 
-/* What a summary takes is no longer, or newly, counted. */
+/* Subtracts or adds the memory of a summary. */
 static void uncount(struct table_builder *b, const struct column *c) {
     b->counts_memory -= summary_memory(&c->summary);
     b->numbers_memory -= number_tally_memory(&c->summary.numbers);
@@ -61,8 +62,7 @@ static size_t numbers_limit(const struct table_builder *b) {
     return BUILDER_NUMBERS_MEMORY - BUILDER_NUMBERS_LESS * b->n_columns;
 }
 
-/* Keeps the counts of distinct values within their memory: sketches take the place of the dearest.
- */
+/* Keeps the memory of exact counts within its limits: the largest counts become sketches. */
 static enum builder_status counts_limit(struct table_builder *b) {
     if (b->counts_memory <= BUILDER_COUNTS_MEMORY && b->numbers_memory <= numbers_limit(b)) {
         return BUILDER_WELL;
@@ -95,7 +95,7 @@ static enum builder_status counts_limit(struct table_builder *b) {
     return well ? BUILDER_WELL : out_of_memory(b);
 }
 
-/* Before the summary's first value. */
+/* Sets what a summary must know before its first value. */
 static void summary_begin(const struct table_builder *b, struct column *c) {
     c->summary.n_columns = b->n_columns;
     c->summary.wordless = c->forced && c->type == DN_CATEGORICAL;
@@ -111,8 +111,7 @@ enum builder_status builder_unreadable(struct table_builder *b, const struct col
     return BUILDER_STOP;
 }
 
-/* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is
- * what was stored. */
+/* Decodes a chunk and adds it to the column's summary. */
 static enum builder_status column_sum_up(struct table_builder *b, struct column *c,
                                          const void *bytes, size_t size) {
     dn_column_view view;
@@ -138,7 +137,7 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
 }
 
 /* ---- delivering ---- */
-/* The open chunk into blobs. */
+/* Encodes the open chunk into b->blobs. */
 static enum builder_status encode(struct table_builder *b) {
     if (builder_unstage(b) != BUILDER_WELL) {
         return BUILDER_STOP;
@@ -167,7 +166,7 @@ static enum builder_status encode(struct table_builder *b) {
 }
 
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows) {
-    b->n_blobs = 0; /* the sink's, whatever comes of it */
+    b->n_blobs = 0; /* the sink owns the blobs, even if it fails */
     if (!b->sink.chunk(b->sink.arg, chunk, n_rows, b->blobs, b->n_columns, &b->problem)) {
         return BUILDER_STOP;
     }
@@ -187,7 +186,7 @@ enum builder_status builder_deliver(struct table_builder *b) {
     return status == BUILDER_WELL ? builder_hand_over(b, b->n_chunks + b->onto, rows) : status;
 }
 
-/* The last chunk is the first one of rows that are appended: perhaps stored chunks are taken in. */
+/* Keeps the only chunk of the appended rows: it may be joined with stored chunks (table_tail.h). */
 static enum builder_status hold(struct table_builder *b) {
     b->tail.own = (int64_t)b->rows;
     b->tail.own_room = b->rows * b->n_columns * 8 + b->string_bytes;
@@ -290,8 +289,8 @@ static enum builder_status column_again(struct table_builder *b, size_t i) {
     return builder_read_again(b, i, loaded ? b->stored_chunks : 0, sum_up_again, NULL);
 }
 
-/* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number
- * is not known is text (table_recount.c). */
+/* Chooses between categorical and text. A column whose distinct texts could not be counted is text
+ * (table_recount.c). */
 static dn_column_type string_type(const struct column *c) {
     const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
     return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing)
@@ -299,7 +298,7 @@ static dn_column_type string_type(const struct column *c) {
                : DN_CATEGORICAL;
 }
 
-/* The column is summed up to its end. */
+/* Completes the column's summary. */
 static enum builder_status column_complete(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     if (c->again) {
@@ -317,7 +316,8 @@ static enum builder_status column_complete(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
-/* Its type is settled, when all are complete: until then any may have to give up its counts. */
+/* Settles the column's type. All summaries must be complete: until then any may lose its exact
+ * counts. */
 static enum builder_status column_settle(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     if (builder_recount(b, i) != BUILDER_WELL) {
@@ -329,8 +329,7 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
-/* Nothing is built any more: what is told at the end, which is long of many columns, may have the
- * memory. */
+/* Frees the builders, so that their memory is free for the description of the columns. */
 static void builders_free(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         dn_column_builder_free(b->column[i].builder);
@@ -361,7 +360,7 @@ bool builder_finish(struct table_builder *b, struct problem *problem) {
     return status == BUILDER_WELL;
 }
 
-/* Codes of reasons: stored, so they must not change. The descriptions may. */
+/* The stored code of a reason, which must not change, and its description. */
 struct reason_code {
     const char *code, *detail;
 };
@@ -406,7 +405,7 @@ static void write_found_reason(const struct column *c, struct json_writer *w) {
     }
 }
 
-/* Why a column has its type. A numeric column needs no reason. */
+/* Writes why a column has its type. A numeric column has no reason. */
 static void write_reason(const struct column *c, struct json_writer *w) {
     const struct type_reason *reason = &c->reason;
     if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
@@ -433,8 +432,9 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_end_array(w);
 }
 
-/* BLAKE2b over: a name of the form, the numbers of rows and columns, and for each column its name,
- * its type and the digest of its values. Lengths and numbers as u64, little-endian. */
+/* The content is BLAKE2b over: the name of this form, the numbers of rows and columns, and of each
+ * column its name, its type and the digest of its values. Lengths and numbers are u64,
+ * little-endian. */
 static void add_u64(struct hash_blake2b *h, uint64_t x) {
     unsigned char form[8];
     for (size_t i = 0; i < 8; i++) {
@@ -475,7 +475,7 @@ bool builder_content(struct table_builder *b, struct wire_blob *saved, char cont
                 add_u64(h, c->summary.sparse.first);
                 add_u64(h, c->summary.sparse.width);
             }
-            column_summary_done(&c->summary); /* the next saved one may have the memory */
+            column_summary_done(&c->summary); /* frees its memory for the next one */
         }
     }
     if (well) {

@@ -1,4 +1,4 @@
-/* The columns of a table by their names. */
+/* Names of columns: checks and additions. */
 #include "formats/formats.h"
 #include "formats/table/table.h"
 
@@ -67,7 +67,7 @@ bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t 
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
     }
     const bool go_on = check_name(t, name, position, where);
-    if (t->n_faults > 0) { /* the table is refused: a name that keeps the numbering */
+    if (t->n_faults > 0) { /* the table is refused: any name that keeps the numbering will do */
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
     }
     if (builder_add_column(&t->builder, name.bytes, name.n) != BUILDER_WELL) {

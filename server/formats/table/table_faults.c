@@ -1,5 +1,4 @@
-/* Faults and warnings of a table: what refuses it, what leaves out a row, what is told beside it.
- */
+/* Faults that refuse a table, faults that leave out a row, and warnings. */
 #include "base/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
@@ -33,7 +32,7 @@ bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char 
     return fault_take(t, line, column, &text);
 }
 
-/* Counts the row that is left out, and samples its fault if it is among the first. */
+/* Counts a row that is left out, and keeps its fault if it is among the first. */
 static void skip_row(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     if (t->skipped.rows++ < WIRE_MAX_FAULTS) {

@@ -16,11 +16,12 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     }
     memcpy(name, text, n);
     name[n] = '\0';
-    return dn_column_type_parse(name, out) && *out != DN_SPARSE; /* that one comes of a format */
+    /* sparse is the type of a format, not an option */
+    return dn_column_type_parse(name, out) && *out != DN_SPARSE;
 }
 
-/* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to
- * the last colon, so that it may have one itself. Returns the item's end; NULL: a fault. */
+/* Parses an item of the list. `name` (with room for the whole text) gets the name: in quotes, or
+ * all up to the last colon of the item. Returns the end of the item; NULL: it is invalid. */
 static const char *override_parse(const char *item, char *name, size_t room,
                                   struct type_override *out, struct problem *problem) {
     char shown[TEXT_SHOWN];
@@ -54,7 +55,7 @@ static const char *override_parse(const char *item, char *name, size_t room,
     return end;
 }
 
-/* list[0 … count] have no name twice. */
+/* Whether list[0 … count] have different names. false: problem. */
 static bool check_new(const struct type_override *list, size_t count, struct problem *problem) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +77,8 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
         capacity += text[i] == ',';
     }
     struct type_override *list =
-        calloc(1, capacity * sizeof *list + size + 1); /* the names stand behind the list */
+        /* the names are behind the list in the same memory */
+        calloc(1, capacity * sizeof *list + size + 1);
     if (list == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
@@ -112,7 +114,7 @@ static bool set_header(struct wire_table_options *options, const char *value,
     return true;
 }
 
-/* A comment line is told by its first byte, before the line is cut into cells. */
+/* Whether a line beginning with the comment character cannot be a row. */
 static bool check_comment(const struct wire_table_options *options, struct problem *problem) {
     return options->comment == '\0' || options->comment != options->delimiter ||
            problem_set(problem, PROBLEM_BAD_REQUEST,

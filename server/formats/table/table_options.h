@@ -1,4 +1,4 @@
-/* The options of a table reader, taken apart. Private to formats. */
+/* Parsed options of a table reader. Private to formats. */
 #ifndef WIRE_TABLE_OPTIONS_H
 #define WIRE_TABLE_OPTIONS_H
 
@@ -6,12 +6,12 @@
 
 /* One "name:type" of the option `types`. */
 struct type_override {
-    const char *name; /* in the array's memory */
+    const char *name; /* in the memory of the array */
     size_t length;
     dn_column_type type;
     bool used; /* a column of that name was found */
 };
-/* Takes the text (NULL: none) apart into a malloc'ed array. false: problem PROBLEM_BAD_REQUEST. */
+/* Parses the option `types` (NULL: none) into a malloc'ed array. false: PROBLEM_BAD_REQUEST. */
 bool table_types_parse(const char *text, struct type_override **out, size_t *n,
                        struct problem *problem);
 

@@ -1,14 +1,15 @@
-/* Columns of strings whose counts were given up for want of memory: how many texts are different is
- * counted from the stored chunks again, one column after the other, so that their types are what
- * the values say, however the memory was shared among the columns when it ran out. */
+/* Counts distinct texts again, from the chunks, in columns of strings that had no memory for their
+ * counts. One column at a time is counted, so that its type depends on its values only and not on
+ * the other columns. */
 #include "formats/summary/text_set.h"
 #include "formats/table/table_builder.h"
 
-/* The whole column, as far as it has been read again. */
+/* The count of a column so far. */
 struct recount {
     struct text_set set;
-    int64_t present; /* cells of the column that are not missing */
-    bool exactly;    /* its number is wanted; otherwise whether it is text */
+    int64_t present; /* cells that are not missing */
+    /* the number of distinct texts is needed; false: only whether the column is text */
+    bool exactly;
 };
 
 bool column_is_text(size_t distinct, int64_t present) {

@@ -1,4 +1,4 @@
-/* Short chunks at the end of a stored table. */
+/* Joins short chunks at the end of a stored table. */
 #include "formats/table/table_builder.h"
 
 #include <stdlib.h>
@@ -23,15 +23,15 @@ void table_tail_done(struct table_tail *tail) {
     tail->n = 0;
 }
 
-/* What goes into one chunk. */
+/* The rows that are joined into one chunk. */
 struct join {
-    size_t first; /* of the tail's chunks: those from it on */
-    bool own;     /* the new rows too */
+    size_t first; /* the chunks of the tail from this one on */
+    bool own;     /* and the new rows */
     int64_t rows;
-    size_t room; /* of BUILDER_CHUNK_BYTES */
+    size_t room; /* bytes of all cells, of BUILDER_CHUNK_BYTES */
 };
 
-/* The blob of chunk i of the tail. */
+/* Reads a column of chunk i of the tail. */
 static bool read_tail(struct table_builder *b, size_t i, size_t column, struct buf *out) {
     const int64_t chunk = b->stored_chunks - (int64_t)(b->tail.n - i);
     buf_clear(out);
@@ -42,7 +42,7 @@ static bool read_tail(struct table_builder *b, size_t i, size_t column, struct b
 }
 
 /* ---- choosing ---- */
-/* Bytes of all cells of a chunk of strings or entries, as the builder reckons them. */
+/* Bytes of all cells of a chunk of strings or entries, by the rule of the builder. */
 static size_t cells_bytes(const dn_column_view *view) {
     size_t bytes = 0;
     if (view->type == DN_SPARSE) {
@@ -56,8 +56,8 @@ static size_t cells_bytes(const dn_column_view *view) {
     return bytes;
 }
 
-/* How much of a chunk's bytes chunk i of the tail takes: more than are left, as soon as that is
- * known. Of numbers it is what their rows take. false: problem. */
+/* Sets *bytes to the bytes of all cells of chunk i of the tail. Stops when they exceed `left`.
+ * Numbers are 8 bytes each. false: problem. */
 static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes) {
     struct buf blob = {0};
     bool well = true;
@@ -83,7 +83,7 @@ static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes)
     return well;
 }
 
-/* What is taken in, with or without the new rows. false: problem. */
+/* Chooses the chunks that are joined, with or without the new rows. false: problem. */
 static bool choose(struct table_builder *b, bool own, struct join *out) {
     const struct table_tail *tail = &b->tail;
     struct join j = {.first = tail->n,
@@ -120,7 +120,7 @@ static bool add(struct table_builder *b, const struct column *c, const void *byt
     return status == DN_OK || builder_unreadable(b, c, status, &error) == BUILDER_WELL;
 }
 
-/* The blob of a column becomes that of all the chunks. */
+/* Joins the chunks of one column into b->blobs. */
 static bool join_column(struct table_builder *b, const struct join *j, size_t column,
                         struct buf *blob) {
     const struct column *c = &b->column[column];
@@ -172,5 +172,5 @@ bool table_tail_end(struct table_builder *b) {
         }
     }
     const size_t n = tail->n - j.first + j.own;
-    return n < 2 || join(b, &j); /* one alone stays where it is */
+    return n < 2 || join(b, &j); /* a single chunk is not written again */
 }
