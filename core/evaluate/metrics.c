@@ -244,8 +244,8 @@ static double ratio(double a, double b) {
     return b > 0 ? a / b : (double)NAN;
 }
 
-/* Matthews correlation coefficient of the confusion matrix (a, b; c, d): (ad −
- * bc)/√((a+b)(c+d)(a+c)(b+d)). */
+/* Returns the Matthews correlation coefficient of a confusion matrix cell = (a, b; c, d):
+ * (ad − bc)/√((a+b)(c+d)(a+c)(b+d)). */
 static double matthews(const double *cell) {
     double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) *
                     sqrt(cell[1] + cell[3]);

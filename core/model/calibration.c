@@ -80,8 +80,9 @@ static double interpolate(const dn_calibrator *c, double score) {
         return c->probability[low];
     }
     const double width = c->score[high] / 2 - c->score[low] / 2,
-                 part = (score / 2 - c->score[low] / 2) /
-                        width; /* half the difference, so that the subtraction does not overflow */
+                 part =
+                     (score / 2 - c->score[low] / 2) /
+                     width; /* the scores are halved, so that the subtraction does not overflow */
     return c->probability[low] +
            (width > 0 ? part : 0) * (c->probability[high] - c->probability[low]);
 }

@@ -1,4 +1,4 @@
-/* The sorted classes of a target, owner of their memory, with lookup by value. */
+/* The sorted classes of a target. Owns their memory, and finds a class by its value. */
 #ifndef DNI_CLASSES_H
 #define DNI_CLASSES_H
 

@@ -311,7 +311,7 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
             "the model has format version %lu, this library reads versions up to %d",
             (unsigned long)version, DNI_MODEL_VERSION);
     }
-    if (version == 1) { /* version 1 was never released */
+    if (version == 1) { /* version 1 is not supported */
         return dn_error_set(
             err, DN_ERR_VERSION,
             "the model has format version 1, which this library does not read: train it again");

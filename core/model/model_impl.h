@@ -38,8 +38,8 @@ struct dn_model {
     bool raw_shares;
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
-    size_t work;       /* number of doubles of workspace that a machine of `raw` needs for one x */
-    dni_term *terms;   /* [n_terms] mappings of the numeric and categorical inputs */
+    size_t work;     /* number of doubles of workspace that a machine of `raw` needs for one row */
+    dni_term *terms; /* [n_terms] mappings of the numeric and categorical inputs */
     size_t n_terms;
     size_t n_plain;              /* maximum number of nonzero features of terms and bases */
     size_t first_basis, n_basis; /* index of the first basis feature, and number of basis
@@ -76,7 +76,8 @@ typedef struct dni_model_parts {
  * finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
-/* Removes the model's memory from the accounting of the run that trained the model. */
+/* Subtracts the memory of the machines from the memory charged to the run that trained the
+ * model. */
 void dni_model_leave_run(dn_model *model);
 
 /* Frees machines [n] and the array. NULL is allowed. */

@@ -30,8 +30,8 @@ struct arrays {
     char *names;              /* [n_inputs + EXTRA_COLUMNS][NAME_SIZE] */
     size_t *inputs;           /* [n_inputs] 0, 1, … */
     size_t *borders;          /* [n_chunks + 1] */
-    double *copies;           /* [n_slots × n_inputs × chunk_rows] chunks of strided columns,
-                               * copied */
+    double *copies;           /* [n_slots × n_inputs × chunk_rows] copies of chunks of strided
+                               * columns */
     uint32_t *codes;          /* [n_rows] class index of each label; empty without labels */
     dni_string_set classes;   /* the different labels */
 };

@@ -133,7 +133,7 @@ static void end_report(const struct fitting *f) {
 /* ---- fits ---- */
 /* Copies the parameters for a machine with two classes. A distribution over all classes becomes a
  * distribution over two. For a pair of classes, the ratio of their probabilities is unchanged. With
- * one versus rest, the second probability is the sum over the other classes. */
+ * one versus rest, the probability of the rest is the sum over the other classes. */
 static dn_status two_class_params(const struct fitting *f, size_t negative, size_t positive,
                                   dn_params **out, dn_error *err) {
     const dn_algorithm *algorithm = f->params->algorithm;

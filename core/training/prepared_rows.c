@@ -171,7 +171,7 @@ static dn_status machine_piece(const dn_rows *rows, size_t i, size_t first, size
     return status;
 }
 
-/* Makes the rows of the machine those of `base`. */
+/* Sets self->rows to rows whose blocks are read from `base`. */
 static void pass_rows(struct machine_rows *self, const dn_rows *base, size_t n_slots) {
     self->base = base;
     self->rows = *base;

@@ -195,7 +195,7 @@ double dn_train_method_memory(const dn_train_request *given, size_t n_features, 
     const bool native = dn_params_decision(given->params) == DN_DECISION_NATIVE;
     dn_train_request request = encoded_request(given, n_rows);
     const struct shape shape = shape_of(&request, n_features);
-    dn_params *resolved = NULL; /* "auto" is resolved for all rows */
+    dn_params *resolved = NULL; /* copy of the parameters with "auto" resolved for n_rows rows */
     if (dn_params_copy(request.params, &resolved, NULL) == DN_OK &&
         dn_params_resolve(resolved, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
         request.params = resolved;
@@ -324,7 +324,7 @@ double dn_train_memory(const dn_train_request *given, size_t n_rows, size_t n_fe
                               .entries = r.entries / fmax((double)n_rows, 1),
                               .n_classes = n_classes,
                               .n_slots = n_slots};
-    /* the number of held-out rows of each class is rounded */
+    /* + n_classes: the number of held-out rows of each class is rounded */
     const double kept = ceil((1 - r.holdout) * (double)n_rows) + (double)n_classes;
     const size_t n_train = kept < (double)n_rows ? (size_t)kept : n_rows;
     double peak = calibrated_bytes(&plan, n_train);
