@@ -40,49 +40,32 @@ static void linear_write(const dn_machine *machine, const dn_machine *first, dni
     }
 }
 
-/* Sets *out_densities to whether densities follow the n_weights numbers, without advancing r: the
- * machine is allocated, with its densities, before the weights are read. */
-static dn_status look_ahead(const dni_reader *r, size_t n_weights, size_t d, bool *out_densities,
-                            dn_error *err) {
-    dni_reader ahead = *r;
-    dni_covariance covariance = DNI_COVARIANCE_SHARED;
-    dni_read_bytes(&ahead, 8 * n_weights);
-    *out_densities = dni_read_u8(&ahead) == 1;
-    if (*out_densities) {
-        covariance = (dni_covariance)dni_read_u8(&ahead);
-    }
-    if (ahead.failed || covariance != DNI_COVARIANCE_SHARED ||
-        (*out_densities && !dni_machine_fits(&ahead, d, d))) {
-        return dni_machine_corrupt("the densities of a linear machine are invalid", err);
-    }
-    return DN_OK;
-}
-
 static dn_status linear_read(dni_reader *r, size_t K, size_t d, const dn_machine *first,
                              dn_machine **out, dn_error *err) {
     const size_t S = K == 2 ? 1 : K;
-    bool densities;
     (void)first;
     if (!dni_machine_fits(r, S, d + 1)) {
         return dni_machine_corrupt("the weights of a machine are truncated", err);
     }
-    dn_status status = look_ahead(r, S * (d + 1), d, &densities, err);
-    if (status == DN_OK) {
-        status = dni_linear_machine_new(K, d, densities, out, err);
-    }
+    dn_status status = dni_linear_machine_new(K, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_linear_machine *m = dni_linear_machine_of(*out);
+    dni_linear_machine *m = dni_linear_machine_of(*out);
     if (!dni_read_f64s(r, m->w, S * d) || !dni_read_f64s(r, m->w0, S) || !has_finite_weights(m)) {
         return dni_machine_corrupt("the weights of a machine are not finite", err);
     }
-    dni_read_u8(r); /* whether densities follow, known from look_ahead */
+    const bool densities = dni_read_u8(r) == 1;
+    if (r->failed || (densities && (dni_read_u8(r) != DNI_COVARIANCE_SHARED || r->failed ||
+                                    !dni_machine_fits(r, d, d)))) {
+        return dni_machine_corrupt("the densities of a linear machine are invalid", err);
+    }
     if (!densities) {
         return DN_OK;
     }
-    dni_read_u8(r); /* their dni_covariance */
-    return dni_gaussians_read(r, K, d, m->gaussians, err);
+    m->gaussians = dni_gaussians_new(&m->base, DNI_COVARIANCE_SHARED);
+    return m->base.incomplete ? dni_machine_no_memory(K, d, err)
+                              : dni_gaussians_read(r, K, d, m->gaussians, err);
 }
 
 /* ---- raw features ---- */

@@ -142,18 +142,17 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_list(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     const size_t n = dni_read_count(r, 8);
     double *list = malloc((n + 1) * sizeof *list);
-    dn_status status = list == NULL ? DN_ERR_MEMORY : DN_OK;
-    if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n))) {
-        status = dni_machine_corrupt("the value of a parameter is missing", err);
-    } else if (status == DN_OK && dn_params_has(params, name)) {
-        status = dn_params_set_list(params, name, list, n, NULL);
+    dn_status status = DN_ERR_MEMORY;
+    if (list != NULL) {
+        const bool whole = !r->failed && n <= DN_MAX_LIST && dni_read_f64s(r, list, n);
+        status = !whole                        ? DN_ERR_ARGUMENT
+                 : dn_params_has(params, name) ? dn_params_set_list(params, name, list, n, NULL)
+                                               : DN_OK;
     }
     free(list);
-    if (status == DN_ERR_MEMORY) {
-        return dn_error_set(err, status, "no memory for a list of %zu numbers", n);
-    }
-    return status == DN_ERR_ARGUMENT
-               ? dni_machine_corrupt("the value of a parameter is out of range", err)
+    return status == DN_ERR_MEMORY ? dn_error_set(err, status, "no memory for a list of numbers")
+           : status == DN_ERR_ARGUMENT
+               ? dni_machine_corrupt("the value of a parameter is missing or out of range", err)
                : status;
 }
 

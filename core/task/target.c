@@ -269,49 +269,43 @@ dn_status dni_target_read(const dn_table_source *source, size_t column, size_t m
     return status;
 }
 
-static dn_status unknown_class(const dn_table_source *source, size_t column, size_t row,
-                               const char *text, size_t length, dn_error *err) {
-    const char *name = source->columns[column].name;
-    return dni_error_at(
-        dn_error_set(err, DN_ERR_DATA,
-                     "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes", name,
-                     row, length > 64 ? 64 : (int)length, text),
-        name, (int64_t)row, err);
-}
-
 static dn_status match_chunk(const dn_table_source *source, size_t column, size_t chunk,
                              const dni_classes *classes, double *index, dn_error *err) {
+    const char *name = source->columns[column].name;
+    const size_t first = source->chunk_first_row[chunk];
     dn_column_view view;
-    size_t first = source->chunk_first_row[chunk];
     dn_status status = source->column(source, chunk, column, 0, &view, err);
-    for (size_t i = 0; status == DN_OK && i < view.n_rows; i++) {
-        size_t k;
-        if (view.number != NULL && dni_classes_numeric(view.type)) {
-            char text[DN_NUMBER_SIZE];
-            if (isnan(view.number[i])) {
-                index[first + i] = (double)NAN;
-                continue;
-            }
+    if (status != DN_OK) {
+        return status;
+    }
+    const bool numeric = view.number != NULL && dni_classes_numeric(view.type);
+    for (size_t i = 0; i < view.n_rows; i++) {
+        char number[DN_NUMBER_SIZE];
+        const char *text = number;
+        size_t length = 0, k;
+        if (numeric ? isnan(view.number[i]) : view.code[i] == DN_CODE_MISSING) {
+            index[first + i] = (double)NAN;
+            continue;
+        }
+        if (numeric) {
             k = dni_classes_find_number(classes, view.number[i]);
-            if (k == SIZE_MAX) {
-                status = unknown_class(source, column, first + i, text,
-                                       dn_number_format(view.number[i], text), err);
-            }
+            length = k == SIZE_MAX ? dn_number_format(view.number[i], number) : 0;
         } else {
-            if (view.code[i] == DN_CODE_MISSING) {
-                index[first + i] = (double)NAN;
-                continue;
-            }
-            const char *text = view.strings.bytes + view.strings.start[view.code[i]];
-            size_t length = view.strings.start[view.code[i] + 1] - view.strings.start[view.code[i]];
+            const uint32_t *start = view.strings.start + view.code[i];
+            text = view.strings.bytes + start[0];
+            length = start[1] - start[0];
             k = dni_classes_find_text(classes, text, length);
-            if (k == SIZE_MAX) {
-                status = unknown_class(source, column, first + i, text, length, err);
-            }
+        }
+        if (k == SIZE_MAX) {
+            return dni_error_at(
+                dn_error_set(err, DN_ERR_DATA,
+                             "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes",
+                             name, first + i, length > 64 ? 64 : (int)length, text),
+                name, (int64_t)(first + i), err);
         }
         index[first + i] = (double)k;
     }
-    return status;
+    return DN_OK;
 }
 
 dn_status dni_target_match(const dn_table_source *source, size_t column, const dni_classes *classes,

@@ -30,14 +30,14 @@ struct platt {
     const dni_scored *scored;
     const dn_run *run;
     double size, mean, deviation; /* c, m, s */
-    double total;                 /* Σv */
+    double total, positive;       /* Σv over all rows, and over the positive rows */
     double high, low;             /* targets t of positive rows and of negative rows */
     double gradient[2], hessian[3];
 };
 
 static void standardize(struct platt *p) {
     const dni_scored *s = p->scored;
-    double positive = 0, sum = 0, squares = 0;
+    double sum = 0, squares = 0;
     for (size_t i = 0; i < s->n; i++) {
         p->size = fmax(p->size, fabs(s->rows.key[i]));
     }
@@ -45,7 +45,7 @@ static void standardize(struct platt *p) {
     for (size_t i = 0; i < s->n; i++) {
         const double v = weight_of(s, i);
         p->total += v;
-        positive += is_positive(s, i) ? v : 0;
+        p->positive += is_positive(s, i) ? v : 0;
         sum += v * (s->rows.key[i] / p->size);
     }
     p->mean = sum / p->total;
@@ -54,8 +54,8 @@ static void standardize(struct platt *p) {
         squares += weight_of(s, i) / p->total * step * step;
     }
     p->deviation = sqrt(squares);
-    p->high = (positive + 1) / (positive + 2);
-    p->low = 1 / (p->total - positive + 2);
+    p->high = (p->positive + 1) / (p->positive + 2);
+    p->low = 1 / (p->total - p->positive + 2);
 }
 
 /* Computes F, its gradient and its Hessian. */
@@ -120,12 +120,9 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
                               dn_error *err) {
     struct platt p = {.scored = scored, .run = run};
     standardize(&p);
-    double positive = 0, value = 0;
-    for (size_t i = 0; i < scored->n; i++) {
-        positive += is_positive(scored, i) ? weight_of(scored, i) : 0;
-    }
+    double value = 0;
     /* with slope 0 the optimal intercept is the log-odds of the mean target */
-    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total,
+    const double share = (p.positive * p.high + (p.total - p.positive) * p.low) / p.total,
                  flat = log(share) - log1p(-share);
     double at[2] = {0, flat};
     bool done = !(p.deviation > 1e-14 * fabs(p.mean));
