@@ -72,11 +72,11 @@ dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *ou
 
 /* ---- pieces ---- */
 /* Minimum number of rows of a piece: a multiple of the tile size of learners. */
-enum { LEAST_PIECE = 256 };
+enum { MIN_PIECE_ROWS = 256 };
 
 size_t dn_piece_rows(size_t n_cols) {
     size_t n = DN_BLOCK_ROWS;
-    while (n > LEAST_PIECE && n_cols > DN_PIECE_BYTES / sizeof(double) / n) {
+    while (n > MIN_PIECE_ROWS && n_cols > DN_PIECE_BYTES / sizeof(double) / n) {
         n /= 2;
     }
     return n;

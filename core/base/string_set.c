@@ -95,17 +95,17 @@ static dn_status grow_slots(dni_string_set *set, dn_error *err) {
 }
 
 static dn_status grow_text(dni_string_set *set, size_t length, dn_error *err) {
-    if (set->n + 2 > set->room) {
-        size_t room = set->room + set->room / 2 + 64;
-        uint32_t *start = realloc(set->start, room * sizeof *start);
+    if (set->n + 2 > set->start_capacity) {
+        size_t start_capacity = set->start_capacity + set->start_capacity / 2 + 64;
+        uint32_t *start = realloc(set->start, start_capacity * sizeof *start);
         if (start == NULL) {
-            return no_memory(err, room * sizeof *start);
+            return no_memory(err, start_capacity * sizeof *start);
         }
-        if (set->room == 0) {
+        if (set->start_capacity == 0) {
             start[0] = 0;
         }
         set->start = start;
-        set->room = room;
+        set->start_capacity = start_capacity;
     }
     size_t used = set->start[set->n];
     if (length > UINT32_MAX - used || set->n >= DNI_NO_STRING - 1) {

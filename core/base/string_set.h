@@ -14,11 +14,11 @@ typedef struct dni_string_slot {
 
 /* A zero-initialised set is empty. Memory is allocated by malloc; at most 4 GiB of text. */
 typedef struct dni_string_set {
-    uint32_t *start; /* [n + 1], as in dn_strings; NULL before the first string */
-    char *bytes;     /* the concatenated strings */
-    size_t n;        /* strings */
-    size_t room;     /* capacity of `start`, in number of strings */
-    size_t capacity; /* of bytes */
+    uint32_t *start;       /* [n + 1], as in dn_strings; NULL before the first string */
+    char *bytes;           /* the concatenated strings */
+    size_t n;              /* strings */
+    size_t start_capacity; /* capacity of `start`, in number of strings */
+    size_t capacity;       /* of bytes */
     dni_string_slot *slots;
     size_t n_slots; /* a power of two, or 0 */
     uint64_t seed;  /* seed of the hash; secret; does not affect results */

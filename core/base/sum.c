@@ -17,7 +17,7 @@
 /* ---- pairwise summation: a binary counter of vectors ---- */
 /* The stack has one vector for each one bit of the number of leaves pushed so far (at most
  * n_leaves), plus the vector that is being filled. */
-size_t dn_pairwise_room(size_t n_leaves, size_t n) {
+size_t dn_pairwise_capacity(size_t n_leaves, size_t n) {
     size_t vectors = 1;
     for (size_t left = n_leaves; left > 0; left >>= 1) {
         vectors++;
@@ -86,8 +86,8 @@ struct range_sum {
     unsigned level;
     size_t n_ranges;
     double *totals;   /* [n_ranges x n_out] */
-    double *partials; /* [n_slots x room] */
-    size_t room;      /* number of doubles of the dn_pairwise of one slot */
+    double *partials; /* [n_slots x capacity] */
+    size_t capacity;  /* number of doubles of the dn_pairwise of one slot */
 };
 
 /* Argument that dn_run_each_block passes to add_piece, for one block or one piece of a block. */
@@ -108,7 +108,7 @@ static dn_status sum_range(void *arg, size_t range, size_t slot, dn_error *err) 
         end = s->rows->n_blocks;
     }
     dn_pairwise sum;
-    dn_pairwise_init(&sum, s->n_out, s->partials + slot * s->room);
+    dn_pairwise_init(&sum, s->n_out, s->partials + slot * s->capacity);
     for (size_t i = first; i < end; i++) {
         struct vector_of_block vector = {s, dn_pairwise_next(&sum)};
         dn_status status = dn_run_each_block(s->run, s->rows, i, slot, add_piece, &vector, err);
@@ -155,16 +155,16 @@ dn_status dni_each_sum(const dn_run *run, const dn_rows *rows, dni_each_sum_fn f
         n_slots = 1;
     }
     size_t leaves = (size_t)1 << s.level;
-    s.room = dn_pairwise_room(leaves < rows->n_blocks ? leaves : rows->n_blocks, n_out);
+    s.capacity = dn_pairwise_capacity(leaves < rows->n_blocks ? leaves : rows->n_blocks, n_out);
     size_t n_totals = s.n_ranges == 1 ? 0 : s.n_ranges * n_out;
-    if ((double)s.n_ranges * (double)n_out + (double)n_slots * (double)s.room >
+    if ((double)s.n_ranges * (double)n_out + (double)n_slots * (double)s.capacity >
         (double)(SIZE_MAX / 16)) {
         return dn_error_set(err, DN_ERR_MEMORY,
                             "the partial sums of %zu numbers are more than can be addressed",
                             n_out);
     }
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, n_totals + n_slots * s.room, sizeof(double),
+    dn_status status = dn_run_alloc(run, n_totals + n_slots * s.capacity, sizeof(double),
                                     "the partial sums", &memory, err);
     if (status != DN_OK) {
         return status;

@@ -84,7 +84,7 @@ static size_t name_length(const dn_encoder *encoder, const size_t *lengths, size
     return lengths == NULL ? strlen(encoder->inputs[i].name) : lengths[i];
 }
 
-dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths, dn_error *err) {
+dn_status dni_encoder_copy_names(dn_encoder *encoder, const size_t *lengths, dn_error *err) {
     size_t size = 1;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const size_t length = name_length(encoder, lengths, i);

@@ -23,9 +23,9 @@
 #include <string.h>
 
 #define ENCODER_VERSION 4
-#define VECTORS_VERSION 3                /* the first version with text and sparse inputs */
-#define LEAST_INPUT_SIZE (8 + 1 + 1 + 8) /* bytes of an input without name, levels and numbers */
-#define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
+#define VECTORS_VERSION 3              /* the first version with text and sparse inputs */
+#define MIN_INPUT_SIZE (8 + 1 + 1 + 8) /* bytes of an input without name, levels and numbers */
+#define MIN_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
 
 enum {
@@ -243,13 +243,13 @@ static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct dra
             return status;
         }
     }
-    return dni_encoder_own_names(encoder, draft->lengths, err);
+    return dni_encoder_copy_names(encoder, draft->lengths, err);
 }
 
 /* ---- the encoder ---- */
 static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     size_t n = dni_read_u32(reader);
-    if (reader->failed || n > reader->left / LEAST_BASIS_SIZE) {
+    if (reader->failed || n > reader->left / MIN_BASIS_SIZE) {
         return dni_encoder_corrupt(err, "its bases are cut short");
     }
     dn_status status = n > 0 ? dni_encoder_set_bases(encoder, n, err) : DN_OK;
@@ -354,7 +354,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
                             "an encoder has version %u, this program reads version %d", version,
                             ENCODER_VERSION);
     }
-    size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
+    size_t n = dni_read_count(reader, MIN_INPUT_SIZE);
     const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN |
                            (version < VECTORS_VERSION ? 0 : STANDARDIZE_SPARSE | INDEX_SETS);
     if (reader->failed || version == 0 || flags > known ||

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_FISHER_COLUMNS = 8192 }; /* a square matrix of this order takes 512 MiB */
+enum { MAX_FISHER_COLUMNS = 8192 }; /* a square matrix of this order takes 512 MiB */
 
 static dn_status refuse_basis(dn_error *err, const char *message) {
     return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), "basis", -1, err);
@@ -104,10 +104,10 @@ static dn_status check_numbers(const struct check *check, const dn_basis_spec *b
                    ? DN_OK
                    : refuse_basis(err, "a random_fourier basis needs at least one feature");
     case DN_BASIS_FISHER:
-        if (n_columns > MOST_FISHER_COLUMNS) {
+        if (n_columns > MAX_FISHER_COLUMNS) {
             return dn_error_set(err, DN_ERR_ARGUMENT,
                                 "a fisher basis takes at most %d columns (got %zu)",
-                                MOST_FISHER_COLUMNS, n_columns);
+                                MAX_FISHER_COLUMNS, n_columns);
         }
         if (basis->n_features > n_columns || (K >= 2 && basis->n_features > K - 1)) {
             return dn_error_set(err, DN_ERR_ARGUMENT,

@@ -179,7 +179,7 @@ static dn_status fit_columns(const struct fit *fit, dn_error *err) {
             return status;
         }
     }
-    return dni_encoder_own_names(fit->encoder, NULL, err);
+    return dni_encoder_copy_names(fit->encoder, NULL, err);
 }
 
 /* Sets the levels of missing and unseen categories where these are the most frequent ones. */

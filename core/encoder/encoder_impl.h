@@ -73,8 +73,8 @@ DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases,
  * memory of the caller.
  *
  *   lengths  [n_inputs] bytes of each name; NULL: each name ends with a NUL */
-DN_MUST_USE dn_status dni_encoder_own_names(dn_encoder *encoder, const size_t *lengths,
-                                            dn_error *err);
+DN_MUST_USE dn_status dni_encoder_copy_names(dn_encoder *encoder, const size_t *lengths,
+                                             dn_error *err);
 /* Counts the features and sets mean to 0, scale to 1, missing_as to the missing level or none,
  * unseen_as to none.
  *

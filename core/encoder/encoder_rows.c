@@ -526,14 +526,14 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
         const dn_input *input = &self->encoder->inputs[i];
-        size_t looked = 0;
-        for (; looked < source->n_cols; looked++, next++) {
+        size_t searched = 0;
+        for (; searched < source->n_cols; searched++, next++) {
             next = next < source->n_cols ? next : 0;
             if (strcmp(source->columns[next].name, input->name) == 0) {
                 break;
             }
         }
-        if (looked == source->n_cols) {
+        if (searched == source->n_cols) {
             status = dn_error_set(err, DN_ERR_DATA, "there is no column \"%s\"", input->name);
         } else if (source->columns[next].type != input->type &&
                    !(input->type == DN_TEXT && source->columns[next].type == DN_CATEGORICAL)) {

@@ -17,9 +17,9 @@
 /* The workspace of one slot. */
 struct slot {
     dni_open_chunk open;
-    dn_column_view view; /* of the open chunk */
-    unsigned char *met;  /* [n/8 + 1] bit k is 1 if feature k is nonzero in some row */
-    double *minimum;     /* [n] of the entries; NULL without moments */
+    dn_column_view view;    /* of the open chunk */
+    unsigned char *nonzero; /* [n/8 + 1] bit k is 1 if feature k is nonzero in some row */
+    double *minimum;        /* [n] of the entries; NULL without moments */
     double *maximum;
 };
 
@@ -43,10 +43,10 @@ static void sparse_layout(dni_layout *layout, const void *shape, void *work) {
     struct sparse_fit *w = work;
     struct slot *slots = dni_layout_array(layout, s->n_slots, sizeof *slots);
     for (size_t i = 0; i < s->n_slots; i++) {
-        unsigned char *met = dni_layout_array(layout, s->n_features / 8 + 1, 1);
+        unsigned char *nonzero = dni_layout_array(layout, s->n_features / 8 + 1, 1);
         double *extremes = s->moments ? dni_layout_matrix(layout, 2, s->n_features) : NULL;
         if (slots != NULL) {
-            slots[i] = (struct slot){.met = met, .minimum = extremes};
+            slots[i] = (struct slot){.nonzero = nonzero, .minimum = extremes};
             slots[i].maximum = extremes == NULL ? NULL : extremes + s->n_features;
         }
     }
@@ -135,7 +135,7 @@ static inline void count_entry(const struct sparse_fit *self, struct slot *slot,
     (void)self;
     (void)x;
     out[0] += v;
-    slot->met[k / 8] |= (unsigned char)(1U << k % 8);
+    slot->nonzero[k / 8] |= (unsigned char)(1U << k % 8);
 }
 
 static inline void sum_entry(const struct sparse_fit *self, struct slot *slot, size_t k, double x,
@@ -251,7 +251,7 @@ static dn_status merge_active(const struct sparse_fit *self, unsigned char **out
     }
     for (size_t i = 0; i < self->shape.n_slots; i++) {
         for (size_t b = 0; b < n_bytes; b++) {
-            active[b] |= self->slots[i].met[b];
+            active[b] |= self->slots[i].nonzero[b];
         }
     }
     for (size_t k = 0; self->shape.moments && k < self->set->n; k++) {

@@ -1,7 +1,7 @@
 /* A column chunk under construction. It stores numbers until the first cell that is not a number;
  * then it stores strings. Or it stores sparse rows only. */
 #include "table/column_format.h"
-#include "table/column_room.h"
+#include "table/column_memory.h"
 #include "table/column_sparse.h"
 #include "table/column_values.h"
 
@@ -15,7 +15,7 @@
  * than storing some strings twice. */
 #define DICTIONARY_TRIAL 1024 /* number of distinct strings after which this is decided */
 /* Maximum number of distinct strings of a dictionary, for two-byte codes. */
-#define DICTIONARY_MOST 65535
+#define MAX_DICTIONARY 65535
 #define MAX_ROWS (UINT32_MAX - 1)
 
 enum form { NUMBERS, STRINGS, SPARSE };
@@ -25,22 +25,20 @@ struct dn_column_builder {
     size_t n_rows;
 
     double *number; /* [n_rows], NaN: missing */
-    size_t number_room;
-    unsigned least_decimals,
-        most_decimals; /* the paddings from least_decimals to most_decimals reproduce all regular
-                        * spellings so far */
-    bool silent;   /* canonical numbers without a stored spelling were appended before a padding was
-                  * chosen */
-    bool unpadded; /* padding would change some of these numbers: the chunk stays
-                            * unpadded */
-    uint32_t *spelled;     /* [n_spelled] rows whose spelling is stored */
+    size_t number_capacity;
+    /* the paddings from min_decimals to max_decimals reproduce all regular spellings so far */
+    unsigned min_decimals, max_decimals;
+    /* canonical numbers without a stored spelling were appended before a padding was chosen */
+    bool has_canonical;
+    bool unpadded;     /* padding would change some of these numbers: the chunk stays unpadded */
+    uint32_t *spelled; /* [n_spelled] rows whose spelling is stored */
     uint32_t *spelled_end; /* [n_spelled] end of each stored spelling in `spelling` */
-    size_t n_spelled, spelled_room;
+    size_t n_spelled, spelled_capacity;
     char *spelling;
     size_t spelling_size, spelling_capacity;
 
     uint32_t *code; /* [n_rows], DN_CODE_MISSING: missing */
-    size_t code_room;
+    size_t code_capacity;
     dni_string_set set;
     bool repeats; /* true: the dictionary was abandoned, so that strings may occur twice */
 
@@ -51,9 +49,9 @@ static void builder_clear(dn_column_builder *builder) {
     builder->form = NUMBERS;
     builder->repeats = false;
     builder->n_rows = 0;
-    builder->least_decimals = 0;
-    builder->most_decimals = DNI_COLUMN_MAX_DECIMALS;
-    builder->silent = builder->unpadded = false;
+    builder->min_decimals = 0;
+    builder->max_decimals = DNI_COLUMN_MAX_DECIMALS;
+    builder->has_canonical = builder->unpadded = false;
     builder->n_spelled = 0;
     builder->spelling_size = 0;
     if (builder->set.n > 0) {
@@ -142,7 +140,7 @@ dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *
 static dn_status push_code(dn_column_builder *builder, uint32_t code, dn_error *err) {
     dn_status status = check_rows(builder, err);
     if (status == DN_OK) {
-        status = dni_column_grow(&builder->code, &builder->code_room, builder->n_rows + 1,
+        status = dni_column_grow(&builder->code, &builder->code_capacity, builder->n_rows + 1,
                                  sizeof *builder->code, err);
     }
     if (status == DN_OK) {
@@ -154,7 +152,7 @@ static dn_status push_code(dn_column_builder *builder, uint32_t code, dn_error *
 static dn_status intern(dn_column_builder *builder, const char *text, size_t length, size_t n_rows,
                         uint32_t *out, dn_error *err) {
     size_t n = builder->set.n;
-    if (n > DICTIONARY_TRIAL && (n >= DICTIONARY_MOST || n > n_rows / 2)) {
+    if (n > DICTIONARY_TRIAL && (n >= MAX_DICTIONARY || n > n_rows / 2)) {
         builder->repeats = true;
     }
     return builder->repeats ? dni_string_set_append(&builder->set, text, length, out, err)
@@ -165,7 +163,7 @@ static dn_status intern(dn_column_builder *builder, const char *text, size_t len
 static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     size_t n = builder->n_rows, k = 0;
     dn_status status =
-        dni_column_grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
+        dni_column_grow(&builder->code, &builder->code_capacity, n + 1, sizeof *builder->code, err);
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         if (isnan(builder->number[i])) {
             builder->code[i] = DN_CODE_MISSING;
@@ -176,8 +174,7 @@ static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
             k++;
         } else {
             char text[DNI_COLUMN_TEXT_SIZE];
-            size_t length =
-                dni_column_number_text(builder->number[i], builder->least_decimals, text);
+            size_t length = dni_column_number_text(builder->number[i], builder->min_decimals, text);
             status = intern(builder, text, length, i, &builder->code[i], err);
         }
     }
@@ -213,11 +210,11 @@ dn_status dn_column_builder_string(dn_column_builder *builder, const char *text,
 
 /* ---- numbers ---- */
 static dn_status push_number(dn_column_builder *builder, double value, dn_error *err) {
-    if (builder->n_rows == builder->number_room) {
+    if (builder->n_rows == builder->number_capacity) {
         dn_status status = check_rows(builder, err);
         if (status == DN_OK) {
-            status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + 1,
-                                     sizeof *builder->number, err);
+            status = dni_column_grow(&builder->number, &builder->number_capacity,
+                                     builder->n_rows + 1, sizeof *builder->number, err);
         }
         if (status != DN_OK) {
             return status;
@@ -232,11 +229,11 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
     if (length > UINT32_MAX - builder->spelling_size) {
         return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most 4 GiB of text");
     }
-    size_t n = builder->n_spelled + 1, rows_room = builder->spelled_room;
-    dn_status status =
-        dni_column_grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
+    size_t n = builder->n_spelled + 1, rows_capacity = builder->spelled_capacity;
+    dn_status status = dni_column_grow(&builder->spelled_end, &rows_capacity, n,
+                                       sizeof *builder->spelled_end, err);
     if (status == DN_OK) {
-        status = dni_column_grow(&builder->spelled, &builder->spelled_room, n,
+        status = dni_column_grow(&builder->spelled, &builder->spelled_capacity, n,
                                  sizeof *builder->spelled, err);
     }
     if (status == DN_OK) {
@@ -298,23 +295,23 @@ static inline bool fits_padding(dn_column_builder *builder, dni_spelling spellin
         return true;
     }
     if (spelling.zeros > 0) {
-        if (spelling.decimals < builder->least_decimals ||
-            spelling.decimals > builder->most_decimals || builder->unpadded) {
+        if (spelling.decimals < builder->min_decimals ||
+            spelling.decimals > builder->max_decimals || builder->unpadded) {
             return false;
         }
-        if (builder->silent && builder->least_decimals == 0 &&
+        if (builder->has_canonical && builder->min_decimals == 0 &&
             !all_have_decimals(builder, spelling.decimals)) {
             builder->unpadded = true;
             return false;
         }
-        builder->least_decimals = builder->most_decimals = spelling.decimals;
+        builder->min_decimals = builder->max_decimals = spelling.decimals;
         return true;
     }
-    if (spelling.decimals < builder->least_decimals) {
+    if (spelling.decimals < builder->min_decimals) {
         return false;
     }
-    if (spelling.decimals < builder->most_decimals) {
-        builder->most_decimals = spelling.decimals;
+    if (spelling.decimals < builder->max_decimals) {
+        builder->max_decimals = spelling.decimals;
     }
     return true;
 }
@@ -331,8 +328,8 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
     }
     char text[DN_NUMBER_SIZE];
     if (spelling == NULL && builder->form == NUMBERS &&
-        (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
-        builder->silent = true;
+        (builder->min_decimals == 0 || has_decimals(value, builder->min_decimals))) {
+        builder->has_canonical = true;
         return push_number(builder, value, err);
     }
     if (spelling == NULL) {
@@ -358,7 +355,7 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
 }
 
 unsigned dn_column_builder_padding(const dn_column_builder *builder) {
-    return builder->form == NUMBERS ? builder->least_decimals : 0;
+    return builder->form == NUMBERS ? builder->min_decimals : 0;
 }
 
 /* Appends numbers whose spelling need not be stored. If one is infinite, returns false and appends
@@ -377,7 +374,7 @@ static bool push_numbers(dn_column_builder *builder, const double *values, size_
         }
         number[i] = isnan(number[i]) ? (double)NAN : number[i];
     }
-    builder->silent = builder->silent || n > 0;
+    builder->has_canonical = builder->has_canonical || n > 0;
     builder->n_rows += n;
     return true;
 }
@@ -385,9 +382,9 @@ static bool push_numbers(dn_column_builder *builder, const double *values, size_
 dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride,
                                     size_t n, unsigned decimals, dn_error *err) {
     dn_status status = DN_OK;
-    if (builder->form == NUMBERS && decimals == builder->least_decimals &&
+    if (builder->form == NUMBERS && decimals == builder->min_decimals &&
         n <= MAX_ROWS - builder->n_rows) {
-        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n,
+        status = dni_column_grow(&builder->number, &builder->number_capacity, builder->n_rows + n,
                                  sizeof *builder->number, err);
         if (status != DN_OK || push_numbers(builder, values, stride, n)) {
             return status;
@@ -430,7 +427,7 @@ static void write_numbers(dni_writer *writer, const dn_column_builder *builder) 
     write_header(writer, DNI_COLUMN_NUMBERS, builder->n_rows);
     dni_write_u8(writer, (uint8_t)encoding);
     dni_write_u8(writer, encoding != DNI_COLUMN_F64 && missing);
-    dni_write_u8(writer, (uint8_t)builder->least_decimals);
+    dni_write_u8(writer, (uint8_t)builder->min_decimals);
     dni_write_u8(writer, 0);
     dni_write_u32(writer, (uint32_t)builder->n_spelled);
     dni_column_write_values(writer, encoding, builder->number, builder->n_rows);

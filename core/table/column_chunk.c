@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/string_set.h"
-#include "table/column_room.h"
+#include "table/column_memory.h"
 #include "table/column_sparse.h"
 #include "table/column_values.h"
 #include <math.h>
@@ -14,16 +14,16 @@
 
 struct dn_column_chunk {
     double *number; /* numbers, for views of numbers */
-    size_t number_room;
+    size_t number_capacity;
     uint32_t *code; /* codes, for views of strings; the strings are in `start` and `bytes`, or in
                      * `set` */
-    size_t code_room;
+    size_t code_capacity;
     uint32_t *start;
-    size_t start_room;
+    size_t start_capacity;
     char *bytes;
-    size_t bytes_room;
+    size_t bytes_capacity;
     double *parsed; /* the numeric values of the strings */
-    size_t parsed_room;
+    size_t parsed_capacity;
     dni_string_set set;     /* the distinct strings, if the strings of the chunk may repeat */
     dni_sparse_view sparse; /* for views of sparse rows */
 };
@@ -139,8 +139,8 @@ static const char *spelled_text(const struct numbers *numbers, size_t k, size_t 
 
 static dn_status expand_numbers(dn_column_chunk *chunk, const struct numbers *numbers,
                                 dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->number, &chunk->number_room, numbers->n_rows,
-                                            sizeof *chunk->number, err);
+    dn_status status = dni_column_reserve(&chunk->number, &chunk->number_capacity, numbers->n_rows,
+                                          sizeof *chunk->number, err);
     if (status != DN_OK) {
         return status;
     }
@@ -181,8 +181,8 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers
     }
     dn_status status = expand_numbers(chunk, numbers, err);
     if (status == DN_OK) {
-        status = dni_column_make_room(&chunk->code, &chunk->code_room, numbers->n_rows,
-                                      sizeof *chunk->code, err);
+        status = dni_column_reserve(&chunk->code, &chunk->code_capacity, numbers->n_rows,
+                                    sizeof *chunk->code, err);
     }
     dni_string_set_clear(&chunk->set);
     size_t k = 0;
@@ -242,8 +242,8 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
 /* Reads the codes and checks that each is the code of a string. */
 static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings,
                               dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows,
-                                            sizeof *chunk->code, err);
+    dn_status status = dni_column_reserve(&chunk->code, &chunk->code_capacity, strings->n_rows,
+                                          sizeof *chunk->code, err);
     if (status != DN_OK) {
         return status;
     }
@@ -264,7 +264,8 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
 }
 
 /* Removes duplicates from the list of strings; the order of first appearance is kept. */
-static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
+static dn_status remove_duplicates(dn_column_chunk *chunk, const struct strings *strings,
+                                   dn_error *err) {
     dni_string_set_clear(&chunk->set);
     for (size_t i = 0; i < strings->n_rows; i++) {
         uint32_t c = chunk->code[i];
@@ -284,11 +285,11 @@ static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn
 
 static dn_status copy_strings(dn_column_chunk *chunk, const struct strings *strings,
                               dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->start, &chunk->start_room,
-                                            strings->n_strings + 1, sizeof *chunk->start, err);
+    dn_status status = dni_column_reserve(&chunk->start, &chunk->start_capacity,
+                                          strings->n_strings + 1, sizeof *chunk->start, err);
     if (status == DN_OK) {
         status =
-            dni_column_make_room(&chunk->bytes, &chunk->bytes_room, strings->text_size, 1, err);
+            dni_column_reserve(&chunk->bytes, &chunk->bytes_capacity, strings->text_size, 1, err);
     }
     if (status != DN_OK) {
         return status;
@@ -355,11 +356,11 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
 /* Converts strings to numbers; each string of the list is parsed once. */
 static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings,
                                     dn_column_type type, dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings,
-                                            sizeof *chunk->parsed, err);
+    dn_status status = dni_column_reserve(&chunk->parsed, &chunk->parsed_capacity,
+                                          strings->n_strings, sizeof *chunk->parsed, err);
     if (status == DN_OK) {
-        status = dni_column_make_room(&chunk->number, &chunk->number_room, strings->n_rows,
-                                      sizeof *chunk->number, err);
+        status = dni_column_reserve(&chunk->number, &chunk->number_capacity, strings->n_rows,
+                                    sizeof *chunk->number, err);
     }
     if (status != DN_OK) {
         return status;
@@ -420,7 +421,7 @@ static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size
     }
     view->code = chunk->code;
     if (!strings.distinct) {
-        status = unite(chunk, &strings, err);
+        status = remove_duplicates(chunk, &strings, err);
         view->strings = dni_string_set_view(&chunk->set);
         return status;
     }
@@ -543,7 +544,7 @@ static dn_status add_numbers(dn_column_builder *builder, dni_reader *reader,
                : add_spelled(builder, &numbers, view->number, err);
 }
 
-dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *room,
+dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *scratch,
                                   const void *bytes, size_t size, dn_error *err) {
     dni_reader reader = dni_reader_of(bytes, size);
     (void)dni_read_u16(&reader);
@@ -554,7 +555,7 @@ dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *r
     const dn_column_type type = kind == DNI_COLUMN_SPARSE    ? DN_SPARSE
                                 : kind == DNI_COLUMN_NUMBERS ? DN_NUMERIC
                                                              : DN_TEXT;
-    dn_status status = dn_column_chunk_decode(room, bytes, size, type, &view,
+    dn_status status = dn_column_chunk_decode(scratch, bytes, size, type, &view,
                                               err); /* checks the header, which was skipped above */
     if (status != DN_OK) {
         return status;

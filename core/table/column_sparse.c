@@ -4,7 +4,7 @@
  * descent. */
 #include "table/column_sparse.h"
 
-#include "table/column_room.h"
+#include "table/column_memory.h"
 #include "table/column_values.h"
 #include <float.h>
 #include <math.h>
@@ -21,7 +21,7 @@ void dni_sparse_rows_done(dni_sparse_rows *rows) {
 
 void dni_sparse_rows_clear(dni_sparse_rows *rows) {
     rows->n_rows = rows->n_entries = 0;
-    rows->longest = rows->greatest = 0;
+    rows->max_length = rows->max_index = 0;
 }
 
 static dn_status check_entries(const uint32_t *index, const double *value, size_t n,
@@ -49,15 +49,15 @@ dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *index, cons
                             (unsigned long)UINT32_MAX);
     }
     if (status == DN_OK) {
-        status = dni_column_grow(&rows->length, &rows->length_room, rows->n_rows + 1,
+        status = dni_column_grow(&rows->length, &rows->length_capacity, rows->n_rows + 1,
                                  sizeof *rows->length, err);
     }
     if (status == DN_OK) {
-        status = dni_column_grow(&rows->index, &rows->index_room, rows->n_entries + n,
+        status = dni_column_grow(&rows->index, &rows->index_capacity, rows->n_entries + n,
                                  sizeof *rows->index, err);
     }
     if (status == DN_OK) {
-        status = dni_column_grow(&rows->number, &rows->number_room, rows->n_entries + n,
+        status = dni_column_grow(&rows->number, &rows->number_capacity, rows->n_entries + n,
                                  sizeof *rows->number, err);
     }
     if (status != DN_OK) {
@@ -66,8 +66,8 @@ dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *index, cons
     if (n > 0) {
         memcpy(rows->index + rows->n_entries, index, n * sizeof *index);
         memcpy(rows->number + rows->n_entries, value, n * sizeof *value);
-        rows->greatest = index[n - 1] > rows->greatest ? index[n - 1] : rows->greatest;
-        rows->longest = n > rows->longest ? (uint32_t)n : rows->longest;
+        rows->max_index = index[n - 1] > rows->max_index ? index[n - 1] : rows->max_index;
+        rows->max_length = n > rows->max_length ? (uint32_t)n : rows->max_length;
     }
     rows->length[rows->n_rows++] = (uint32_t)n;
     rows->n_entries += n;
@@ -109,8 +109,8 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
 
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
     bool missing = false; /* the values of entries are finite, so that none is missing */
-    unsigned length_width = width_of(rows->longest),
-             index_width = rows->greatest <= UINT16_MAX ? 2 : 4;
+    unsigned length_width = width_of(rows->max_length),
+             index_width = rows->max_index <= UINT16_MAX ? 2 : 4;
     enum dni_column_encoding encoding =
         all_ones(rows->number, rows->n_entries)
             ? DNI_COLUMN_ONES
@@ -265,17 +265,18 @@ dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t
     if (reader->left > 0) {
         return corrupt(err, "its length is not what its header says");
     }
-    dn_status status = dni_column_make_room(&view->row_start, &view->row_room, n_rows + 1,
-                                            sizeof *view->row_start, err);
+    dn_status status = dni_column_reserve(&view->row_start, &view->row_capacity, n_rows + 1,
+                                          sizeof *view->row_start, err);
     if (status == DN_OK) {
-        status = dni_column_make_room(&view->index, &view->index_room, n, sizeof *view->index, err);
+        status =
+            dni_column_reserve(&view->index, &view->index_capacity, n, sizeof *view->index, err);
     }
-    if (n >= view->number_room) {
+    if (n >= view->number_capacity) {
         view->n_ones = 0; /* reallocation may discard the contents */
     }
     if (status == DN_OK) {
         status =
-            dni_column_make_room(&view->number, &view->number_room, n, sizeof *view->number, err);
+            dni_column_reserve(&view->number, &view->number_capacity, n, sizeof *view->number, err);
     }
     if (status != DN_OK) {
         return status;

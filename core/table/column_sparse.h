@@ -9,14 +9,14 @@
 /* Sparse rows under construction. Zero-initialised: no rows. */
 typedef struct dni_sparse_rows {
     uint32_t *length; /* [n_rows] number of entries of each row */
-    size_t length_room;
+    size_t length_capacity;
     uint32_t *index; /* [n_entries] indices, row after row */
-    size_t index_room;
+    size_t index_capacity;
     double *number; /* [n_entries] */
-    size_t number_room;
+    size_t number_capacity;
     size_t n_rows, n_entries;
-    uint32_t longest;  /* the largest number of entries of a row */
-    uint32_t greatest; /* the largest index of an entry */
+    uint32_t max_length; /* the largest number of entries of a row */
+    uint32_t max_index;  /* the largest index of an entry */
 } dni_sparse_rows;
 
 void dni_sparse_rows_done(dni_sparse_rows *rows);
@@ -31,11 +31,11 @@ void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows);
 /* Arrays of decoded sparse rows, to which views point. Zero-initialised: no rows. */
 typedef struct dni_sparse_view {
     size_t *row_start; /* [n_rows + 1] */
-    size_t row_room;
+    size_t row_capacity;
     uint32_t *index; /* [row_start[n_rows]] index of each entry */
-    size_t index_room;
+    size_t index_capacity;
     double *number; /* [row_start[n_rows]] value of each entry */
-    size_t number_room;
+    size_t number_capacity;
     size_t n_ones; /* the first n_ones elements of `number` are 1, written for an earlier chunk */
 } dni_sparse_view;
 

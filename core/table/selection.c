@@ -149,14 +149,15 @@ bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile) {
     return true;
 }
 
-const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room) {
+const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from,
+                                    double *scratch) {
     if (tile->contiguous) {
         return from + tile->first;
     }
     for (size_t i = 0; i < tile->n; i++) {
-        room[i] = from[tile->row[i]];
+        scratch[i] = from[tile->row[i]];
     }
-    return room;
+    return scratch;
 }
 
 /* ---- the open chunk of a slot ---- */

@@ -56,9 +56,10 @@ dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
 bool dni_walk_next(dni_walk *walk, dni_chunk_tile *tile); /* returns false at the end */
 
 /* Selects elements of `from`, an array over the rows of the chunk. Returns [tile->n] the elements
- * for the rows of the tile: a pointer into `from` if the tile is contiguous, otherwise `room`,
+ * for the rows of the tile: a pointer into `from` if the tile is contiguous, otherwise `scratch`,
  * [DNI_CHUNK_TILE_ROWS]. */
-const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from, double *room);
+const double *dni_chunk_tile_gather(const dni_chunk_tile *tile, const double *from,
+                                    double *scratch);
 
 /* ---- the open chunk of a slot ---- */
 typedef struct dni_open_chunk {

@@ -57,8 +57,8 @@ static dn_status no_memory(size_t bytes, dn_error *err) {
 }
 
 static dn_status grow_edges(dni_paths *p, dn_error *err) {
-    const size_t room = p->edge_capacity + p->edge_capacity / 2 + 64,
-                 bytes = 2 * room * sizeof *p->edge;
+    const size_t capacity = p->edge_capacity + p->edge_capacity / 2 + 64,
+                 bytes = 2 * capacity * sizeof *p->edge;
     uint32_t *edge = realloc(p->edge, bytes);
     p->edge = edge == NULL ? p->edge : edge;
     uint32_t *next = realloc(p->next, bytes);
@@ -66,7 +66,7 @@ static dn_status grow_edges(dni_paths *p, dn_error *err) {
     if (edge == NULL || next == NULL) {
         return no_memory(2 * bytes, err);
     }
-    p->edge_capacity = room;
+    p->edge_capacity = capacity;
     return DN_OK;
 }
 
@@ -129,7 +129,8 @@ static dn_status read_edges(dni_paths *p, const char *text, size_t n, dn_error *
 
 /* ---- neighbours ---- */
 static bool grow_nodes(dni_paths *p) {
-    const size_t room = p->labels.n + p->labels.n / 2 + 64, bytes = (room + 2) * sizeof *p->first;
+    const size_t capacity = p->labels.n + p->labels.n / 2 + 64,
+                 bytes = (capacity + 2) * sizeof *p->first;
     uint32_t *first = realloc(p->first, bytes);
     p->first = first == NULL ? p->first : first;
     uint32_t *seen = realloc(p->seen, bytes);
@@ -137,7 +138,7 @@ static bool grow_nodes(dni_paths *p) {
     if (first == NULL || seen == NULL) {
         return false;
     }
-    p->node_capacity = room;
+    p->node_capacity = capacity;
     return true;
 }
 

@@ -16,7 +16,7 @@ void dni_vocabulary_done(dni_vocabulary *vocabulary) {
 
 size_t dni_vocabulary_bytes(const dni_vocabulary *vocabulary) {
     const dni_string_set *words = &vocabulary->words;
-    return words->room * sizeof *words->start + words->capacity +
+    return words->start_capacity * sizeof *words->start + words->capacity +
            vocabulary->index.n_slots * sizeof *vocabulary->index.slots +
            (vocabulary->idf == NULL ? 0 : vocabulary->n_features * sizeof *vocabulary->idf);
 }

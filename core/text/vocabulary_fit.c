@@ -428,7 +428,7 @@ cleanup:
 /* ---- memory ---- */
 #define WORD_BYTES 72 /* mean bytes of a word in a tally: its text and its part of the hash table */
 /* Bytes of a small tally: the first page and the first slots of the hash table. */
-#define LEAST_BYTES (((size_t)1 << 16) + 8192)
+#define MIN_TALLY_BYTES (((size_t)1 << 16) + 8192)
 
 double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_chosen,
                                  size_t n_slots) {
@@ -437,5 +437,5 @@ double dni_vocabulary_fit_memory(double n_different, double n_entries, double n_
     const double found = n_entries > 0 ? fmin(n_different, 2 * n_entries / slots) : n_different;
     const double counted =
         slots < 2 ? n_different : fmin(n_different, 2 * found) + (slots - 1) * found;
-    return WORD_BYTES * counted + 2 * sizeof(dni_candidate) * n_chosen + LEAST_BYTES * slots;
+    return WORD_BYTES * counted + 2 * sizeof(dni_candidate) * n_chosen + MIN_TALLY_BYTES * slots;
 }

@@ -71,9 +71,10 @@ static dn_status grow_slots(dni_tally *tally, dn_error *err) {
 }
 
 static dn_status grow_list(dni_tally *tally) {
-    size_t room = tally->page_capacity == 0 ? 16 : 2 * tally->page_capacity;
+    size_t capacity = tally->page_capacity == 0 ? 16 : 2 * tally->page_capacity;
     void *pages = NULL;
-    dn_status status = dni_run_alloc_raw(tally->run, room, sizeof *tally->pages, "", &pages, NULL);
+    dn_status status =
+        dni_run_alloc_raw(tally->run, capacity, sizeof *tally->pages, "", &pages, NULL);
     if (status != DN_OK) {
         return status;
     }
@@ -82,7 +83,7 @@ static dn_status grow_list(dni_tally *tally) {
     }
     dn_run_free(tally->run, (void *)tally->pages);
     tally->pages = pages;
-    tally->page_capacity = room;
+    tally->page_capacity = capacity;
     return DN_OK;
 }
 

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 100 };
-#define LEAST_MOVE 1e-12 /* 1e-6 squared */
+enum { MAX_ROUNDS = 100 };
+#define SQUARED_TOLERANCE 1e-12 /* of a move of a centre, relative to the mean squared distance */
 
 struct kmeans {
     const dn_run *run;
@@ -179,7 +179,7 @@ static bool move(struct kmeans *self) {
         }
         moved = step > moved ? step : moved;
     }
-    return moved * weight > LEAST_MOVE * self->sums[self->k * (self->p + 1)];
+    return moved * weight > SQUARED_TOLERANCE * self->sums[self->k * (self->p + 1)];
 }
 
 struct kmeans_shape {
@@ -214,7 +214,7 @@ dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, ui
     if (status != DN_OK) {
         goto cleanup;
     }
-    for (size_t round = 0; round < MOST_ROUNDS; round++) {
+    for (size_t round = 0; round < MAX_ROUNDS; round++) {
         status = dn_run_sum(run, rows, &(dn_sum){round_block, &self, sizeof self, n_sums},
                             self.sums, err);
         if (status != DN_OK || !move(&self)) {

@@ -37,7 +37,7 @@ struct fisher {
         *mean;
     double *centre;  /* [p] mean of all rows */
     double *within;  /* [p × p] S_W, then R, then L */
-    double *spare;   /* [p × p] */
+    double *scratch; /* [p × p] */
     double *root;    /* [p] the diagonal of D */
     double *between; /* [K × p] rows of C' */
     double *small;   /* [K × K] C'C */
@@ -109,7 +109,7 @@ static void finish_means(struct fisher *self) {
 
 /* ---- collinear columns ---- */
 static dn_status refuse(const char *const *names, const double *vector, size_t p, dn_error *err) {
-    enum { MOST = 4 };
+    enum { MAX_NAMED = 4 };
     char list[DN_MESSAGE_SIZE / 2] = "";
     double most = dni_max_abs(vector, p);
     size_t named = 0, length = 0, first = 0;
@@ -117,7 +117,7 @@ static dn_status refuse(const char *const *names, const double *vector, size_t p
         first = fabs(vector[c]) > INVOLVED * most ? c : first;
     }
     for (size_t c = first; c < p; c++) {
-        if (!(fabs(vector[c]) > INVOLVED * most) || named++ >= MOST || length >= sizeof list) {
+        if (!(fabs(vector[c]) > INVOLVED * most) || named++ >= MAX_NAMED || length >= sizeof list) {
             continue;
         }
         length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"",
@@ -127,7 +127,7 @@ static dn_status refuse(const char *const *names, const double *vector, size_t p
         dn_error_set(err, DN_ERR_NUMERIC,
                      "the columns of a fisher basis must vary within the classes and not determine "
                      "each other there: leave out %s%s%s",
-                     named > 1 ? "one of " : "", list, named > MOST ? " and others" : ""),
+                     named > 1 ? "one of " : "", list, named > MAX_NAMED ? " and others" : ""),
         names[first], -1, err);
 }
 
@@ -142,9 +142,9 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
         }
         self->root[c] = sqrt(self->within[c * p + c]);
         if (!(self->root[c] > 1e-12 * sqrt(total))) { /* the columns have deviation 1 */
-            memset(self->spare, 0, p * sizeof *self->spare);
-            self->spare[c] = 1;
-            return refuse(names, self->spare, p, err);
+            memset(self->scratch, 0, p * sizeof *self->scratch);
+            self->scratch[c] = 1;
+            return refuse(names, self->scratch, p, err);
         }
     }
     dni_pace pace = {.run = self->run};
@@ -152,22 +152,22 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
         for (size_t j = 0; j <= i; j++) {
             self->within[i * p + j] /= self->root[i] * self->root[j];
         }
-        memcpy(self->spare + i * p, self->within + i * p, (i + 1) * sizeof *self->spare);
+        memcpy(self->scratch + i * p, self->within + i * p, (i + 1) * sizeof *self->scratch);
         dn_status status = dni_pace_poll(&pace, 8 * (double)i, err);
         if (status != DN_OK) {
             return status;
         }
     }
     dn_status status =
-        dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
+        dni_symmetric_null(self->run, self->scratch, p, COLLINEAR, &n_null, &null, err);
     if (status != DN_OK) {
         return status;
     }
     if (n_null > 0) {
         for (size_t c = 0; null == NULL && c < p; c++) {
-            self->spare[c] = 1; /* the null vectors are unknown: name all columns */
+            self->scratch[c] = 1; /* the null vectors are unknown: name all columns */
         }
-        status = refuse(names, null == NULL ? self->spare : null, p, err);
+        status = refuse(names, null == NULL ? self->scratch : null, p, err);
     }
     dn_run_free(self->run, null);
     if (status != DN_OK) {
@@ -220,7 +220,7 @@ static dn_status make_between(struct fisher *self, dn_error *err) {
 
 static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_error *err) {
     size_t p = self->p, K = self->K, found = 0;
-    double *vectors = NULL, greatest = 0;
+    double *vectors = NULL, largest = 0;
     dn_status status = dni_symmetric_null(self->run, self->small, K, 1, &found, &vectors, err);
     if (status == DN_OK && vectors == NULL) {
         status = dn_error_set(
@@ -235,8 +235,8 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
             dni_axpy(u[k], self->between + k * p, w, p);
         }
         double ratio = dni_dot(w, w, p); /* |C u|^2 = r */
-        greatest = i == 0 ? ratio : greatest;
-        if (!(ratio > NO_DIFFERENCE * greatest)) {
+        largest = i == 0 ? ratio : largest;
+        if (!(ratio > NO_DIFFERENCE * largest)) {
             memset(w, 0, p * sizeof *w);
             continue;
         }
@@ -265,7 +265,7 @@ static void fisher_layout(dni_layout *layout, const void *shape, void *work) {
     w->mean = dni_layout_matrix(layout, s->K, s->p + 1);
     w->centre = dni_layout_doubles(layout, s->p);
     w->within = dni_layout_matrix(layout, s->p, s->p);
-    w->spare = dni_layout_matrix(layout, s->p, s->p);
+    w->scratch = dni_layout_matrix(layout, s->p, s->p);
     w->root = dni_layout_doubles(layout, s->p);
     w->between = dni_layout_matrix(layout, s->K, s->p);
     w->small = dni_layout_matrix(layout, s->K, s->K);

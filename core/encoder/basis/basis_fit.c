@@ -35,7 +35,7 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
         if (from->kind == DN_BASIS_FISHER && (spec->target == NULL || spec->n_classes < 2)) {
             return dni_error_at(
                 dn_error_set(err, DN_ERR_ARGUMENT,
-                             "a fisher basis needs a target of at least two classes"),
+                             "a fisher basis needs a target of at minimum two classes"),
                 "basis", -1, err);
         }
         status = dni_basis_init(basis, from, n, spec->n_classes, err);
@@ -89,7 +89,7 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
         encoder->inputs[c].fill = input->fill;
         encoder->inputs[c].name = input->name;
     }
-    status = dni_encoder_own_names(encoder, NULL, err);
+    status = dni_encoder_copy_names(encoder, NULL, err);
     if (status != DN_OK) {
         goto cleanup;
     }
@@ -259,7 +259,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
                             dn_error *err) {
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
-    double *x = self->x + slot * 3 * n, *least = x + n, *greatest = least + n;
+    double *x = self->x + slot * 3 * n, *minimum = x + n, *maximum = minimum + n;
     dni_pace pace = {.run = self->run};
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double *z = block->x.values + t * block->x.stride,
@@ -273,8 +273,8 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
         }
         for (size_t j = 0; j < n; j++) {
             out[j] += v * x[j];
-            least[j] = x[j] < least[j] ? x[j] : least[j];
-            greatest[j] = x[j] > greatest[j] ? x[j] : greatest[j];
+            minimum[j] = x[j] < minimum[j] ? x[j] : minimum[j];
+            maximum[j] = x[j] > maximum[j] ? x[j] : maximum[j];
         }
         dn_status status = dni_pace_poll(&pace, dni_basis_flops(self->basis) + 4 * (double)n, err);
         if (status != DN_OK) {

@@ -226,14 +226,14 @@ double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out);
 #define DN_PAIRWISE_LEVELS 48
 typedef struct dn_pairwise {
     size_t n;                           /* length of a vector */
-    double *partials;                   /* [dn_pairwise_room] memory of the caller */
+    double *partials;                   /* [dn_pairwise_capacity] memory of the caller */
     size_t depth;                       /* number of vectors on the stack */
     unsigned level[DN_PAIRWISE_LEVELS]; /* of each vector on the stack, strictly descending */
 } dn_pairwise;
 
 /* Returns the number of doubles needed to sum n_leaves vectors of length n; SIZE_MAX on
  * overflow. */
-size_t dn_pairwise_room(size_t n_leaves, size_t n);
+size_t dn_pairwise_capacity(size_t n_leaves, size_t n);
 void dn_pairwise_init(dn_pairwise *sum, size_t n, double *partials);
 /* Returns a zeroed vector for the next leaf; valid until the next dn_pairwise_push. */
 double *dn_pairwise_next(dn_pairwise *sum);

@@ -157,12 +157,12 @@ DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk,
 
 /* Appends all cells of an encoded chunk to a builder, each with its original text.
  *
- *   room  memory for decoding
+ *   scratch  memory for decoding
  *
  * DN_ERR_ARGUMENT if only the builder or only the chunk is sparse. On failure some cells may have
  * been appended. */
 DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder,
-                                              dn_column_chunk *room,
+                                              dn_column_chunk *scratch,
                                               const void *bytes,
                                               size_t size,
                                               dn_error *err);

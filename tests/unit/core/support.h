@@ -350,7 +350,7 @@ static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, co
     const size_t width = (size_t)1 << level, n_out = fn->n_out;
     size_t full = rows->n_blocks / width, rest = rows->n_blocks % width;
     double *totals = xcalloc((full + 1) * n_out, sizeof *totals),
-           *partials = xcalloc(dn_pairwise_room(rows->n_blocks, n_out), sizeof(double));
+           *partials = xcalloc(dn_pairwise_capacity(rows->n_blocks, n_out), sizeof(double));
     dn_status status = DN_OK;
     dn_pairwise sum;
     for (size_t r = full; r-- > 0;) {

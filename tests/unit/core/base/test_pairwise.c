@@ -15,8 +15,9 @@ static double leaf(size_t i, size_t k) {
 }
 
 static double *serial(size_t n_leaves, size_t n) {
-    size_t room = dn_pairwise_room(n_leaves, n);
-    double *partials = malloc((room + 1) * sizeof *partials), *out = malloc((n + 1) * sizeof *out);
+    size_t capacity = dn_pairwise_capacity(n_leaves, n);
+    double *partials = malloc((capacity + 1) * sizeof *partials),
+           *out = malloc((n + 1) * sizeof *out);
     assert_non_null(partials);
     assert_non_null(out);
     dn_pairwise sum;
@@ -101,11 +102,11 @@ static void room_suffices(void **unused) {
             *dn_pairwise_next(&sum) = 1;
             dn_pairwise_push(&sum, 0);
         }
-        assert_true(dn_pairwise_room(n, 1) >= deepest);
-        assert_true(dn_pairwise_room(n, 5) == 5 * dn_pairwise_room(n, 1));
+        assert_true(dn_pairwise_capacity(n, 1) >= deepest);
+        assert_true(dn_pairwise_capacity(n, 5) == 5 * dn_pairwise_capacity(n, 1));
     }
-    assert_true(dn_pairwise_room(1000, SIZE_MAX / 8) == SIZE_MAX);
-    assert_true(dn_pairwise_room(SIZE_MAX, 1) < 100);
+    assert_true(dn_pairwise_capacity(1000, SIZE_MAX / 8) == SIZE_MAX);
+    assert_true(dn_pairwise_capacity(SIZE_MAX, 1) < 100);
 }
 
 static void nothing_pushed_is_zero(void **unused) {

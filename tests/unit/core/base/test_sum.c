@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "unit/core/support.h"
 
-enum { MOST_BLOCKS = 70 };
+enum { MAX_BLOCKS = 70 };
 
 struct column {
     double *x; /* [n] */
@@ -41,9 +41,9 @@ static dn_status add_powers(const void *arg, const dn_block *block, size_t slot,
 }
 
 struct seen {
-    int calls[MOST_BLOCKS]; /* by block */
-    double greatest[3];     /* by slot */
-    size_t fails_at;        /* index of the block that fails; SIZE_MAX: none */
+    int calls[MAX_BLOCKS]; /* by block */
+    double greatest[3];    /* by slot */
+    size_t fails_at;       /* index of the block that fails; SIZE_MAX: none */
 };
 
 static dn_status add_and_note(void *arg, const dn_block *block, size_t slot, double *out,
@@ -77,7 +77,7 @@ static const dn_sum powers = {.fn = add_powers, .n_out = 2};
 
 static void sums_are_the_same_in_any_order(void **state) {
     (void)state;
-    const size_t n_blocks[] = {1, 2, 3, 12, 13, 64, MOST_BLOCKS};
+    const size_t n_blocks[] = {1, 2, 3, 12, 13, 64, MAX_BLOCKS};
     for (size_t k = 0; k < sizeof n_blocks / sizeof *n_blocks; k++) {
         struct column t = column_new(n_blocks[k] * DN_BLOCK_ROWS - 5);
         dn_run reverse = reverse_run(), ranges = dn_run_default();
@@ -93,7 +93,7 @@ static void sums_are_the_same_in_any_order(void **state) {
         double greatest = 0;
         OK(dni_each_sum(&reverse, t.rows, add_and_note, &seen, 2, out, NULL));
         assert_memory_equal(out, serial, sizeof out);
-        for (size_t i = 0; i < MOST_BLOCKS; i++) {
+        for (size_t i = 0; i < MAX_BLOCKS; i++) {
             assert_int_equal(seen.calls[i], i < n_blocks[k]);
         }
         for (size_t i = 0; i < t.n; i++) {
@@ -107,12 +107,12 @@ static void sums_are_the_same_in_any_order(void **state) {
 
 static void each_processes_every_block_once(void **state) {
     (void)state;
-    struct column t = column_new(MOST_BLOCKS * DN_BLOCK_ROWS);
+    struct column t = column_new(MAX_BLOCKS * DN_BLOCK_ROWS);
     dn_run runs[] = {dn_run_default(), reverse_run()};
     for (size_t k = 0; k < 2; k++) {
         struct seen seen = {.fails_at = SIZE_MAX};
         OK(dn_run_each(&runs[k], t.rows, note, &seen, NULL));
-        for (size_t i = 0; i < MOST_BLOCKS; i++) {
+        for (size_t i = 0; i < MAX_BLOCKS; i++) {
             assert_int_equal(seen.calls[i], 1);
         }
     }
@@ -190,7 +190,7 @@ static void a_sum_that_changes_its_argument_is_an_error(void **state) {
 /* dn_run_sum_memory is at least what a sum allocates, and at most 1.5 times as much. */
 static void the_memory_of_a_sum_is_as_estimated(void **state) {
     (void)state;
-    for (size_t n_blocks = 1; n_blocks <= MOST_BLOCKS; n_blocks += 23) {
+    for (size_t n_blocks = 1; n_blocks <= MAX_BLOCKS; n_blocks += 23) {
         struct column t = column_new(n_blocks * DN_BLOCK_ROWS);
         for (size_t n_slots = 1; n_slots <= 3; n_slots += 2) {
             const size_t estimate = (size_t)dn_run_sum_memory(t.n, n_slots, 2);

@@ -15,8 +15,8 @@ struct raw {
 /* The first n rows. */
 static inline struct raw raw_of(const vector_table *t, const dn_encoder *encoder, size_t n) {
     struct raw raw = {.value = xcalloc(4 * n, sizeof(double)),
-                      .entry = xcalloc(2 * VECTORS_MOST * n, sizeof(double)),
-                      .feature = xcalloc(2 * VECTORS_MOST * n, sizeof(uint32_t)),
+                      .entry = xcalloc(2 * VECTORS_MAX_ENTRIES * n, sizeof(double)),
+                      .feature = xcalloc(2 * VECTORS_MAX_ENTRIES * n, sizeof(uint32_t)),
                       .start = xcalloc(n + 1, sizeof(size_t)),
                       .truth = xcalloc(n, sizeof(size_t))};
     dn_text_work *work;
@@ -29,7 +29,7 @@ static inline struct raw raw_of(const vector_table *t, const dn_encoder *encoder
                                    : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
         raw.truth[i] = (size_t)t->target[i];
         for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
-            raw.feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->place[e]);
+            raw.feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->index[e]);
             raw.entry[at] = t->entry[e];
         }
         const uint32_t *feature;

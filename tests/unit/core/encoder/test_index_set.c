@@ -10,10 +10,10 @@ enum { MOST = 300 };
 /* ---- the set ---- */
 static void same_places(const dni_index_set *set, const bool *in, size_t width) {
     size_t n = 0;
-    for (size_t place = 0; place < width; place++) {
-        assert_int_equal(dni_index_set_find(set, place), in[place] ? n : SIZE_MAX);
-        if (in[place]) {
-            assert_int_equal(dni_index_set_at(set, n++), place);
+    for (size_t index = 0; index < width; index++) {
+        assert_int_equal(dni_index_set_find(set, index), in[index] ? n : SIZE_MAX);
+        if (in[index]) {
+            assert_int_equal(dni_index_set_at(set, n++), index);
         }
     }
     assert_int_equal(set->n, n);
@@ -68,24 +68,24 @@ static void sets(void **unused) {
         bool in[MOST];
         uint32_t listed[MOST];
         size_t n = 0;
-        for (size_t place = 0; place < width; place++) {
-            const bool is = together ? place >= width / 3 && place < width / 2
+        for (size_t index = 0; index < width; index++) {
+            const bool is = together ? index >= width / 3 && index < width / 2
                                      : vector_table_random(&s) % shares[k / 10 % 4] == 0;
-            in[place] = is != dropped;
+            in[index] = is != dropped;
             if (is) {
-                listed[n++] = (uint32_t)place;
+                listed[n++] = (uint32_t)index;
             }
         }
-        const dn_index_filter places = {.kind = dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT,
-                                        .index = listed,
-                                        .n = n};
+        const dn_index_filter indices = {.kind = dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT,
+                                         .index = listed,
+                                         .n = n};
         if (n == (dropped ? width : 0)) {
-            assert_false(dn_index_filter_is_valid(&places, width));
+            assert_false(dn_index_filter_is_valid(&indices, width));
             continue;
         }
-        assert_true(dn_index_filter_is_valid(&places, width));
+        assert_true(dn_index_filter_is_valid(&indices, width));
         dni_index_set set;
-        OK(dni_index_set_init(&set, &places, width, NULL));
+        OK(dni_index_set_init(&set, &indices, width, NULL));
         assert_true(dni_index_set_bytes(&set) <= 16 * set.n + 16);
         same_places(&set, in, width);
         there_and_back(&set, in);
@@ -219,7 +219,7 @@ static void chosen_are_columns(void **unused) {
     static const size_t sparse[] = {L_SPARSE};
     for (int kind = 0; kind < 4; kind++) {
         const bool dropped = kind % 2 == 1, standardize = kind >= 2;
-        const dn_index_filter places = {dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT, few, FEW};
+        const dn_index_filter indices = {dropped ? DN_INDICES_DROPPED : DN_INDICES_KEPT, few, FEW};
         size_t columns[VECTORS_WIDTH], n = 0;
         for (size_t j = 0, k = 0; j < VECTORS_WIDTH; j++) {
             const bool listed = k < FEW && few[k] == j;
@@ -230,7 +230,7 @@ static void chosen_are_columns(void **unused) {
         }
         const dn_encoder_spec spec = {.columns = sparse,
                                       .n_columns = 1,
-                                      .index_filters = &places,
+                                      .index_filters = &indices,
                                       .standardize = standardize,
                                       .standardize_sparse = standardize};
         const dn_encoder_spec plain = {.columns = columns,

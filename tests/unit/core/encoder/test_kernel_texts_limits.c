@@ -138,20 +138,20 @@ static void bad_lengths(void **state) {
 static const dn_text_weighting weightings[] = {DN_TEXT_SET, DN_TEXT_PATHS, DN_TEXT_CHARACTERS};
 
 enum { MANY = 9000 };
-static const char **many_graphs(char (**out_room)[48]) {
-    char(*room)[48] = xcalloc(MANY, sizeof *room);
+static const char **many_graphs(char (**out_buffer)[48]) {
+    char(*buffer)[48] = xcalloc(MANY, sizeof *buffer);
     const char **text = xcalloc(MANY, sizeof *text);
     uint64_t s = 77;
     for (size_t i = 0; i < MANY; i++) {
         size_t n = 0;
         for (uint64_t k = draw(&s) % 4; k > 0; k--) {
             const uint64_t a = draw(&s) % 50;
-            n += (size_t)snprintf(room[i] + n, sizeof room[i] - n, "N%u-m%u ", (unsigned)a,
+            n += (size_t)snprintf(buffer[i] + n, sizeof buffer[i] - n, "N%u-m%u ", (unsigned)a,
                                   (unsigned)(a + draw(&s) % 3));
         }
-        text[i] = i % 13 == 0 ? NULL : room[i];
+        text[i] = i % 13 == 0 ? NULL : buffer[i];
     }
-    *out_room = room;
+    *out_buffer = buffer;
     return text;
 }
 
@@ -165,8 +165,8 @@ static dni_writer bytes_of(const dn_encoder *encoder) {
 
 static void the_same_however_it_runs(void **state) {
     (void)state;
-    char(*room)[48];
-    const char **text = many_graphs(&room);
+    char(*buffer)[48];
+    const char **text = many_graphs(&buffer);
     for (size_t w = 0; w < 3; w++) {
         dni_writer first = {0};
         for (size_t way = 0; way < 4; way++) {
@@ -188,7 +188,7 @@ static void the_same_however_it_runs(void **state) {
         dni_writer_done(&first);
     }
     free((void *)text);
-    free(room);
+    free(buffer);
 }
 
 /* An encoder read back encodes the same; a version without the weighting is damaged. */

@@ -83,12 +83,12 @@ static size_t want_words(const vector_table *t, const dn_text_spec *spec, const 
 static struct want want_of(const vector_table *t, const dn_encoder *encoder,
                            const dn_encoder_spec *spec, const uint8_t *role, const double *weight) {
     struct want w = {.d = dn_encoder_n_features(encoder)};
-    const dn_input *age = dn_encoder_input(encoder, 0), *places = dn_encoder_input(encoder, 1),
+    const dn_input *age = dn_encoder_input(encoder, 0), *indices = dn_encoder_input(encoder, 1),
                    *kind = dn_encoder_input(encoder, 2);
     w.x = xcalloc(VECTORS_ROWS * w.d, sizeof *w.x);
     want_places(t, role, weight, &w);
-    assert_true(age->first_feature == 0 && age->n_features == 2 && places->first_feature == 2 &&
-                places->n_features == VECTORS_WIDTH);
+    assert_true(age->first_feature == 0 && age->n_features == 2 && indices->first_feature == 2 &&
+                indices->n_features == VECTORS_WIDTH);
     for (size_t i = 0; i < VECTORS_ROWS; i++) {
         double *x = w.x + i * w.d, mean = spec->standardize ? dn_encoder_mean(encoder)[0] : 0,
                scale = spec->standardize ? dn_encoder_scale(encoder)[0] : 1;
@@ -189,17 +189,17 @@ static void recomputed(void **unused) {
 static void sparse_is_dense(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
-    size_t places[VECTORS_WIDTH];
+    size_t indices[VECTORS_WIDTH];
     static const size_t sparse[] = {L_SPARSE};
     for (size_t j = 0; j < VECTORS_WIDTH; j++) {
-        places[j] = j;
+        indices[j] = j;
     }
     for (int standardize = 0; standardize < 2; standardize++) {
         const dn_encoder_spec spec = {.columns = sparse,
                                       .n_columns = 1,
                                       .standardize = standardize,
                                       .standardize_sparse = standardize};
-        const dn_encoder_spec plain = {.columns = places,
+        const dn_encoder_spec plain = {.columns = indices,
                                        .n_columns = VECTORS_WIDTH,
                                        .standardize = standardize};
         dn_encoder *a = fit(t, 2, &spec, t->role, t->weight, NULL), *b = NULL;
@@ -250,18 +250,18 @@ static void other_tables(void **unused) {
     (void)unused;
     static const size_t columns[] = {0};
     static const double own[] = {1, 2, 3, 4}, other[] = {5, 6, 7, 8};
-    static const uint32_t own_place[] = {0, 1, 2, 3}, other_place[] = {0, 1, 4, 9};
+    static const uint32_t own_indices[] = {0, 1, 2, 3}, other_indices[] = {0, 1, 4, 9};
     static const size_t start[] = {0, 4};
     static const size_t border[] = {0, 1};
     const chunked_column training = {
         .column = {.name = "f", .type = DN_SPARSE, .width = 5, .first_index = 2},
         .number = own,
         .row_start = start,
-        .place = own_place};
+        .index = own_indices};
     chunked_column later = {.column = {.name = "f", .type = DN_SPARSE, .width = 10},
                             .number = other,
                             .row_start = start,
-                            .place = other_place};
+                            .index = other_indices};
     static const double want[][5] = {{0, 0, 7, 0, 0},
                                      {6, 0, 0, 7, 0},
                                      {5, 6, 0, 0, 7},
@@ -336,18 +336,18 @@ static void names(void **unused) {
     static const char *const text[] = {"free Tea", "a_b 17"}, *const kind[] = {"17", "18"};
     static const double numbers[] = {1, 2, 3, 4};
     static const size_t start[] = {0, 1, 2}, border[] = {0, 2};
-    static const uint32_t place[] = {0, 1};
+    static const uint32_t index[] = {0, 1};
     const chunked_column table[] = {
         {.column = {.name = "f", .type = DN_SPARSE, .width = 2, .first_index = 1},
          .number = numbers,
          .row_start = start,
-         .place = place},
+         .index = index},
         {.column = {.name = "f1", .type = DN_NUMERIC}, .number = numbers},
         {.column = {.name = "f2x", .type = DN_NUMERIC}, .number = numbers},
         {.column = {.name = "g7", .type = DN_SPARSE, .width = 1},
          .number = numbers,
          .row_start = start,
-         .place = (uint32_t[]){0, 0}},
+         .index = (uint32_t[]){0, 0}},
         {.column = {.name = "note", .type = DN_TEXT}, .text = text},
         {.column = {.name = "note:free", .type = DN_NUMERIC}, .number = numbers},
         {.column = {.name = "g7=", .type = DN_CATEGORICAL}, .text = kind}};
@@ -407,7 +407,7 @@ static void raw_rows(void **unused) {
                                    ? (double)NAN
                                    : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
             for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
-                feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->place[e]);
+                feature[at] = (uint32_t)dn_encoder_sparse_feature(encoder, 1, t->index[e]);
                 entry[at] = t->entry[e];
             }
             const uint32_t *words;

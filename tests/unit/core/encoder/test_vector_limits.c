@@ -92,7 +92,7 @@ static void refusals(void **unused) {
     (void)unused;
     static const size_t columns[] = {0};
     static const size_t border[] = {0, 1}, start[] = {0, 1};
-    static const uint32_t place[] = {2};
+    static const uint32_t index[] = {2};
     const double number[] = {(double)INFINITY};
     dn_table_column wide = {.name = "f", .type = DN_SPARSE, .width = DN_MAX_DENSE_FEATURES + 1};
     const dn_encoder_spec spec = {.columns = columns,
@@ -112,7 +112,7 @@ static void refusals(void **unused) {
 
     const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 3, .first_index = 1};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .index = place};
+        .type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .index = index};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, border[1], &source, NULL));
     dn_encoder *encoder = NULL;
@@ -251,14 +251,14 @@ static void very_wide(void **unused) {
     (void)unused;
     enum { WIDTH = 4000000 };
     static const size_t columns[] = {0}, start[] = {0, 2, 2, 5};
-    static const uint32_t place[] = {5, WIDTH - 1, 0, 5, 99999};
+    static const uint32_t index[] = {5, WIDTH - 1, 0, 5, 99999};
     static const double number[] = {1, 2, 3, 4, 5};
     const dn_table_column column = {.name = "f",
                                     .type = DN_SPARSE,
                                     .width = WIDTH,
                                     .first_index = 1};
     const dn_column_view view = {
-        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .index = place};
+        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .index = index};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, 3, &source, NULL));
     dn_encoder *encoder = NULL;

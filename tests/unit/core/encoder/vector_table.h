@@ -9,7 +9,7 @@
 #define VECTORS_WIDTH 60 /* width of the sparse column */
 #define VECTORS_WORDS 40 /* different words, "w00" …; the last three occur in one row each */
 #define VECTORS_TEXT 64  /* bytes of a text */
-#define VECTORS_MOST 20  /* entries of a row of the sparse column, and words of a text */
+#define VECTORS_MAX_ENTRIES 20 /* entries of a row of the sparse column, and words of a text */
 enum vector_table_column { L_AGE, L_SPARSE, L_KIND, L_NOTE, L_CLASS, L_COLUMNS };
 
 typedef struct vector_table {
@@ -17,8 +17,8 @@ typedef struct vector_table {
     double dense[VECTORS_WIDTH]
                 [VECTORS_ROWS]; /* the sparse column as a dense matrix, one row for each feature */
     size_t row_start[VECTORS_ROWS + 1];
-    uint32_t place[VECTORS_ROWS * VECTORS_MOST];
-    double entry[VECTORS_ROWS * VECTORS_MOST];
+    uint32_t index[VECTORS_ROWS * VECTORS_MAX_ENTRIES];
+    double entry[VECTORS_ROWS * VECTORS_MAX_ENTRIES];
     const char *kind[VECTORS_ROWS], *note[VECTORS_ROWS], *class[VECTORS_ROWS];
     char text[VECTORS_ROWS][VECTORS_TEXT];
     /* number of times that each word occurs in the note */
@@ -43,7 +43,7 @@ static inline uint64_t vector_table_random(uint64_t *state) {
 /* Entries of row i of the sparse column: sometimes none; its last index occurs in one row. */
 static inline void vector_table_fill_sparse(vector_table *t, size_t i, uint64_t *s) {
     size_t at = t->row_start[i];
-    for (uint32_t j = 0; j < VECTORS_WIDTH && at < t->row_start[i] + VECTORS_MOST; j++) {
+    for (uint32_t j = 0; j < VECTORS_WIDTH && at < t->row_start[i] + VECTORS_MAX_ENTRIES; j++) {
         double x = 0;
         if (j == 3) {
             x = 1;
@@ -54,7 +54,7 @@ static inline void vector_table_fill_sparse(vector_table *t, size_t i, uint64_t 
         } else if (j == 10 || vector_table_random(s) % 50 != 0) {
             continue;
         }
-        t->place[at] = j;
+        t->index[at] = j;
         t->entry[at++] = x;
         t->dense[j][i] = x;
     }
@@ -111,7 +111,7 @@ static inline vector_table *vector_table_new(size_t K) {
         .column = {.name = "f", .type = DN_SPARSE, .width = VECTORS_WIDTH, .first_index = 1},
         .number = t->entry,
         .row_start = t->row_start,
-        .place = t->place};
+        .index = t->index};
     t->columns[L_KIND] =
         (chunked_column){.column = {.name = "kind", .type = DN_CATEGORICAL}, .text = t->kind};
     t->columns[L_NOTE] =

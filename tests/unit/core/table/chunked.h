@@ -16,7 +16,7 @@ typedef struct chunked_column {
     const double *number;    /* numeric, boolean: [n_rows]; sparse: of the entries */
     const char *const *text; /* categorical, text: [n_rows] */
     const size_t *row_start; /* sparse: [n_rows + 1] */
-    const uint32_t *place;   /* sparse: of the entries */
+    const uint32_t *index;   /* sparse: of the entries */
 } chunked_column;
 
 #define CHUNKED_SLOTS 4
@@ -47,7 +47,7 @@ static inline dn_status chunked_column_of(const dn_table_source *source, size_t 
     for (size_t i = source->chunk_first_row[chunk];
          status == DN_OK && i < source->chunk_first_row[chunk + 1]; i++) {
         if (data->row_start != NULL) {
-            status = dn_column_builder_entries(builder, data->place + data->row_start[i],
+            status = dn_column_builder_entries(builder, data->index + data->row_start[i],
                                                data->number + data->row_start[i],
                                                data->row_start[i + 1] - data->row_start[i], err);
         } else if (data->number != NULL) {

@@ -12,7 +12,7 @@
 
 #include "unit/base/alloc_fail.h"
 
-enum { MOST_ROWS = 40, MOST_CHUNKS = 6 };
+enum { MAX_CHUNK_ROWS = 40, MAX_CHUNKS = 6 };
 
 static uint64_t state = 0x9e3779b97f4a7c15;
 
@@ -93,26 +93,26 @@ enum { N_POOLS = sizeof pools / sizeof *pools };
 static void test_any_chunks(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL, *joined = NULL;
-    dn_column_chunk *room = NULL;
+    dn_column_chunk *scratch = NULL;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_new(&room, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_new(&scratch, NULL), DN_OK);
     for (int round = 0; round < 4000; round++) {
-        const char *cells[MOST_CHUNKS * MOST_ROWS];
-        struct blob chunk[MOST_CHUNKS];
-        size_t n = 0, n_chunks = 1 + below(MOST_CHUNKS), kinds = 1 + below(N_POOLS),
+        const char *cells[MAX_CHUNKS * MAX_CHUNK_ROWS];
+        struct blob chunk[MAX_CHUNKS];
+        size_t n = 0, n_chunks = 1 + below(MAX_CHUNKS), kinds = 1 + below(N_POOLS),
                base = below(N_POOLS);
         for (size_t c = 0; c < n_chunks; c++) {
             const struct pool *pool = &pools[(base + below(kinds)) % N_POOLS];
             const bool silently = below(2) == 0;
-            for (size_t rows = below(3) == 0 ? 1 : 1 + below(MOST_ROWS); rows > 0; rows--) {
+            for (size_t rows = below(3) == 0 ? 1 : 1 + below(MAX_CHUNK_ROWS); rows > 0; rows--) {
                 cells[n] = pool->cell[below(pool->n)];
                 put(builder, cells[n++], silently);
             }
             chunk[c] = encode(builder);
         }
         for (size_t c = 0; c < n_chunks; c++) {
-            assert_int_equal(dn_column_builder_chunk(joined, room, chunk[c].bytes, chunk[c].size,
+            assert_int_equal(dn_column_builder_chunk(joined, scratch, chunk[c].bytes, chunk[c].size,
                                                      NULL),
                              DN_OK);
         }
@@ -126,7 +126,7 @@ static void test_any_chunks(void **unused) {
     }
     dn_column_builder_free(builder);
     dn_column_builder_free(joined);
-    dn_column_chunk_free(room);
+    dn_column_chunk_free(scratch);
 }
 
 /* Numbers are joined bit for bit. */
@@ -136,19 +136,20 @@ static void test_numbers(void **unused) {
     static const double expected[] = {5, 1.5, -0.0, (double)NAN, 7, 1e300, 0.1};
     enum { N = sizeof cells / sizeof *cells };
     dn_column_builder *builder = NULL, *joined = NULL;
-    dn_column_chunk *room = NULL;
+    dn_column_chunk *scratch = NULL;
     dn_column_view view;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_new(&room, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_new(&scratch, NULL), DN_OK);
     for (size_t i = 0; i < N; i++) { /* a chunk a cell */
         put(builder, cells[i], false);
         struct blob one = encode(builder);
-        assert_int_equal(dn_column_builder_chunk(joined, room, one.bytes, one.size, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_chunk(joined, scratch, one.bytes, one.size, NULL),
+                         DN_OK);
         free(one.bytes);
     }
     struct blob all = encode(joined);
-    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_NUMERIC, &view, NULL),
+    assert_int_equal(dn_column_chunk_decode(scratch, all.bytes, all.size, DN_NUMERIC, &view, NULL),
                      DN_OK);
     for (size_t i = 0; i < N; i++) {
         assert_true(isnan(expected[i])
@@ -159,56 +160,57 @@ static void test_numbers(void **unused) {
     free(all.bytes);
     dn_column_builder_free(builder);
     dn_column_builder_free(joined);
-    dn_column_chunk_free(room);
+    dn_column_chunk_free(scratch);
 }
 
 static void test_sparse_rows(void **unused) {
     (void)unused;
-    static const uint32_t place[] = {0, 3, 70000, 2, 5};
+    static const uint32_t index[] = {0, 3, 70000, 2, 5};
     static const double value[] = {1, -2.5, 4, 0, 7};
     static const size_t start[] = {0, 3, 3, 5};
     dn_column_builder *builder = NULL, *joined = NULL;
-    dn_column_chunk *room = NULL;
+    dn_column_chunk *scratch = NULL;
     dn_column_view view;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_new(&room, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_new(&scratch, NULL), DN_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(dn_column_builder_entries(builder, place + start[i], value + start[i],
+        assert_int_equal(dn_column_builder_entries(builder, index + start[i], value + start[i],
                                                    start[i + 1] - start[i], NULL),
                          DN_OK);
         struct blob one = encode(builder);
-        assert_int_equal(dn_column_builder_chunk(joined, room, one.bytes, one.size, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_chunk(joined, scratch, one.bytes, one.size, NULL),
+                         DN_OK);
         free(one.bytes);
     }
     put(builder, "1", false);
     struct blob cell = encode(builder);
-    assert_int_equal(dn_column_builder_chunk(joined, room, cell.bytes, cell.size, NULL),
+    assert_int_equal(dn_column_builder_chunk(joined, scratch, cell.bytes, cell.size, NULL),
                      DN_ERR_ARGUMENT); /* not behind them */
     struct blob all = encode(joined);
-    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_SPARSE, &view, NULL),
+    assert_int_equal(dn_column_chunk_decode(scratch, all.bytes, all.size, DN_SPARSE, &view, NULL),
                      DN_OK);
     assert_int_equal(view.n_rows, 3);
     assert_memory_equal(view.row_start, start, sizeof start);
-    assert_memory_equal(view.index, place, sizeof place);
+    assert_memory_equal(view.index, index, sizeof index);
     assert_memory_equal(view.number, value, sizeof value);
     put(builder, "1", false);
-    assert_int_equal(dn_column_builder_chunk(builder, room, all.bytes, all.size, NULL),
+    assert_int_equal(dn_column_builder_chunk(builder, scratch, all.bytes, all.size, NULL),
                      DN_ERR_ARGUMENT); /* nor after the chunk */
     free(cell.bytes);
     free(all.bytes);
     dn_column_builder_free(builder);
     dn_column_builder_free(joined);
-    dn_column_chunk_free(room);
+    dn_column_chunk_free(scratch);
 }
 
 /* A changed byte is refused or gives other cells, without a crash. A truncated chunk is refused. */
 static void test_damage(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL, *joined = NULL;
-    dn_column_chunk *room = NULL;
+    dn_column_chunk *scratch = NULL;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_new(&room, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_new(&scratch, NULL), DN_OK);
     for (size_t p = 0; p < N_POOLS; p++) {
         for (size_t i = 0; i < 2 * pools[p].n; i++) {
             put(builder, pools[p].cell[i % pools[p].n], false);
@@ -220,7 +222,7 @@ static void test_damage(void **unused) {
             memcpy(bad, good.bytes, good.size);
             bad[i / 8] ^= (unsigned char)(1u << i % 8);
             assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-            const dn_status status = dn_column_builder_chunk(joined, room, bad, good.size, NULL);
+            const dn_status status = dn_column_builder_chunk(joined, scratch, bad, good.size, NULL);
             assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION ||
                         status == DN_ERR_DATA);
             dn_column_builder_free(joined);
@@ -228,33 +230,33 @@ static void test_damage(void **unused) {
         }
         for (size_t size = 0; size < good.size; size++) {
             assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-            assert_int_equal(dn_column_builder_chunk(joined, room, good.bytes, size, NULL),
+            assert_int_equal(dn_column_builder_chunk(joined, scratch, good.bytes, size, NULL),
                              DN_ERR_CORRUPT);
             dn_column_builder_free(joined);
         }
         free(good.bytes);
     }
     dn_column_builder_free(builder);
-    dn_column_chunk_free(room);
+    dn_column_chunk_free(scratch);
 }
 
 /* true: both chunks were joined. */
 static bool join_lean(const struct blob *a, const struct blob *b) {
     dn_column_builder *joined = NULL;
-    dn_column_chunk *room = NULL;
+    dn_column_chunk *scratch = NULL;
     struct blob all = {0};
     dn_status status = dn_column_builder_new(&joined, NULL);
-    status = status == DN_OK ? dn_column_chunk_new(&room, NULL) : status;
-    status =
-        status == DN_OK ? dn_column_builder_chunk(joined, room, a->bytes, a->size, NULL) : status;
-    status =
-        status == DN_OK ? dn_column_builder_chunk(joined, room, b->bytes, b->size, NULL) : status;
+    status = status == DN_OK ? dn_column_chunk_new(&scratch, NULL) : status;
+    status = status == DN_OK ? dn_column_builder_chunk(joined, scratch, a->bytes, a->size, NULL)
+                             : status;
+    status = status == DN_OK ? dn_column_builder_chunk(joined, scratch, b->bytes, b->size, NULL)
+                             : status;
     status =
         status == DN_OK ? dn_column_builder_encode(joined, &all.bytes, &all.size, NULL) : status;
     assert_true(status == DN_OK || status == DN_ERR_MEMORY);
     free(all.bytes);
     dn_column_builder_free(joined);
-    dn_column_chunk_free(room);
+    dn_column_chunk_free(scratch);
     return status == DN_OK;
 }
 

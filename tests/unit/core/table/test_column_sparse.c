@@ -18,7 +18,7 @@
 struct rows {
     size_t n_rows, n_entries;
     size_t start[3001];
-    uint32_t place[20000];
+    uint32_t index[20000];
     double number[20000];
 };
 
@@ -37,10 +37,10 @@ static struct rows *rows_new(void) {
     return rows;
 }
 
-static void add_row(struct rows *rows, const uint32_t *place, const double *number, size_t n) {
+static void add_row(struct rows *rows, const uint32_t *index, const double *number, size_t n) {
     assert_true(rows->n_rows < 3000 && rows->n_entries + n <= 20000);
     for (size_t k = 0; k < n; k++) {
-        rows->place[rows->n_entries + k] = place[k];
+        rows->index[rows->n_entries + k] = index[k];
         rows->number[rows->n_entries + k] = number[k];
     }
     rows->n_entries += n;
@@ -54,11 +54,11 @@ static void fill(struct rows *rows, size_t n_rows, size_t most, uint32_t step, i
                                      DBL_MIN / 8, 0.1,  1e-300,  12345678901.0};
     for (size_t i = 0; i < n_rows; i++) {
         const size_t n = next_random() % (most + 1);
-        uint32_t place[300], p = (uint32_t)(next_random() % step);
+        uint32_t index[300], p = (uint32_t)(next_random() % step);
         double number[300];
         for (size_t k = 0; k < n; k++) {
             const uint64_t r = next_random();
-            place[k] = p;
+            index[k] = p;
             p += 1 + (uint32_t)(next_random() % step);
             number[k] = kind == 0   ? 1
                         : kind == 1 ? (double)(r % 256)
@@ -66,7 +66,7 @@ static void fill(struct rows *rows, size_t n_rows, size_t most, uint32_t step, i
                         : kind == 3 ? (double)(int32_t)(uint32_t)r
                                     : special[r % 8];
         }
-        add_row(rows, place, number, n);
+        add_row(rows, index, number, n);
     }
 }
 
@@ -81,7 +81,7 @@ static struct blob encode(const struct rows *rows) {
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const size_t first = rows->start[i];
-        assert_int_equal(dn_column_builder_entries(builder, rows->place + first,
+        assert_int_equal(dn_column_builder_entries(builder, rows->index + first,
                                                    rows->number + first, rows->start[i + 1] - first,
                                                    NULL),
                          DN_OK);
@@ -101,7 +101,7 @@ static void check(dn_column_chunk *chunk, struct blob blob, const struct rows *r
     assert_int_equal(view.type, DN_SPARSE);
     assert_int_equal(view.n_rows, rows->n_rows);
     assert_memory_equal(view.row_start, rows->start, (rows->n_rows + 1) * sizeof *rows->start);
-    assert_memory_equal(view.index, rows->place, rows->n_entries * sizeof *rows->place);
+    assert_memory_equal(view.index, rows->index, rows->n_entries * sizeof *rows->index);
     assert_memory_equal(view.number, rows->number,
                         rows->n_entries * sizeof *rows->number); /* -0 too */
 }
@@ -130,9 +130,9 @@ static void round_trips(void **unused) {
     dn_column_chunk_free(chunk);
 }
 
-static size_t encoded_size(const uint32_t *place, const double *number, size_t n) {
+static size_t encoded_size(const uint32_t *index, const double *number, size_t n) {
     struct rows *rows = rows_new();
-    add_row(rows, place, number, n);
+    add_row(rows, index, number, n);
     struct blob blob = encode(rows);
     dn_column_chunk *chunk = NULL;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
@@ -293,12 +293,12 @@ static void damaged_bytes(void **unused) {
 /* Each rule is broken alone. */
 static void broken_rules(void **unused) {
     (void)unused;
-    static const uint32_t place[] = {1, 5, 2, 9};
+    static const uint32_t index[] = {1, 5, 2, 9};
     static const double number[] = {0.5, 1, 2, 3};
     struct rows *rows = rows_new();
     dn_column_chunk *chunk = NULL;
-    add_row(rows, place, number, 2);
-    add_row(rows, place + 2, number + 2, 2);
+    add_row(rows, index, number, 2);
+    add_row(rows, index + 2, number + 2, 2);
     struct blob blob = encode(rows);
     unsigned char *at = blob.bytes;
     assert_int_equal(blob.size, 16 + 2 + 8 + 32);
@@ -374,7 +374,7 @@ static bool build_failing(const struct rows *rows, long k, struct blob *out) {
     for (size_t i = 0; i < rows->n_rows;) {
         const size_t first = rows->start[i], n = rows->start[i + 1] - first;
         const dn_status status =
-            dn_column_builder_entries(builder, rows->place + first, rows->number + first, n, NULL);
+            dn_column_builder_entries(builder, rows->index + first, rows->number + first, n, NULL);
         assert_true(status == DN_OK || status == DN_ERR_MEMORY);
         failed = failed || status != DN_OK;
         i += status == DN_OK;
@@ -417,14 +417,14 @@ static void no_memory(void **unused) {
 static void source_in_memory(void **unused) {
     (void)unused;
     static const size_t start[] = {0, 2, 2, 3}, backwards[] = {0, 2, 1, 3};
-    static const uint32_t place[] = {0, 6, 3}, equal[] = {6, 6, 3}, beyond[] = {0, 7, 3};
+    static const uint32_t index[] = {0, 6, 3}, equal[] = {6, 6, 3}, beyond[] = {0, 7, 3};
     static const double number[] = {1, 2, 3};
     dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 7, .first_index = 1};
     dn_column_view view = {.type = DN_SPARSE,
                            .n_rows = 3,
                            .number = number,
                            .row_start = start,
-                           .index = place},
+                           .index = index},
                    out;
     dn_table_source *source = NULL;
     dn_error err;
@@ -432,14 +432,14 @@ static void source_in_memory(void **unused) {
     assert_int_equal(source->columns[0].width, 7);
     assert_int_equal(source->columns[0].first_index, 1);
     assert_int_equal(source->column(source, 0, 0, 0, &out, NULL), DN_OK);
-    assert_ptr_equal(out.index, place);
+    assert_ptr_equal(out.index, index);
     dn_table_source_free(source);
-    const uint32_t *const wrong_places[] = {equal, beyond};
+    const uint32_t *const wrong_indices[] = {equal, beyond};
     for (size_t i = 0; i < 4; i++) {
         dn_column_view wrong = view;
         column.width = i == 0 ? 0 : 7;
         wrong.row_start = i == 1 ? backwards : start;
-        wrong.index = i >= 2 ? wrong_places[i - 2] : place;
+        wrong.index = i >= 2 ? wrong_indices[i - 2] : index;
         dn_error_clear(&err);
         assert_int_equal(dn_table_source_from_columns(&column, &wrong, 1, 3, &source, &err),
                          DN_ERR_ARGUMENT);

@@ -138,7 +138,7 @@ static void numbers_of_others(void **state) {
 enum { ROWS = 9000, KINDS = 300 };
 
 struct corpus {
-    char room[ROWS][160];
+    char buffer[ROWS][160];
     const char *text[ROWS];
     char word[KINDS][12];
     unsigned char has[ROWS][KINDS]; /* number of occurrences */
@@ -164,10 +164,10 @@ static struct corpus *corpus_new(void) {
             double u = (double)(s >> 11) * 0x1p-53;
             size_t which = (size_t)(u * u * KINDS);
             c->has[row][which]++;
-            at += (size_t)snprintf(c->room[row] + at, sizeof c->room[row] - at,
+            at += (size_t)snprintf(c->buffer[row] + at, sizeof c->buffer[row] - at,
                                    k % 2 == 0 ? "%s, " : "%s.", c->word[which]);
         }
-        c->text[row] = row % 31 == 0 ? NULL : c->room[row];
+        c->text[row] = row % 31 == 0 ? NULL : c->buffer[row];
         for (size_t k = 0; c->text[row] == NULL && k < KINDS; k++) {
             c->has[row][k] = 0;
         }

@@ -80,7 +80,7 @@ static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsi
         (chunked_column){.column = {.name = "x", .type = DN_SPARSE, .width = (uint32_t)width},
                          .number = t->numbers,
                          .row_start = t->row_start,
-                         .place = t->place};
+                         .index = t->place};
     t->entries = (double)at;
     t->n_features = width;
 }

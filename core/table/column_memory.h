@@ -1,16 +1,17 @@
 /* Growth of arrays. Arrays of column builders keep their contents; arrays of decoded chunks do
  * not. */
-#ifndef DNI_COLUMN_ROOM_H
-#define DNI_COLUMN_ROOM_H
+#ifndef DNI_COLUMN_MEMORY_H
+#define DNI_COLUMN_MEMORY_H
 
 #include <discern/status.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Reallocates *array, [*room × size] bytes, for at least `need` elements. The contents are kept. */
-DN_MUST_USE static inline dn_status dni_column_grow(void *array, size_t *room, size_t need,
+/* Reallocates *array, [*capacity × size] bytes, for at least `need` elements. The contents are
+ * kept. */
+DN_MUST_USE static inline dn_status dni_column_grow(void *array, size_t *capacity, size_t need,
                                                     size_t size, dn_error *err) {
-    if (need <= *room) {
+    if (need <= *capacity) {
         return DN_OK;
     }
     size_t more = need + need / 2 + 64;
@@ -22,15 +23,15 @@ DN_MUST_USE static inline dn_status dni_column_grow(void *array, size_t *room, s
             more * size);
     }
     *(void **)array = memory;
-    *room = more;
+    *capacity = more;
     return DN_OK;
 }
 
 /* Reallocates *array for at least `need` elements, and for one more, so that it is never NULL. The
  * contents are lost. */
-DN_MUST_USE static inline dn_status dni_column_make_room(void *array, size_t *room, size_t need,
-                                                         size_t size, dn_error *err) {
-    if (need < *room) {
+DN_MUST_USE static inline dn_status dni_column_reserve(void *array, size_t *capacity, size_t need,
+                                                       size_t size, dn_error *err) {
+    if (need < *capacity) {
         return DN_OK;
     }
     void *memory = malloc((need + 1) * size);
@@ -42,7 +43,7 @@ DN_MUST_USE static inline dn_status dni_column_make_room(void *array, size_t *ro
     }
     free(*(void **)array);
     *(void **)array = memory;
-    *room = need + 1;
+    *capacity = need + 1;
     return DN_OK;
 }
 
