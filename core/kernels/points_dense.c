@@ -84,13 +84,12 @@ static void free_dense(dni_points *p) {
 /* Reserves panels of d columns. */
 static dn_status reserve(dni_points *p, size_t d, dn_error *err) {
     const struct dense_shape shape = {p->n, p->d, d, p->form == DNI_FORM_SQUARE};
-    void *memory;
-    dn_status status =
-        dn_run_alloc(p->run, 1, sizeof(struct dni_dense), "the points of a kernel", &memory, err);
+    dn_status status = dn_run_alloc(p->run, 1, sizeof(struct dni_dense), "the points of a kernel",
+                                    &p->storage, err);
     if (status != DN_OK) {
         return status;
     }
-    struct dni_dense *storage = p->storage = memory;
+    struct dni_dense *storage = p->storage;
     storage->d = d;
     return dni_layout_take(p->run, panels_layout, &shape, storage, "the points of a kernel",
                            &storage->memory, err);

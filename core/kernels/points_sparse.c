@@ -89,13 +89,12 @@ static void free_sparse(dni_points *p) {
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
     const struct sparse_shape shape = {p->n, p->d, n_entries};
-    void *memory;
     dn_status status =
-        dn_run_alloc(p->run, 1, sizeof(struct sparse), "the points of a kernel", &memory, err);
+        dn_run_alloc(p->run, 1, sizeof(struct sparse), "the points of a kernel", &p->storage, err);
     if (status != DN_OK) {
         return status;
     }
-    struct sparse *storage = p->storage = memory;
+    struct sparse *storage = p->storage;
     return dni_layout_take(p->run, rows_layout, &shape, storage, "the points of a kernel",
                            &storage->memory, err);
 }

@@ -67,13 +67,12 @@ static double work_bound(const dni_rows_shape *shape, size_t n) {
 
 static dn_status reserve(dni_points *p, size_t n_characters, dn_error *err) {
     const struct texts_shape shape = {p->n, n_characters};
-    void *memory;
     dn_status status =
-        dn_run_alloc(p->run, 1, sizeof(struct texts), "the texts of a kernel", &memory, err);
+        dn_run_alloc(p->run, 1, sizeof(struct texts), "the texts of a kernel", &p->storage, err);
     if (status != DN_OK) {
         return status;
     }
-    struct texts *storage = p->storage = memory;
+    struct texts *storage = p->storage;
     return dni_layout_take(p->run, texts_layout, &shape, storage, "the texts of a kernel",
                            &storage->memory, err);
 }

@@ -23,6 +23,7 @@ struct draw {
     size_t left;       /* number of draws that remain */
     size_t seen;       /* number of rows processed */
     size_t drawn;      /* number of distinct rows drawn so far */
+    bool sparse;       /* the rows are sparse */
     size_t entries;    /* number of stored entries of the drawn rows, if sparse */
     double position; /* next drawn position of the cumulative weight, in units of the mean weight */
     double passed;   /* cumulative weight of the processed rows, in the same units */
@@ -62,7 +63,11 @@ static size_t draw_times(struct draw *draw, double weight) {
     return n;
 }
 
-static void draw_block(struct draw *draw, const dn_block *block) {
+static dn_status draw_block(void *arg, const dn_block *block, size_t slot, dn_error *err) {
+    struct draw *draw = arg;
+    (void)slot;
+    (void)err;
+    draw->sparse = draw->sparse || block->x.kind == DN_CSR;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double weight = block->weight == NULL ? 1 : block->weight[t];
         if (weight != 0 && draw->n_weighted == 0) {
@@ -80,25 +85,17 @@ static void draw_block(struct draw *draw, const dn_block *block) {
         }
         draw->drawn++;
     }
+    return DN_OK;
 }
 
-static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw, bool *sparse,
-                      dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
-            dn_block block;
-            dn_status status = dn_run_stop(run, err);
-            if (status == DN_OK) {
-                status = dn_rows_piece(rows, i, k, 0, &block, err);
-            }
-            if (status != DN_OK) {
-                return status;
-            }
-            *sparse = *sparse || block.x.kind == DN_CSR;
-            draw_block(draw, &block);
-        }
+/* Draws from all rows, in order, on the calling thread. */
+static dn_status draw_rows(const dn_rows *rows, const dn_run *run, struct draw *draw,
+                           dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; status == DN_OK && i < rows->n_blocks; i++) {
+        status = dn_run_each_block(run, rows, i, 0, draw_block, draw, err);
     }
-    return DN_OK;
+    return status;
 }
 
 /* Initialises a draw. counted: the result of count_row for all rows. */
@@ -120,17 +117,16 @@ static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
 static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
                         dni_points **out, double **out_weight, dn_error *err) {
     struct draw counted = {.n_weighted = 0}, measured, draw;
-    bool sparse = false;
     void *weight = NULL;
-    dn_status status = walk(rows, run, &counted, &sparse, err);
+    dn_status status = draw_rows(rows, run, &counted, err);
     if (status != DN_OK) {
         return status;
     }
     draw = measured = begin_draw(&counted, run);
     measured.drawn = draw.left;
-    if (counted.seen > 0 && (sparse || by_weight(&draw))) {
+    if (counted.seen > 0 && (counted.sparse || by_weight(&draw))) {
         measured.drawn = 0;
-        status = walk(rows, run, &measured, &sparse, err);
+        status = draw_rows(rows, run, &measured, err);
         if (status != DN_OK) {
             return status;
         }
@@ -141,13 +137,13 @@ static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_r
         return status;
     }
     draw.weight = weight;
-    status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run,
-                            &draw.points, err);
+    status = dni_points_new(kernel, measured.drawn, counted.sparse ? measured.entries : SIZE_MAX,
+                            run, &draw.points, err);
     if (status != DN_OK) {
         goto cleanup;
     }
     if (counted.seen > 0) {
-        status = walk(rows, run, &draw, &sparse, err);
+        status = draw_rows(rows, run, &draw, err);
         if (status != DN_OK) {
             goto cleanup;
         }

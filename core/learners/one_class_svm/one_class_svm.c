@@ -61,7 +61,6 @@ struct fit {
     double rho;         /* ρ for Σα = 1 */
     double zero_square; /* ‖w‖² counts as 0 up to this value */
     double iterations, violation;
-    double max_violation; /* largest violation reported so far */
     bool converged;
 };
 
@@ -105,24 +104,6 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 /* ---- the dual ---- */
-static void report_progress(void *ctx, double iterations, double violation, double objective) {
-    struct fit *f = ctx;
-    const double scale = fmax(f->total * f->total, 1e-300);
-    const double aim = f->tolerance;
-    f->max_violation = fmax(f->max_violation, fmax(violation, 2 * aim));
-    const double done = log(f->max_violation / fmax(violation, aim)) / log(f->max_violation / aim);
-    const dn_progress progress = {.iteration =
-                                      (size_t)fmin(floor(iterations / 1000) + 1, f->max_iterations),
-                                  .max_iterations = (size_t)f->max_iterations,
-                                  .fraction = fmin(0.99, fmax(0, done)),
-                                  .loss = objective / scale,
-                                  .gradient_norm = violation,
-                                  .train_error = (double)NAN};
-    if (f->run->progress != NULL) {
-        f->run->progress(f->run, &progress);
-    }
-}
-
 /* Sets the start: the first elements of alpha are at their bounds, the others are 0, and the sum is
  * νΣv. */
 static void begin(const struct fit *f) {
@@ -138,7 +119,6 @@ static void begin(const struct fit *f) {
 static dn_status solve(struct fit *f, dn_error *err) {
     const dni_svm_points *points = &f->problem->points;
     const size_t n = points->n;
-    const dni_smo_listener listener = {report_progress, f};
     dni_smo_rows *rows;
     for (size_t i = 0; i < n; i++) {
         f->list[i] = (uint32_t)i;
@@ -168,10 +148,11 @@ static dn_status solve(struct fit *f, dn_error *err) {
                    .tolerance = f->tolerance,
                    .fine_tolerance =
                        f->problem->definite ? fmin(FINE_TOLERANCE, f->tolerance) : f->tolerance,
+                   .objective_unit = fmax(f->total * f->total, 1e-300),
                    .max_iterations = 1000 * f->max_iterations,
                    .alpha = f->alpha,
                    .g = f->g};
-    status = dni_smo_solve(&smo, rows, f->run, &listener, err);
+    status = dni_smo_solve(&smo, rows, f->run, err);
     dni_smo_rows_free(rows);
     f->iterations = smo.iterations;
     f->violation = smo.violation;

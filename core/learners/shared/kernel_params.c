@@ -1,6 +1,7 @@
 /* The parameters of kernels: their names, the kernels that use them, and the conversion to a
  * dn_kernel. */
 #include "learners/shared/kernel_params.h"
+#include "base/argument.h"
 #include "linalg/cholesky.h"
 
 #include <math.h>
@@ -150,27 +151,20 @@ const char *dni_kernel_advice(const dn_kernel *kernel) {
     return NULL;
 }
 
-static dn_status refuse(const char *field, dn_status status, dn_error *err) {
-    dn_error_set_field(err, field);
-    return status;
-}
-
 dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     const dn_kernel_type type = type_of(p);
     const double scale = or_else(p, "kernel.scale", 2);
     if (type == DN_KERNEL_PRECOMPUTED && dn_params_boolean(p, "kernel.normalize")) {
-        return refuse("kernel.normalize",
-                      dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "parameter \"kernel.normalize\" must be false for kernel "
-                                   "precomputed: of a row to predict its K(x, x) is not "
-                                   "known"),
-                      err);
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "parameter \"kernel.normalize\" must be false for kernel "
+                                         "precomputed: of a row to predict its K(x, x) is not "
+                                         "known"),
+                            "kernel.normalize", -1, err);
     }
     if (type == DN_KERNEL_SIGMOID && scale == 0) {
-        return refuse("kernel.scale",
-                      dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "parameter \"kernel.scale\" must not be 0"),
-                      err);
+        return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT,
+                                         "parameter \"kernel.scale\" must not be 0"),
+                            "kernel.scale", -1, err);
     }
     return DN_OK;
 }
@@ -181,30 +175,27 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &columns[spec->columns[i]];
         if (column->type != DN_NUMERIC) {
-            return refuse(
-                column->name,
+            return dni_error_at(
                 dn_error_set(
                     err, DN_ERR_ARGUMENT,
                     "column \"%.128s\" is %s: a precomputed kernel has numeric columns alone",
                     column->name, dn_column_type_name(column->type)),
-                err);
+                column->name, -1, err);
         }
     }
     if (spec->n_columns != n_rows) {
-        return refuse(
-            "kernel",
+        return dni_error_at(
             dn_error_set(
                 err, DN_ERR_ARGUMENT,
                 "a precomputed kernel needs as many columns as rows: %zu rows, %zu columns", n_rows,
                 spec->n_columns),
-            err);
+            "kernel", -1, err);
     }
     if (spec->n_bases > 0) {
-        return refuse(
-            "basis",
+        return dni_error_at(
             dn_error_set(err, DN_ERR_ARGUMENT,
                          "a precomputed kernel has no basis: its columns are no coordinates"),
-            err);
+            "basis", -1, err);
     }
     spec->standardize = spec->standardize_sparse = spec->missing_indicator = false;
     spec->missing_number = DN_MISSING_NONE;
@@ -235,12 +226,12 @@ static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     if (status != DN_OK || definite) {
         return status;
     }
-    return refuse("kernel.covariance",
-                  dn_error_set(err, DN_ERR_ARGUMENT,
-                               "parameter \"kernel.covariance\" must be positive definite: some "
-                               "combination of the features has no "
-                               "variance, or a negative one"),
-                  err);
+    return dni_error_at(
+        dn_error_set(err, DN_ERR_ARGUMENT,
+                     "parameter \"kernel.covariance\" must be positive definite: some "
+                     "combination of the features has no "
+                     "variance, or a negative one"),
+        "kernel.covariance", -1, err);
 }
 
 dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
@@ -250,25 +241,24 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
         return DN_OK;
     }
     if (d > DN_MAX_LIST || n != d * d) {
-        return refuse("kernel.covariance",
-                      dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "parameter \"kernel.covariance\" must have %zu rows of %zu "
-                                   "numbers, a row for each feature (got %zu "
-                                   "numbers in all)",
-                                   d, d, n),
-                      err);
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "parameter \"kernel.covariance\" must have %zu rows of %zu "
+                         "numbers, a row for each feature (got %zu "
+                         "numbers in all)",
+                         d, d, n),
+            "kernel.covariance", -1, err);
     }
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++) {
             if (!(fabs(given[i * d + j] - given[j * d + i]) <=
                   1e-9 * fmax(fabs(given[i * d + i]), fabs(given[j * d + j])))) {
-                return refuse("kernel.covariance",
-                              dn_error_set(err, DN_ERR_ARGUMENT,
-                                           "parameter \"kernel.covariance\" must be symmetric: row "
-                                           "%zu column %zu is %g, row %zu column %zu is %g",
-                                           i + 1, j + 1, given[i * d + j], j + 1, i + 1,
-                                           given[j * d + i]),
-                              err);
+                return dni_error_at(
+                    dn_error_set(err, DN_ERR_ARGUMENT,
+                                 "parameter \"kernel.covariance\" must be symmetric: row "
+                                 "%zu column %zu is %g, row %zu column %zu is %g",
+                                 i + 1, j + 1, given[i * d + j], j + 1, i + 1, given[j * d + i]),
+                    "kernel.covariance", -1, err);
             }
         }
     }
@@ -288,12 +278,11 @@ static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *col
         column->type == DN_CATEGORICAL
             ? ": words taken for categories become text by types=NAME:text at the upload"
             : "; name it in features.include";
-    return refuse(
-        "kernel",
+    return dni_error_at(
         dn_error_set(err, DN_ERR_ARGUMENT,
                      "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s",
                      kernel_label(kernel), column->name, dn_column_type_name(column->type), hint),
-        err);
+        "kernel", -1, err);
 }
 
 /* True if `text` is the default encoding of texts or the encoding that the kernel requires. */
@@ -315,19 +304,19 @@ static dn_status set_text_encoding(const dn_kernel *kernel, const dn_table_colum
         }
     }
     if (spec->n_columns != 1) {
-        return refuse("kernel",
-                      dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "kernel %s needs one text column and nothing else (got %zu): "
-                                   "name it in features.include",
-                                   kernel_label(kernel), spec->n_columns),
-                      err);
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "kernel %s needs one text column and nothing else (got %zu): "
+                         "name it in features.include",
+                         kernel_label(kernel), spec->n_columns),
+            "kernel", -1, err);
     }
     if (!is_default_text(&spec->text, &required)) {
-        return refuse("text",
-                      dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "kernel %s sets the encoding of its text: leave \"text\" out",
-                                   kernel_label(kernel)),
-                      err);
+        return dni_error_at(
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "kernel %s sets the encoding of its text: leave \"text\" out",
+                         kernel_label(kernel)),
+            "text", -1, err);
     }
     spec->text = required;
     return DN_OK;
@@ -340,12 +329,11 @@ static dn_status refuse_sparse(const dn_kernel *kernel, const dn_table_column *c
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &columns[spec->columns[i]];
         if (column->type == DN_TEXT || column->type == DN_SPARSE) {
-            return refuse(
-                "kernel",
+            return dni_error_at(
                 dn_error_set(err, DN_ERR_ARGUMENT,
                              "kernel %s takes no text and no sparse column: \"%.128s\" is %s",
                              kernel_label(kernel), column->name, dn_column_type_name(column->type)),
-                err);
+                "kernel", -1, err);
         }
     }
     return DN_OK;

@@ -23,7 +23,6 @@ struct state {
     dni_smo *p;
     dni_smo_rows *rows;
     const dn_run *run;
-    const dni_smo_listener *listener;
     uint32_t *active; /* [n_active] active variables */
     size_t n_active;
     size_t group_end[DNI_SMO_MAX_GROUPS];          /* end of each group, as index of `active` */
@@ -35,7 +34,9 @@ struct state {
     double limit;                                  /* maximum number of steps */
     size_t until_periodic;                         /* steps until the next call of periodic_work */
     size_t polled;                                 /* variables processed since the last poll */
-    bool shrunk_late; /* true: all variables were reactivated close to the solution */
+    bool shrunk_late;       /* true: all variables were reactivated close to the solution */
+    double first_violation; /* violation at the first progress report; 0: no report yet */
+    double fraction;        /* progress reported so far, 0 … 1; never decreases */
 };
 
 double dni_smo_thousands(size_t n_rows) {
@@ -311,12 +312,33 @@ static dn_status poll(struct state *s, dn_error *err) {
     return dn_run_stop(s->run, err);
 }
 
+/* Reports progress. The fraction is linear in the logarithm of the violation. */
+static void report_progress(struct state *s, double violation) {
+    const dni_smo *p = s->p;
+    const double tolerance = p->tolerance;
+    if (s->run->progress == NULL) {
+        return;
+    }
+    if (s->first_violation == 0) {
+        s->first_violation = fmax(violation, 2 * tolerance);
+    }
+    s->fraction =
+        fmin(0.99, fmax(s->fraction, log(s->first_violation / fmax(violation, tolerance)) /
+                                         log(s->first_violation / tolerance)));
+    const double thousands = fmin(floor(p->iterations / 1000) + 1, p->max_iterations / 1000);
+    const dn_progress progress = {.iteration = (size_t)thousands,
+                                  .max_iterations = (size_t)(p->max_iterations / 1000),
+                                  .fraction = s->fraction,
+                                  .loss = p->objective / p->objective_unit,
+                                  .gradient_norm = violation,
+                                  .train_error = (double)NAN};
+    s->run->progress(s->run, &progress);
+}
+
 /* Reports progress and shrinks. Close to the solution, reactivates all variables once. */
 static dn_status periodic_work(struct state *s, double violation, dn_error *err) {
     s->until_periodic = s->p->n < PERIOD ? s->p->n : PERIOD;
-    if (s->listener != NULL) {
-        s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
-    }
+    report_progress(s, violation);
     if (!s->shrunk_late && violation <= 10 * s->target && s->n_active < s->p->n) {
         s->shrunk_late = true;
         dn_status status = compute_all(s, false, err);
@@ -398,9 +420,8 @@ static double fine_steps(const dni_smo *p) {
     return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);
 }
 
-dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run,
-                        const dni_smo_listener *listener, dn_error *err) {
-    struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
+dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, dn_error *err) {
+    struct state s = {.p = p, .rows = rows, .run = run, .n_active = p->n};
     void *memory;
     p->iterations = 0;
     p->converged = false;
@@ -426,9 +447,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run,
         }
     }
     p->converged = p->violation <= p->tolerance && !has_vanished(&s);
-    if (listener != NULL) {
-        listener->report(listener->ctx, p->iterations, p->violation, p->objective);
-    }
+    report_progress(&s, p->violation);
 cleanup:
     dn_run_free(run, memory);
     return status;

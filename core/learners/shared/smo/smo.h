@@ -44,7 +44,8 @@ typedef struct dni_smo {
     /* A smaller violation that the solver tries to reach with a limited number of further steps;
      * equal to `tolerance`: no further steps. */
     double fine_tolerance;
-    double max_iterations; /* most steps */
+    double objective_unit; /* divisor of the objective in progress reports */
+    double max_iterations; /* maximum number of steps */
     /* The starting point and the solution. */
     double *alpha;     /* [n] feasible at the start */
     double *g;         /* [n] out: the gradient, from kernel values in double precision */
@@ -54,19 +55,14 @@ typedef struct dni_smo {
     bool converged;    /* out: violation <= tolerance */
 } dni_smo;
 
-/* Receives reports of progress, at least every thousand steps and at the end, on the thread that
- * called dni_smo_solve. */
-typedef struct dni_smo_listener {
-    void (*report)(void *ctx, double iterations, double violation, double objective);
-    void *ctx;
-} dni_smo_listener;
-
 /* Solves the problem and polls the stop flag. smo->converged is true if the problem is solved.
- * listener: NULL for no reports.
+ * Reports progress to run->progress, if it is not NULL, at least every thousand steps and at the
+ * end: the iteration in thousands of steps, the violation as gradient_norm,
+ * objective/objective_unit as loss.
  *
  * Errors: DN_ERR_NUMERIC if kernel values are not finite; those of dn_run_alloc and dn_run_stop. */
 DN_MUST_USE dn_status dni_smo_solve(dni_smo *smo, dni_smo_rows *rows, const dn_run *run,
-                                    const dni_smo_listener *listener, dn_error *err);
+                                    dn_error *err);
 /* Returns the default of max_iterations, in thousands of steps: 10 million steps, or 100 steps per
  * row if that is more. */
 double dni_smo_thousands(size_t n_rows);

@@ -1,5 +1,6 @@
 /* Finds the distinct rows with a hash table, sorts them by class, and creates the points. */
 #include "learners/shared/smo/svm_points.h"
+#include "base/argument.h"
 #include "base/layout.h"
 #include "base/tasks.h"
 
@@ -292,12 +293,11 @@ static dn_status name_row(const dni_svm_points *p, const dn_fit_input *input, dn
     if (status != DN_ERR_NUMERIC || err == NULL || err->row < 0) {
         return status;
     }
-    const dn_error own = *err;
-    const size_t row = origin_of(input, p->row[own.row]);
+    const dn_error point_error = *err;
+    const size_t row = origin_of(input, p->row[point_error.row]);
     dn_error_clear(err);
-    dn_error_set(err, status, "row %zu: %s", row, own.message);
-    dn_error_set_row(err, (int64_t)row);
-    return status;
+    return dni_error_at(dn_error_set(err, status, "row %zu: %s", row, point_error.message), NULL,
+                        (int64_t)row, err);
 }
 
 dn_status dni_svm_points_prepare(dni_svm_points *p, const dn_kernel *kernel,
@@ -418,7 +418,7 @@ static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input,
 
 static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *input,
                                  dn_error *err) {
-    char own[DN_FIELD_SIZE], other[DN_FIELD_SIZE];
+    char column[DN_FIELD_SIZE], row_column[DN_FIELD_SIZE];
     for (size_t i = 0; i < p->n; i++) {
         dn_status status = dn_run_stop(p->run, err);
         if (status != DN_OK) {
@@ -431,12 +431,13 @@ static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *in
             if (fabs(a - b) <= 1e-8 * size) {
                 continue;
             }
-            name_column(input, p->column[j], own);
-            name_column(input, p->column[i], other);
-            status = dn_error_set(err, DN_ERR_DATA,
-                                  "kernel precomputed needs a symmetric matrix: row %zu has %.10g "
-                                  "in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
-                                  (size_t)p->column[i], a, own, (size_t)p->column[j], b, other);
+            name_column(input, p->column[j], column);
+            name_column(input, p->column[i], row_column);
+            status =
+                dn_error_set(err, DN_ERR_DATA,
+                             "kernel precomputed needs a symmetric matrix: row %zu has %.10g "
+                             "in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
+                             (size_t)p->column[i], a, column, (size_t)p->column[j], b, row_column);
             return name_value(p, input, i, j, status, err);
         }
     }

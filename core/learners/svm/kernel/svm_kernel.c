@@ -118,12 +118,9 @@ static dn_status make_parts(svm_fit *f, dn_error *err) {
 
 /* ---- the dual of a part ---- */
 struct dual {
-    const svm_fit *fit;
-    signed char *t;  /* [n] signs */
-    double *upper;   /* [n] upper bounds of α */
-    double *linear;  /* [n] linear coefficients of the objective */
-    double first;    /* violation at the first progress report; 0: no report yet */
-    double fraction; /* progress reported so far, 0 … 1; never decreases */
+    signed char *t; /* [n] signs */
+    double *upper;  /* [n] upper bounds of α */
+    double *linear; /* [n] linear coefficients of the objective */
 };
 
 static void dual_layout(dni_layout *layout, const void *shape, void *work) {
@@ -132,29 +129,6 @@ static void dual_layout(dni_layout *layout, const void *shape, void *work) {
     dual->upper = dni_layout_doubles(layout, n);
     dual->linear = dni_layout_doubles(layout, n);
     dual->t = dni_layout_array(layout, n, sizeof *dual->t);
-}
-
-/* Reports progress. Its fraction is linear in the logarithm of the violation. */
-static void report_progress(void *ctx, double iterations, double violation, double objective) {
-    struct dual *dual = ctx;
-    const svm_fit *f = dual->fit;
-    const double aim = f->options->tolerance;
-    if (dual->first == 0) {
-        dual->first = fmax(violation, 2 * aim);
-    }
-    const double fraction = log(dual->first / fmax(violation, aim)) / log(dual->first / aim);
-    dual->fraction = fmin(0.99, fmax(dual->fraction, fraction));
-    const size_t most = f->options->max_iterations;
-    const dn_progress progress = {.iteration =
-                                      (size_t)fmin(floor(iterations / 1000) + 1, (double)most),
-                                  .max_iterations = most,
-                                  .fraction = dual->fraction,
-                                  .loss = objective,
-                                  .gradient_norm = violation,
-                                  .train_error = (double)NAN};
-    if (f->run->progress != NULL) {
-        f->run->progress(f->run, &progress);
-    }
 }
 
 static double upper_of(const svm_fit *f, const svm_part *part, size_t k) {
@@ -182,11 +156,10 @@ static double largest_self(const svm_part *part, const dni_smo_rows *rows) {
 }
 
 static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_smo_rows *rows,
-                       bool reports, dn_error *err) {
+                       dn_error *err) {
     const bool hard = is_hard(f);
     const double tolerance = f->options->tolerance;
-    struct dual dual = {.fit = f};
-    const dni_smo_listener listener = {report_progress, &dual};
+    struct dual dual;
     void *memory;
     dn_status status =
         dni_layout_take(run, dual_layout, &part->n, &dual, "the boxes of the dual", &memory, err);
@@ -208,10 +181,11 @@ static dn_status solve(const svm_fit *f, svm_part *part, const dn_run *run, dni_
                    .tolerance = tolerance,
                    .fine_tolerance =
                        f->problem->definite ? fmin(FINE_TOLERANCE, tolerance) : tolerance,
+                   .objective_unit = 1,
                    .max_iterations = 1000 * (double)f->options->max_iterations,
                    .alpha = part->alpha,
                    .g = part->g};
-    status = dni_smo_solve(&smo, rows, run, reports ? &listener : NULL, err);
+    status = dni_smo_solve(&smo, rows, run, err);
     dn_run_free(run, memory);
     if (status != DN_OK) {
         return status;
@@ -344,9 +318,7 @@ static double cache_of(const svm_fit *f) {
     return f->options->cache_bytes / (double)n_parallel;
 }
 
-/* Trains part i. reports: report progress; only allowed on the thread that called the fit. */
-static dn_status train_part(const svm_fit *f, size_t i, const dn_run *run, bool reports,
-                            dn_error *err) {
+static dn_status train_part(const svm_fit *f, size_t i, const dn_run *run, dn_error *err) {
     svm_part *part = &f->parts[i];
     dni_smo_rows *rows;
     dn_status status = dni_smo_rows_new(f->problem->points.points, &f->problem->gram, part->list,
@@ -354,7 +326,7 @@ static dn_status train_part(const svm_fit *f, size_t i, const dn_run *run, bool 
     if (status != DN_OK) {
         return status;
     }
-    status = solve(f, part, run, rows, reports, err);
+    status = solve(f, part, run, rows, err);
     if (status == DN_OK) {
         certify(f, part);
     }
@@ -377,7 +349,7 @@ static void report_parts(const svm_fit *f, size_t done) {
 static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
     svm_fit *f = arg;
     const dn_run run = dni_task_run(f->run);
-    dn_status status = train_part(f, i, &run, false, err);
+    dn_status status = train_part(f, i, &run, err);
     if (status != DN_OK) {
         return status;
     }
@@ -390,7 +362,7 @@ static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
 
 static dn_status train(svm_fit *f, dn_error *err) {
     if (f->n_parts == 1) {
-        return train_part(f, 0, f->run, true, err);
+        return train_part(f, 0, f->run, err);
     }
     dn_status status = dni_tasks_run(f->run, f->n_parts, train_task, f, err);
     if (status != DN_OK) {

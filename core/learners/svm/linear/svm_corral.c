@@ -112,9 +112,7 @@ bool dni_corral_minimise(dni_corral *c, const double *linear, const double sums[
         solve_lower(c, out);
         solve_upper(c, out);
     }
-    for (size_t g = 0; g < c->n_groups; g++) {
-        sum_residual[g] = sums[g];
-    }
+    memcpy(sum_residual, sums, c->n_groups * sizeof *sums);
     for (size_t i = 0; i < n; i++) {
         sum_residual[c->group[i]] -= out[i];
         for (size_t g = 0; g < c->n_groups; g++) {

@@ -58,7 +58,7 @@ static dni_smo solve(const struct dual *p, double tolerance, double fine) {
                    .max_iterations = 1e8,
                    .alpha = alpha,
                    .g = g};
-    OK(dni_smo_solve(&smo, rows, &run, NULL, NULL));
+    OK(dni_smo_solve(&smo, rows, &run, NULL));
     dni_smo_rows_free(rows);
     smo.alpha = smo.g = NULL;
     return smo;
