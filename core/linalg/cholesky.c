@@ -53,12 +53,12 @@ static dn_status panel_below(const dn_run *run, double *a, size_t n, size_t j, s
 }
 
 static bool panel_diagonal(double *a, size_t n, size_t j, size_t width) {
-    double *own = a + j * n + j;
+    double *block = a + j * n + j;
     if (j > 0) {
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)width, (int)j, -1.0, a + j * n,
-                    (int)n, 1.0, own, (int)n);
+                    (int)n, 1.0, block, (int)n);
     }
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, own, (lapack_int)n) == 0;
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, block, (lapack_int)n) == 0;
 }
 
 dn_status dni_cholesky(const dn_run *run, double *a, size_t n, bool *out, dn_error *err) {

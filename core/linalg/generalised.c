@@ -51,9 +51,9 @@ static bool rotate(double *x, double *y, size_t d, double negligible) {
     double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
     double c = 1 / sqrt(1 + t * t), s = c * t;
     for (size_t j = 0; j < d; j++) {
-        double own = x[j];
-        x[j] = c * own - s * y[j];
-        y[j] = s * own + c * y[j];
+        const double old = x[j];
+        x[j] = c * old - s * y[j];
+        y[j] = s * old + c * y[j];
     }
     return true;
 }
@@ -94,13 +94,13 @@ static void sort_rows(double *rows, size_t k, size_t d, double *values) {
         if (best == i) {
             continue;
         }
-        double own = values[i];
+        double swap = values[i];
         values[i] = values[best];
-        values[best] = own;
+        values[best] = swap;
         for (size_t j = 0; j < d; j++) {
-            own = rows[i * d + j];
+            swap = rows[i * d + j];
             rows[i * d + j] = rows[best * d + j];
-            rows[best * d + j] = own;
+            rows[best * d + j] = swap;
         }
     }
 }

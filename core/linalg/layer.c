@@ -1,5 +1,5 @@
-/* The products of a layer. Dense rows: BLAS. Sparse rows: the products of linear scores (tile.h),
- * whose transposed table has the same form. */
+/* The products of a layer. Dense rows use BLAS. Sparse rows use the products of linear scores of
+ * tile.h: their transposed table has the same form as the table of a layer. */
 #include "linalg/layer.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"

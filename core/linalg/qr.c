@@ -56,9 +56,9 @@ static size_t longest_column(const struct pivoting *q, size_t s, double *length)
     size_t best = s;
     *length = -1;
     for (size_t j = s; j < q->d; j++) {
-        double own = dni_norm(q->r + j * q->stride + s, q->d - s);
-        if (own > *length || isnan(own)) { /* a column that is not finite ends the search */
-            *length = own;
+        double norm = dni_norm(q->r + j * q->stride + s, q->d - s);
+        if (norm > *length || isnan(norm)) { /* a column that is not finite ends the search */
+            *length = norm;
             best = j;
         }
     }
@@ -71,9 +71,9 @@ static void swap_columns(struct pivoting *q, size_t a, size_t b) {
     }
     double *x = q->r + a * q->stride, *y = q->r + b * q->stride;
     for (size_t i = 0; i < q->d; i++) {
-        double own = x[i];
+        double swap = x[i];
         x[i] = y[i];
-        y[i] = own;
+        y[i] = swap;
     }
     size_t column = q->order[a];
     q->order[a] = q->order[b];

@@ -195,7 +195,7 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
 }
 
 /* gram (lower triangle) += c z zᵀ, where z = [x, 1] for row t, whose columns ascend. Two rows of
- * `gram` are updated at a time: they have the same columns but for the last. */
+ * `gram` are updated at a time: the second row has one column more than the first. */
 static void add_square(dn_matrix x, size_t t, double c, double *gram) {
     const size_t width = x.n_cols + 1, first = x.row_start[t], end = x.row_start[t + 1];
     const uint32_t *cols = x.cols;

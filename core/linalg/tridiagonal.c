@@ -48,8 +48,8 @@ static size_t lapack_work(size_t n) {
 }
 
 size_t dni_tridiagonal_work(size_t n) {
-    size_t own = n > LAST ? PANEL * n : 0, last = lapack_work(last_order(n));
-    return own > last ? own : last;
+    size_t panel = n > LAST ? PANEL * n : 0, last = lapack_work(last_order(n));
+    return panel > last ? panel : last;
 }
 
 /* y ← y − Σ_k (c_k v_k + e_k w_k) over the rows k of the panel after row i, n entries; entries of c

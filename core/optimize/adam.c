@@ -97,7 +97,7 @@ static dn_status adam_advance(dni_descent *d, bool *moved, dn_error *err) {
                 s->batch(d->objective->ctx, d->run, t->order + first, n, d->x, d->gradient, err);
         }
         if (status == DN_OK) {
-            status = step(t, s->fades ? s->rate * left : s->rate, err);
+            status = step(t, s->linear_decay ? s->rate * left : s->rate, err);
         }
         if (status != DN_OK) {
             return status;

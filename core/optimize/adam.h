@@ -10,10 +10,10 @@ typedef struct dni_adam_settings {
     size_t n_rows;     /* at least 1 */
     size_t batch_rows; /* at least 1; the last batch of a pass has the remaining rows */
     double rate;       /* η: a step changes a variable by at most about η */
-    bool fades;        /* η decreases linearly to 0 at the end of max_passes */
+    bool linear_decay; /* η decreases linearly, to 0 at the end of max_passes */
     uint64_t seed, stream;
     /* gradient [n] ← an estimate of ∇f(x) from the rows order[0 … n_rows − 1]. The mean of the
-     * estimates over all batches is ∇f(x). The callback may use the tasks of `run`. */
+     * estimates over all batches is ∇f(x). The callback may start tasks with `run`. */
     dn_status (*batch)(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
                        const double *x, double *gradient, dn_error *err);
 } dni_adam_settings;

@@ -1,4 +1,4 @@
-/* Conjugate gradients for several right-hand sides. Each right-hand side has its own recurrence;
+/* Conjugate gradients for several right-hand sides. Each right-hand side has its ratio recurrence;
  * one call of `product` multiplies the directions of all recurrences by A.
  *
  *   p ← z = M⁻¹r,   M = diag(scale) or 1
@@ -18,9 +18,9 @@
 struct recurrences {
     const dni_systems *systems;
     double tolerance;
-    double *x;         /* [n_systems × n] iterates; memory of the caller */
-    double *r, *p, *q; /* [n_systems × n] each: residuals, directions p, products Ap */
-    double *rho;       /* [n_systems] rᵀz; 0: the system is solved and its direction p is 0 */
+    double *x;              /* [n_systems × n] iterates; memory of the caller */
+    double *r, *p, *q;      /* [n_systems × n] each: residuals, directions p, products Ap */
+    double *rho;            /* [n_systems] rᵀz; 0: p is 0 and the system makes no step */
     double *right, *length; /* [n_systems] each: ‖b_k‖ and ‖r_k‖ */
 };
 
@@ -50,11 +50,11 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n) {
 static double length(const dni_systems *s, const double *r) {
     double largest = 0, sum = 0;
     for (size_t i = 0; i < s->n; i++) {
-        double own = fabs(r[i]) / sqrt(s->scale[i]);
-        if (isnan(own)) {
-            return own;
+        double term = fabs(r[i]) / sqrt(s->scale[i]);
+        if (isnan(term)) {
+            return term;
         }
-        largest = fmax(largest, own);
+        largest = fmax(largest, term);
     }
     if (largest == 0 || isinf(largest)) {
         return largest;
@@ -65,43 +65,44 @@ static double length(const dni_systems *s, const double *r) {
     return largest * sqrt(sum);
 }
 
-/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at most `rounding`. */
-static double own_measure(const struct recurrences *t, size_t k) {
+/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at largest `rounding`. */
+static double relative_residual(const struct recurrences *t, size_t k) {
     return t->length[k] <= t->systems->rounding ? 0 : t->length[k] / t->right[k];
 }
 
+/* The largest relative residual of all systems; NaN if one is NaN. */
 static double measure(const struct recurrences *t) {
-    double most = 0;
+    double largest = 0;
     for (size_t k = 0; k < t->systems->n_systems; k++) {
-        double own = own_measure(t, k);
-        if (isnan(own)) {
-            return own;
+        double ratio = relative_residual(t, k);
+        if (isnan(ratio)) {
+            return ratio;
         }
-        most = fmax(most, own);
+        largest = fmax(largest, ratio);
     }
-    return most;
+    return largest;
 }
 
-/* Computes the next direction of system k: z + (rᵀz/rho)·p, where rho is the previous rᵀz; z in
- * the first iteration (rho = 0); 0 if the system is solved. */
-static void turn(struct recurrences *t, size_t k) {
+/* Computes the next direction of system k: z + (rᵀz/rho)·p, where rho is the previous rᵀz; the
+ * direction is z in the first iteration (rho = 0), and 0 if the system is solved. */
+static void update_direction(struct recurrences *t, size_t k) {
     const dni_systems *s = t->systems;
     const double *r = t->r + k * s->n;
     double *p = t->p + k * s->n, rho = 0;
-    bool waits = own_measure(t, k) <= t->tolerance;
-    for (size_t i = 0; i < s->n && !waits; i++) {
+    bool solved = relative_residual(t, k) <= t->tolerance;
+    for (size_t i = 0; i < s->n && !solved; i++) {
         rho += s->preconditioned ? r[i] * r[i] / s->scale[i] : r[i] * r[i];
     }
     double beta = t->rho[k] > 0 ? rho / t->rho[k] : 0;
     for (size_t i = 0; i < s->n; i++) {
-        p[i] = waits ? 0 : (s->preconditioned ? r[i] / s->scale[i] : r[i]) + beta * p[i];
+        p[i] = solved ? 0 : (s->preconditioned ? r[i] / s->scale[i] : r[i]) + beta * p[i];
     }
     t->rho[k] = rho;
 }
 
-/* Replaces the residuals of the recurrences by residuals computed from the data. */
-static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_outcome *out,
-                         dn_error *err) {
+/* Computes the residuals b_k − A x_k from the data, in place of those of the recurrences. */
+static dn_status compute_residuals(struct recurrences *t, const dn_run *run,
+                                   dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;
     dn_status status = s->residual(s->ctx, run, t->x, t->r, err);
     if (status != DN_OK) {
@@ -119,16 +120,17 @@ static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_o
                                           "inputs too large; standardise the columns", err);
 }
 
-/* Computes the products A p and makes one step in each unsolved system. *going ← the number of
+/* Computes the products A p and makes one step in each unsolved system. *n_unsolved ← the number of
  * systems that are still unsolved. */
-static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going, dn_error *err) {
+static dn_status advance(struct recurrences *t, const dn_run *run, size_t *n_unsolved,
+                         dn_error *err) {
     const dni_systems *s = t->systems;
     dni_pace pace = {.run = run};
     dn_status status = s->product(s->ctx, run, t->p, t->q, err);
     if (status != DN_OK) {
         return status;
     }
-    *going = 0;
+    *n_unsolved = 0;
     for (size_t k = 0; k < s->n_systems; k++) {
         double *p = t->p + k * s->n, *q = t->q + k * s->n;
         if (t->rho[k] == 0) {
@@ -139,7 +141,8 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
             return status;
         }
         double curvature = dni_dot(p, q, s->n);
-        if (!(curvature > 0)) { /* pᵀAp ≤ 0 is a rounding error: the system stops until refresh() */
+        if (!(curvature >
+              0)) { /* pᵀAp ≤ 0 is a rounding error: the system is left until the next restart */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;
@@ -148,25 +151,25 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
         dni_axpy(alpha, p, t->x + k * s->n, s->n);
         dni_axpy(-alpha, q, t->r + k * s->n, s->n);
         t->length[k] = length(s, t->r + k * s->n);
-        turn(t, k);
-        *going += t->rho[k] > 0;
+        update_direction(t, k);
+        *n_unsolved += t->rho[k] > 0;
     }
     return DN_OK;
 }
 
 /* Iterates from residuals computed from the data, until all systems are solved according to the
  * residuals of the recurrences. */
-static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_iterations,
-                        dni_systems_outcome *out, dn_error *err) {
+static dn_status iterate(struct recurrences *t, const dn_run *run, size_t max_iterations,
+                         dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;
     for (size_t k = 0; k < s->n_systems; k++) {
         t->rho[k] = 0;
-        turn(t, k);
+        update_direction(t, k);
     }
-    for (size_t going = 1; going > 0 && out->iterations < max_iterations;) {
+    for (size_t n_unsolved = 1; n_unsolved > 0 && out->iterations < max_iterations;) {
         dn_status status = dn_run_stop(run, err);
         if (status == DN_OK) {
-            status = advance(t, run, &going, err);
+            status = advance(t, run, &n_unsolved, err);
         }
         if (status != DN_OK) {
             return status;
@@ -187,18 +190,18 @@ static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_ite
 
 static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iterations,
                        dni_systems_outcome *out, dn_error *err) {
-    dn_status status = refresh(t, run, out, err);
+    dn_status status = compute_residuals(t, run, out, err);
     if (status != DN_OK) {
         return status;
     }
     while (out->reason == DN_STOP_NONE) {
         double before = out->measure;
         if (before > t->tolerance && out->iterations < max_iterations) {
-            status = follow(t, run, max_iterations, out, err);
+            status = iterate(t, run, max_iterations, out, err);
             if (status != DN_OK) {
                 return status;
             }
-            status = refresh(t, run, out, err);
+            status = compute_residuals(t, run, out, err);
             if (status != DN_OK) {
                 return status;
             }

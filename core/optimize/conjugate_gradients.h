@@ -17,7 +17,7 @@ typedef struct dni_systems {
     /* out_k ← b_k − A x_k, computed from the data, not from the recurrence */
     dn_status (*residual)(void *ctx, const dn_run *run, const double *x, double *out,
                           dn_error *err);
-    double rounding; /* A residual with ‖r_k‖ at most this counts as 0. */
+    double rounding; /* ‖r_k‖ <= rounding counts as ‖r_k‖ = 0 */
     const double
         *scale; /* [n] > 0, approximately the diagonal of A: the length of r is √Σ r_i²/scale_i */
     bool preconditioned; /* true: M = diag(scale). false: M = 1; the solution of a singular system
@@ -42,7 +42,7 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n);
  *
  * Ends when every ‖b_k − A x_k‖, computed from the data, is at most tolerance·‖b_k‖. The residuals
  * of the recurrence differ from the residuals computed from the data by rounding errors. If only
- * the former are below the tolerance, the solver restarts from the current x. It ends with
+ * the residuals of the recurrence are below the tolerance, the solver restarts from the current x. It ends with
  * DN_STOP_NO_PROGRESS when a restart does not halve the residuals. An iteration calls `product`
  * once for all systems; solved systems have direction 0. Does not allocate in the loop.
  *

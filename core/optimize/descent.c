@@ -26,8 +26,8 @@ void dni_descent_layout(dni_layout *layout, size_t n, dni_descent *d) {
     d->step = dni_layout_doubles(layout, n);
 }
 
-/* Evaluates the value and the gradient at x. *finite: both are finite. If not, this is an error
- * unless the solver has a `review` function. */
+/* Evaluates the value and the gradient at x. *finite: both are finite. A value that is not finite is an
+ * error at the start, and afterwards unless the solver has a `adjust` function. */
 static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     const dni_objective *o = d->objective;
     dn_status status = o->evaluate(o->ctx, d->run, d->x, &d->value, d->gradient, err);
@@ -37,7 +37,7 @@ static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     d->out.evaluations++;
     d->value += dni_l1_value(o->l1, d->x, d->n);
     *finite = isfinite(d->value) && dni_all_finite(d->gradient, d->n);
-    if (*finite || (d->review != NULL && d->out.iterations > 0)) {
+    if (*finite || (d->adjust != NULL && d->out.iterations > 0)) {
         return DN_OK;
     }
     return dni_objective_not_finite(
@@ -72,7 +72,7 @@ static dn_status iterate(dni_descent *d, size_t max_iterations, dn_error *err) {
             }
         }
         bool moved = false;
-        if (d->review != NULL && !d->review(d, finite)) {
+        if (d->adjust != NULL && !d->adjust(d, finite)) {
             out->reason = DN_STOP_NO_PROGRESS;
             return DN_OK;
         }

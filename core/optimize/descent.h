@@ -21,9 +21,9 @@ struct dni_descent {
      * is NULL. Adds to the counts in `out`, except `iterations`. */
     dn_status (*advance)(dni_descent *d, bool *moved, dn_error *err);
     /* Called after `accepted`; if the value or gradient is not finite, called instead of
-     * `accepted`. May change x and value. If it returns false, the solver ends with
+     * `accepted`. `adjust` may change x and value. If `adjust` returns false, the solver ends with
      * DN_STOP_NO_PROGRESS. NULL: nothing is called, and a value that is not finite is an error. */
-    bool (*review)(dni_descent *d, bool finite);
+    bool (*adjust)(dni_descent *d, bool finite);
     double *gradient;
     double *x_new, *gradient_new; /* NULL: `advance` changes x directly */
     double *step;                 /* the last change of x, passed to `accepted`; NULL: not

@@ -58,7 +58,7 @@ static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
     }
     status = dni_line_search_run(d, d->step, slope, 1, moved, err);
     if (status == DN_OK && !*moved && -slope > 2 * fabs(d->value)) {
-        /* The quadratic model predicts a value below 0, so its curvature is too small. Retry with
+        /* The quadratic model predicts a negative objective: its curvature is too small. Retry with
          * the gradient. */
         for (size_t i = 0; i < n; i++) {
             d->step[i] = -d->gradient[i];

@@ -3,9 +3,9 @@
  *   H(x) p ≈ −v   until   ‖Hp + v‖_D ≤ η‖v‖_D,   η = min(0.5, √(‖v‖_D/‖v_0‖_D))
  *   ‖u‖_D² = Σ u_i²/D_i,   D the diagonal of H,   v_0 = v at the start
  *
- * The system is solved by conjugate gradients preconditioned with D, from p = 0. A line search
- * that tries α = 1 first follows. Without l1, v is ∇f. With this η the convergence is superlinear,
- * and the first steps, which need no precision, are cheap. Conjugate gradients end early if a
+ * The system is solved by conjugate gradients preconditioned with D, from p = 0. Then a
+ * line search begins at α = 1. Without l1, v is ∇f. With this η the convergence is superlinear,
+ * and the first steps need few iterations. Conjugate gradients end early if a
  * direction has no positive curvature. Nocedal and Wright, Numerical Optimization, section 7.1
  * (Algorithm 7.1, equation 7.3).
  *
@@ -31,8 +31,8 @@
 /* Values of the damping μ: the first; the smallest above 0; the largest, with which a step is
  * nearly steepest descent. */
 #define FIRST_DAMPING 1e-2
-#define LEAST_DAMPING 1e-6
-#define MOST_DAMPING 1e6
+#define MIN_DAMPING 1e-6
+#define MAX_DAMPING 1e6
 /* Maximum numbers of products with H and of line search trials per step. */
 enum { MAX_PRODUCTS = 250, DAMPED_TRIALS = 4 };
 
@@ -124,7 +124,7 @@ static dn_status solve(struct truncated *t, double damping, dn_error *err) {
 static dn_status advance_in_orthant(struct truncated *t, bool *moved, dn_error *err) {
     dni_descent *d = &t->base;
     for (;;) {
-        const bool last = t->damping >= MOST_DAMPING;
+        const bool last = t->damping >= MAX_DAMPING;
         dn_status status = solve(t, t->damping, err);
         if (status != DN_OK) {
             return status;
@@ -141,7 +141,7 @@ static dn_status advance_in_orthant(struct truncated *t, bool *moved, dn_error *
         if (*moved || last) {
             return DN_OK;
         }
-        t->damping = fmin(fmax(t->damping * 10, LEAST_DAMPING), MOST_DAMPING);
+        t->damping = fmin(fmax(t->damping * 10, MIN_DAMPING), MAX_DAMPING);
     }
 }
 

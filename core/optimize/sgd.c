@@ -37,13 +37,13 @@ struct sgd {
     const dni_sgd_settings *settings;
     const dn_rows *rows;
     double rate;
-    double best;    /* F at best_x */
-    double *best_x; /* [n] */
-    double *paid;   /* [n] q, the applied penalties; NULL without l1 */
-    double due;     /* u */
-    dni_lazy lazy;  /* the point that step_lazily changes during a pass */
-    size_t *blocks; /* [n_blocks] order of the blocks in a pass */
-    size_t *order;  /* [DN_BLOCK_ROWS] */
+    double best;     /* F at best_x */
+    double *best_x;  /* [n] */
+    double *applied; /* [n] q, the applied penalties; NULL without l1 */
+    double accrued;  /* u */
+    dni_lazy lazy;   /* the point that step_lazily changes during a pass */
+    size_t *blocks;  /* [n_blocks] order of the blocks in a pass */
+    size_t *order;   /* [DN_BLOCK_ROWS] */
     dni_random random;
 };
 
@@ -53,20 +53,20 @@ static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
     t->base.gradient = dni_layout_doubles(layout, s->n);
     t->base.step = dni_layout_doubles(layout, s->n);
     t->best_x = dni_layout_doubles(layout, s->n);
-    t->paid = s->l1 ? dni_layout_doubles(layout, s->n) : NULL;
+    t->applied = s->l1 ? dni_layout_doubles(layout, s->n) : NULL;
     t->blocks = dni_layout_array(layout, s->n_blocks, sizeof *t->blocks);
     t->order = dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *t->order);
 }
 
-/* Multiplies q (`paid`) by `decayed`, like the variables, then applies the penalty to x. `due` is
+/* Multiplies q (`applied`) by `decayed`, like the variables, then applies the penalty to x. `accrued` is
  * u. */
-static void apply_penalty(const double *l1, double due, double decayed, double *paid, double *x,
-                          size_t n) {
+static void apply_penalty(const double *l1, double accrued, double decayed, double *applied,
+                          double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         double before = x[i];
-        paid[i] *= decayed;
-        x[i] = dni_lazy_penalised(before, l1[i] * due, paid[i]);
-        paid[i] += x[i] - before;
+        applied[i] *= decayed;
+        x[i] = dni_lazy_penalised(before, l1[i] * accrued, applied[i]);
+        applied[i] += x[i] - before;
     }
 }
 
@@ -79,12 +79,12 @@ static dn_status visit_batch(struct sgd *t, const dn_block *block, const size_t 
     }
     double weight;
     dn_status status = s->step(o->ctx, block, order, n_rows, t->rate, t->base.x, &weight, err);
-    if (status != DN_OK || t->paid == NULL) {
+    if (status != DN_OK || t->applied == NULL) {
         return status;
     }
     double decayed = fmax(0, 1 - t->rate * s->decay * weight);
-    t->due = t->due * decayed + t->rate * weight;
-    apply_penalty(o->l1, t->due, decayed, t->paid, t->base.x, o->n);
+    t->accrued = t->accrued * decayed + t->rate * weight;
+    apply_penalty(o->l1, t->accrued, decayed, t->applied, t->base.x, o->n);
     return DN_OK;
 }
 
@@ -131,16 +131,16 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
                            * generator */
     }
     dni_random_shuffle(&t->random, t->blocks, t->rows->n_blocks);
-    t->due = 0;
-    if (t->paid != NULL) {
-        memset(t->paid, 0, d->n * sizeof *t->paid);
+    t->accrued = 0;
+    if (t->applied != NULL) {
+        memset(t->applied, 0, d->n * sizeof *t->applied);
     }
     if (s->step == NULL) {
         t->lazy = (dni_lazy){.x = d->gradient, /* x of the pass is stored in `gradient`, which is
                                                 * unused during a pass */
-                             .paid = t->paid,
+                             .applied = t->applied,
                              .n_penalised = s->n_penalised,
-                             .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, d->n),
+                             .l1 = t->applied == NULL ? 0 : dni_max_abs(o->l1, d->n),
                              .scale = 1};
         s->to_ordered(o->ctx, d->x, t->lazy.x);
     }
@@ -161,11 +161,11 @@ static dn_status sgd_advance(dni_descent *d, bool *moved, dn_error *err) {
 
 /* If the point is better than the best point, stores it and raises the rate; otherwise returns to
  * the best point and halves the rate. Returns false if the rate is too small to continue. */
-static bool sgd_review(dni_descent *d, bool finite) {
+static bool sgd_adjust(dni_descent *d, bool finite) {
     struct sgd *t = (struct sgd *)d;
     if (finite && d->value < t->best) {
         memcpy(t->best_x, d->x, d->n * sizeof *d->x);
-        if (isfinite(t->best)) { /* not for the start */
+        if (isfinite(t->best)) { /* false after the evaluation of the start */
             t->rate *= 1.1;
         }
         t->best = d->value;
@@ -186,7 +186,7 @@ static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
     struct sgd t = {.base = {.layout = sgd_layout,
                              .memory = "the vectors of the descent",
                              .advance = sgd_advance,
-                             .review = sgd_review},
+                             .adjust = sgd_adjust},
                     .settings = settings,
                     .rows = options->rows,
                     .rate = settings->rate,
@@ -195,7 +195,7 @@ static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
     return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
 }
 
-/* Computed for l1, which needs the most memory. */
+/* The bytes with l1; without l1 the solver needs less. */
 static double sgd_bytes(size_t n, size_t n_blocks) {
     const dni_descent_shape shape = {n, n_blocks, true};
     struct sgd scratch;

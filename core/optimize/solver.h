@@ -27,23 +27,24 @@ typedef struct dni_sgd_settings {
      * *weight ← v. NULL: step_lazily is used. */
     dn_status (*step)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                       double rate, double *x, double *weight, dn_error *err);
-    /* The same step for sparse rows; reads only the variables that occur in the rows. During a
+    /* The step of `step` for sparse rows. Reads only the variables that occur in the rows. During a
      * pass the variables may have another order: first the penalised variables, all with the same
      * l1. The step calls dni_lazy_apply before it reads a variable, calls dni_lazy_decay, and adds
-     * rate·v/scale to point->due. */
+     * rate·v/scale to point->accrued. */
     dn_status (*step_lazily)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows,
                              double rate, dni_lazy *point, dn_error *err);
     size_t n_penalised; /* number of variables with a penalty */
     void (*to_ordered)(void *ctx, const double *x,
                        double *ordered); /* `ordered` [n] ← x in the order of step_lazily */
-    void (*from_ordered)(void *ctx, const double *ordered, double *x); /* … and back */
+    void (*from_ordered)(void *ctx, const double *ordered,
+                         double *x); /* the inverse of to_ordered */
 } dni_sgd_settings;
 
 typedef struct dni_solver_options {
     size_t max_iterations;
     double step;                 /* gradient_descent: the constant factor of the gradient */
-    const dni_sgd_settings *sgd; /* BATCHES */
-    const dn_rows *rows;         /* BATCHES */
+    const dni_sgd_settings *sgd; /* for solvers with DNI_NEEDS_BATCHES */
+    const dn_rows *rows;         /* for solvers with DNI_NEEDS_BATCHES */
 } dni_solver_options;
 
 typedef struct dni_solver {

@@ -51,8 +51,8 @@ static void conjugate_layout(dni_layout *layout, const void *shape, void *work) 
 }
 
 double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
-    const struct conjugate_shape own = {shape->n_classes == 2 ? 1 : shape->n_classes,
-                                        shape->n_features};
+    const struct conjugate_shape sizes = {shape->n_classes == 2 ? 1 : shape->n_classes,
+                                          shape->n_features};
     const dni_linear_shape problem = {.n_cols = shape->n_features,
                                       .n_classes = shape->n_classes,
                                       .n_slots = shape->n_slots,
@@ -61,8 +61,8 @@ double dni_least_squares_conjugate_bytes(const dn_fit_shape *shape) {
     struct conjugate scratch;
     const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
                        dni_linear_bytes(&problem, shape->n_rows) +
-                       dni_layout_bytes(conjugate_layout, &own, &scratch) +
-                       dni_conjugate_gradients_bytes(own.n_scores, own.n_cols);
+                       dni_layout_bytes(conjugate_layout, &sizes, &scratch) +
+                       dni_conjugate_gradients_bytes(sizes.n_scores, sizes.n_cols);
     return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
                                         shape->n_slots));
 }
@@ -96,7 +96,7 @@ static void uncentre(const struct conjugate *c, const double *p, double sign, do
 static dn_status product(void *ctx, const dn_run *run, const double *p, double *out,
                          dn_error *err) {
     struct conjugate *c = ctx;
-    (void)run; /* c->fit->problem has it */
+    (void)run; /* the same run as c->fit->problem.run */
     centre(c, p, NULL, c->variables);
     dni_linear_problem *q = &c->fit->problem;
     const dn_status status = dni_linear_pass_along(q, c->variables, q->gradient, err);
@@ -179,8 +179,8 @@ static void store_solution(struct conjugate *c) {
     for (size_t k = 0; k < q->n_scores; k++) {
         const double *w = c->w + k * d, *g = q->gradient + k * q->width;
         for (size_t j = 0; j < d; j++) {
-            double own = g[j] / q->total_weight + fit->lambda * w[j];
-            square += own * own;
+            double slope = g[j] / q->total_weight + fit->lambda * w[j];
+            square += slope * slope;
             penalty += w[j] * w[j];
         }
         square += g[d] / q->total_weight * (g[d] / q->total_weight);

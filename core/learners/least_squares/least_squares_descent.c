@@ -27,8 +27,8 @@ struct descent {
 
 static void descent_layout(dni_layout *layout, const void *shape, void *work) {
     const size_t n = *(const size_t *)shape;
-    struct descent *own = work;
-    own->raw = dni_layout_doubles(layout, n);
+    struct descent *state = work;
+    state->raw = dni_layout_doubles(layout, n);
 }
 
 double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
@@ -49,49 +49,49 @@ double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
 /* dni_objective.evaluate: the value and gradient of f/2a. */
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
-    struct descent *own = ctx;
-    return dni_linear_evaluate(&own->fit->problem, run, x, value, gradient, err);
+    struct descent *state = ctx;
+    return dni_linear_evaluate(&state->fit->problem, run, x, value, gradient, err);
 }
 
 /* Largest component of ∇f with respect to standardised weights and intercepts. */
-static double measure(const struct descent *own, const double *x, const double *gradient) {
-    const dni_linear_problem *q = &own->fit->problem;
-    const double twice = 2 * own->fit->share; /* 2a: `gradient` is ∇f/2a */
+static double measure(const struct descent *state, const double *x, const double *gradient) {
+    const dni_linear_problem *q = &state->fit->problem;
+    const double twice = 2 * state->fit->share; /* 2a: `gradient` is ∇f/2a */
     size_t d = q->width - 1;
     double largest = 0;
     for (size_t i = 0; i < q->n_scores; i++) {
         const double *w = x + i * q->width, *g = gradient + i * q->width;
         largest = fmax(largest, fabs(twice * g[d]));
         for (size_t j = 0; j < d; j++) {
-            double s = own->moments.deviation[j];
-            double of_weight = s > 0 ? twice * (g[j] - own->moments.mean[j] * g[d]) / s
-                                     : twice * own->fit->lambda * w[j];
+            double s = state->moments.deviation[j];
+            double of_weight = s > 0 ? twice * (g[j] - state->moments.mean[j] * g[d]) / s
+                                     : twice * state->fit->lambda * w[j];
             largest = fmax(largest, fabs(of_weight));
         }
     }
     return largest;
 }
 
-static void report_progress(struct descent *own, const dn_run *run, const dni_iterate *point) {
-    const dni_linear_problem *q = &own->fit->problem;
+static void report_progress(struct descent *state, const dn_run *run, const dni_iterate *point) {
+    const dni_linear_problem *q = &state->fit->problem;
     size_t d = q->width - 1;
-    own->fraction =
-        dni_progress_fraction(point->iteration, own->fit->max_iterations, own->first_measure,
-                              own->measure, own->fit->tolerance, own->fraction);
+    state->fraction =
+        dni_progress_fraction(point->iteration, state->fit->max_iterations, state->first_measure,
+                              state->measure, state->fit->tolerance, state->fraction);
     dn_progress progress = {.iteration = point->iteration,
-                            .max_iterations = own->fit->max_iterations,
-                            .fraction = own->fraction,
-                            .loss = 2 * own->fit->share * point->value,
-                            .gradient_norm = own->gradient_norm,
+                            .max_iterations = state->fit->max_iterations,
+                            .fraction = state->fraction,
+                            .loss = 2 * state->fit->share * point->value,
+                            .gradient_norm = state->gradient_norm,
                             .train_error = q->sums.wrong / q->total_weight,
                             .n_scores = q->n_scores,
                             .n_features = d};
     if (dn_run_wants_snapshot(run, point->iteration)) {
-        const dn_fit_input *input = own->fit->input;
-        double *w0 = own->raw + q->n_scores * d;
+        const dn_fit_input *input = state->fit->input;
+        double *w0 = state->raw + q->n_scores * d;
         dni_linear_to_raw(point->x, q->width, point->x + d, q->width, q->n_scores, d, input->mean,
-                          input->scale, own->raw, w0);
-        progress.w = own->raw;
+                          input->scale, state->raw, w0);
+        progress.w = state->raw;
         progress.w0 = w0;
     }
     run->progress(run, &progress);
@@ -99,19 +99,19 @@ static void report_progress(struct descent *own, const dn_run *run, const dni_it
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
                           dn_stop_reason *reason, dn_error *err) {
-    struct descent *own = ctx;
+    struct descent *state = ctx;
     dn_status status = dn_run_stop(run, err);
     if (status != DN_OK) {
         return status;
     }
-    own->measure = measure(own, point->x, point->gradient);
-    own->gradient_norm = 2 * own->fit->share * dni_norm(point->gradient, own->fit->problem.n);
+    state->measure = measure(state, point->x, point->gradient);
+    state->gradient_norm = 2 * state->fit->share * dni_norm(point->gradient, state->fit->problem.n);
     if (point->iteration == 0) {
-        own->first_measure = own->measure;
+        state->first_measure = state->measure;
     } else if (run->progress != NULL) {
-        report_progress(own, run, point);
+        report_progress(state, run, point);
     }
-    if (own->measure <= own->fit->tolerance) {
+    if (state->measure <= state->fit->tolerance) {
         *reason = DN_STOP_TOLERANCE;
     }
     return DN_OK;
@@ -119,15 +119,15 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
 
 /* *out ← the parameter learning_rate, or 1/(n L) if it is "auto". Adds a warning if the rate is
  * above 2/(n L). */
-static dn_status learning_rate(struct descent *own, double *out, dn_error *err) {
-    const dn_params *p = own->fit->input->params;
-    dn_report *report = own->fit->report;
-    double bound, rate = dn_params_number(p, "learning_rate"), n = own->moments.weight;
-    const dn_status status = dni_linear_largest_eigenvalue(&own->fit->problem, &bound, err);
+static dn_status learning_rate(struct descent *state, double *out, dn_error *err) {
+    const dn_params *p = state->fit->input->params;
+    dn_report *report = state->fit->report;
+    double bound, rate = dn_params_number(p, "learning_rate"), n = state->moments.weight;
+    const dn_status status = dni_linear_largest_eigenvalue(&state->fit->problem, &bound, err);
     if (status != DN_OK) {
         return status;
     }
-    bound += own->fit->lambda;
+    bound += state->fit->lambda;
     if (dn_params_word(p, "learning_rate") != NULL) {
         rate = 1 / (n * bound);
     } else if (rate > 2 / (n * bound)) {
@@ -143,28 +143,28 @@ static dn_status learning_rate(struct descent *own, double *out, dn_error *err) 
 }
 
 /* Sets x to the starting point: uniform random numbers in (−0.01, 0.01), or 0. */
-static void start_at(const struct descent *own, double *x) {
+static void start_at(const struct descent *state, double *x) {
     dni_random random;
-    dni_random_init(&random, own->fit->run->seed, DNI_STREAM_START);
-    for (size_t i = 0; strcmp(dn_params_word(own->fit->input->params, "init"), "zero") != 0 &&
-                       i < own->fit->problem.n;
+    dni_random_init(&random, state->fit->run->seed, DNI_STREAM_START);
+    for (size_t i = 0; strcmp(dn_params_word(state->fit->input->params, "init"), "zero") != 0 &&
+                       i < state->fit->problem.n;
          i++) {
         x[i] = dni_random_uniform(&random, -0.01, 0.01);
     }
 }
 
-static dn_status descend(struct descent *own, dn_error *err) {
-    dni_least_squares *fit = own->fit;
+static dn_status descend(struct descent *state, dn_error *err) {
+    dni_least_squares *fit = state->fit;
     dni_linear_problem *q = &fit->problem;
     dn_report *report = fit->report;
     double rate, penalty = 0;
     dni_outcome outcome;
-    dn_status status = learning_rate(own, &rate, err);
+    dn_status status = learning_rate(state, &rate, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_objective objective = {.n = q->n, .ctx = own, .evaluate = evaluate, .accepted = accepted};
-    start_at(own, fit->original);
+    dni_objective objective = {.n = q->n, .ctx = state, .evaluate = evaluate, .accepted = accepted};
+    start_at(state, fit->original);
     const dni_solver_options options = {.max_iterations = fit->max_iterations,
                                         .step = rate * q->total_weight};
     status = dni_solver_gradient_descent.minimise(&objective, fit->run, &options, fit->original,
@@ -175,14 +175,14 @@ static dn_status descend(struct descent *own, dn_error *err) {
     report->converged = outcome.reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
-    report->gradient_norm = own->gradient_norm;
+    report->gradient_norm = state->gradient_norm;
     for (size_t i = 0; i < q->n_scores; i++) {
         penalty +=
             dni_dot(fit->original + i * q->width, fit->original + i * q->width, q->width - 1);
     }
     dni_least_squares_describe(fit, penalty, "gradient_descent");
-    dn_report_number(report, "tolerance", own->fit->tolerance);
-    dn_report_number(report, "gradient_max", own->measure);
+    dn_report_number(report, "tolerance", state->fit->tolerance);
+    dn_report_number(report, "gradient_max", state->measure);
     dn_report_number(report, "gradient_evaluations", (double)outcome.evaluations);
     if (!report->converged) {
         dn_report_warn(report, DN_WARNING_NOT_CONVERGED,
@@ -190,27 +190,27 @@ static dn_status descend(struct descent *own, dn_error *err) {
                        "is %.3g, the tolerance %.3g; try more "
                        "max_iterations, another learning_rate, features.standardize, or solver "
                        "closed_form or conjugate_gradient",
-                       outcome.iterations, own->measure, own->fit->tolerance);
+                       outcome.iterations, state->measure, state->fit->tolerance);
     }
     return DN_OK;
 }
 
 dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err) {
-    struct descent own = {.fit = fit};
+    struct descent state = {.fit = fit};
     void *memory = NULL;
-    dn_status status = dni_moments_compute(fit->input, fit->run, &own.moments, err);
+    dn_status status = dni_moments_compute(fit->input, fit->run, &state.moments, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_least_squares_init(fit, &own.moments, 0, err);
+    status = dni_least_squares_init(fit, &state.moments, 0, err);
     if (status == DN_OK) {
-        status = dni_layout_take(fit->run, descent_layout, &fit->problem.n, &own,
+        status = dni_layout_take(fit->run, descent_layout, &fit->problem.n, &state,
                                  "the weights of a snapshot", &memory, err);
     }
     if (status == DN_OK) {
-        status = descend(&own, err);
+        status = descend(&state, err);
     }
     dn_run_free(fit->run, memory);
-    dni_moments_done(&own.moments, fit->run);
+    dni_moments_done(&state.moments, fit->run);
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct dni_least_squares {
     double *original;           /* [S × width] the solution: weights and intercepts for x */
 } dni_least_squares;
 
-/* Most columns for which the closed form can be used: its matrix then takes 512 MiB. */
+/* Maximum number of columns for the closed form; its matrix then takes 512 MiB. */
 #define DNI_LEAST_SQUARES_MAX_COLS 8192
 
 /* The solvers. Each sets up fit->problem, sets fit->original to the minimiser and fills in the

@@ -84,7 +84,7 @@ static void triangle_layout(dni_layout *layout, const void *shape, void *work) {
  * only. */
 double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
     const size_t K = shape->n_classes, d = shape->n_features;
-    const struct closed_shape own = {K == 2 ? 1 : K, d};
+    const struct closed_shape sizes = {K == 2 ? 1 : K, d};
     const dni_linear_shape problem = {.n_cols = d,
                                       .n_classes = K,
                                       .n_slots = shape->n_slots,
@@ -92,9 +92,9 @@ double dni_least_squares_solve_bytes(const dn_fit_shape *shape) {
     struct closed scratch;
     struct triangle triangle;
     const double fit = dni_scatter_result_memory(DNI_SCATTER_POOLED, d, K) +
-                       dni_layout_bytes(closed_layout, &own, &scratch) +
+                       dni_layout_bytes(closed_layout, &sizes, &scratch) +
                        dni_linear_bytes(&problem, shape->n_rows) +
-                       dni_layout_bytes(triangle_layout, &own, &triangle) +
+                       dni_layout_bytes(triangle_layout, &sizes, &triangle) +
                        8 * (double)d * ((double)d + 2);
     return fmax(fit, dni_scatter_memory(DNI_SCATTER_POOLED, shape->n_rows, d, K, shape->n_slots));
 }
@@ -374,9 +374,9 @@ static void store_solution(struct closed *c) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];
             penalty += w[j] * w[j];
-            double own = (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->total_weight +
-                         fit->lambda * w[j];
-            square += own * own;
+            double slope = (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->total_weight +
+                           fit->lambda * w[j];
+            square += slope * slope;
         }
         w[d] = intercept;
         square += g[d] / q->total_weight * (g[d] / q->total_weight);

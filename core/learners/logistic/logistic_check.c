@@ -10,13 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 100 };
+enum { MAX_STEPS = 100 };
 
 static dni_logistic_plan check_plan(const dni_logistic_plan *plan) {
     dni_logistic_plan second = *plan;
     second.solver = &dni_solver_newton;
     second.tolerance = 1e-9;
-    second.max_iterations = MOST_STEPS;
+    second.max_iterations = MAX_STEPS;
     return second;
 }
 
@@ -29,7 +29,8 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
     double phase = plan->check_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
-    if (plan->check_uses & DNI_LINEAR_GRAM) { /* the null basis remains: up to half */
+    if (plan->check_uses &
+        DNI_LINEAR_GRAM) { /* the null basis, at most half of these bytes, is still allocated */
         const double rank = dni_logistic_rank_bytes(plan->width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -68,10 +69,10 @@ static dn_status check_optimum(dni_logistic_fit *fit, dni_logistic_fit *other, d
                                bool *changed, dn_error *err) {
     const size_t n = fit->problem.n;
     const unsigned uses = fit->plan.check_uses;
-    double *own = other->arrays.x, *start = other->arrays.spare;
+    double *point = other->arrays.x, *start = other->arrays.spare;
     dn_status status = uses & DNI_LINEAR_GRAM ? dni_logistic_find_rank(other, err) : DN_OK;
-    dni_linear_from_original(&other->problem, x, own); /* x holds original variables */
-    memcpy(start, own, n * sizeof *own);
+    dni_linear_from_original(&other->problem, x, point); /* x holds original variables */
+    memcpy(start, point, n * sizeof *point);
     if (status == DN_OK && (uses & DNI_LINEAR_HESSIAN) && !fit->separated) {
         status = step_on(fit, other, start, err);
     }
@@ -79,8 +80,8 @@ static dn_status check_optimum(dni_logistic_fit *fit, dni_logistic_fit *other, d
         return status;
     }
     *changed = true;
-    status = dni_logistic_least_norm(other, own, err);
-    dni_linear_to_original(&other->problem, own, x);
+    status = dni_logistic_least_norm(other, point, err);
+    dni_linear_to_original(&other->problem, point, x);
     return status;
 }
 

@@ -28,7 +28,8 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
     if (plan.check_uses != 0) {
         phase = fmax(phase, dni_logistic_check_bytes(&plan, shape));
     }
-    if (dni_logistic_decomposes(&plan)) { /* the null basis remains: up to half */
+    if (dni_logistic_decomposes(
+            &plan)) { /* the null basis, at most half of these bytes, is still allocated */
         const double rank = dni_logistic_rank_bytes(plan.width);
         phase = fmax(rank, rank / 2 + phase);
     }
@@ -177,7 +178,7 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
     return fit->plan.solver->minimise(objective, fit->run, &options, x, outcome, err);
 }
 
-/* Runs Newton steps from the point x where L-BFGS ended. */
+/* Runs Newton steps from x, the result of L-BFGS. */
 static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, double *x,
                         dni_outcome *outcome, dn_error *err) {
     const dni_solver_options options = {.max_iterations = 40};
@@ -303,8 +304,8 @@ static void describe(const dni_logistic_fit *fit, const double *x, const dni_out
     }
 }
 
-/* Sets the weights of constant columns to 0. They have no effect on scores; without this, rounding
- * errors would remain in them. Descents keep their weights unchanged. */
+/* Sets the weights of constant columns to 0. These weights have no effect on scores, and may
+ * contain rounding errors. The weights of descents are left unchanged. */
 static void clear_constants(const dni_logistic_fit *fit, double *x) {
     const dni_linear_problem *problem = &fit->problem;
     if (fit->plan.method->descends) {

@@ -26,7 +26,7 @@ typedef struct dni_logistic_fit {
     /* [n_null × n_cols] basis of the combinations of columns that no score depends on; owned. */
     double *null_basis;
     size_t n_null;
-    /* at the last accepted point: */
+    /* values at the last accepted point: */
     double measure;       /* largest component of the (sub)gradient in standardised variables */
     double gradient_norm; /* Euclidean norm of the (sub)gradient in the original variables */
     double first_measure; /* `measure` at the start; 0 until then */

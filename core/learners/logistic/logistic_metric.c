@@ -98,7 +98,7 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     if (status != DN_OK) {
         return status;
     }
-    double *w = problem->original; /* scratch until the next evaluation */
+    double *w = problem->original; /* used as working memory until the next evaluation */
     for (size_t k = 0; k < problem->n_scores; k++) {
         double *u = x + k * problem->width;
         for (size_t j = 0; j < d; j++) {

@@ -13,10 +13,10 @@
  * the matrix in which dependent columns are searched. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
-/* Most variables for which a Hessian matrix is stored. With more, Newton's systems are solved by
+/* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are solved by
  * conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
-/* Most variables for which Newton steps follow another solver, if there is no penalty. */
+/* Maximum number of variables for which Newton steps follow another solver without a penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000
 
 /* One choice of the parameter "solver": its limits and its implementations. */
@@ -28,7 +28,7 @@ typedef struct dni_logistic_method {
     double tolerance;           /* value of tolerance "auto" */
     double most, visits, least; /* max_iterations "auto": visits/n_rows in [least, most] */
     const dni_solver *smooth;   /* solver without an l1 penalty */
-    const dni_solver *l1;       /* with l1 */
+    const dni_solver *l1;       /* solver with an l1 penalty */
     const dni_solver *large;    /* with > DNI_LOGISTIC_MAX_HESSIAN variables; NULL: as with fewer */
 } dni_logistic_method;
 

@@ -11,8 +11,8 @@
  *     minimum exists: if a direction separated the classes, no such u_t would exist.
  *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
  *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
- *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and is as
- *     long as the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum exists,
+ *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and has
+ *     the length of the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum exists,
  *     the steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
@@ -54,9 +54,9 @@ static double measure(const dni_logistic_fit *fit) {
             double s = fit->moments.deviation[j], w = problem->original[k * width + j];
             double slope =
                 s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * problem->lambda * w;
-            double own = fabs(dni_l1_slope(problem->l1 / (s > 0 ? s : 1), w, slope));
-            if (!(own <= largest)) {
-                largest = own;
+            double component = fabs(dni_l1_slope(problem->l1 / (s > 0 ? s : 1), w, slope));
+            if (!(component <= largest)) {
+                largest = component;
             }
         }
     }
@@ -100,8 +100,8 @@ static double gradient_length(const dni_logistic_fit *fit) {
         sum += g[d] * g[d];
         for (size_t j = 0; j < d; j++) {
             double s = fit->moments.deviation[j];
-            double own = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 0;
-            sum += own * own;
+            double component = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 0;
+            sum += component * component;
         }
     }
     return sqrt(sum);
@@ -183,7 +183,8 @@ static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     }
     if (point->step == NULL) {
         return fit->polishing ||
-               fit->norm_bound > 1e3; /* no step yet: take one after L-BFGS or from a large start */
+               fit->norm_bound >
+                   1e3; /* no step yet: one step follows L-BFGS or a start of large norm */
     }
     double size = dni_max_abs(point->x, fit->problem.n),
            step = dni_max_abs(point->step, fit->problem.n);

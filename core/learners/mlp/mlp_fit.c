@@ -272,7 +272,7 @@ static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni
                                         .n_rows = fit->batch.n_used,
                                         .batch_rows = fit->batch.max_rows,
                                         .rate = plan->rate,
-                                        .fades = plan->linear_schedule,
+                                        .linear_decay = plan->linear_schedule,
                                         .seed = run->seed,
                                         .stream = DNI_STREAM_NETWORK + 2 * start + 1,
                                         .batch = batch_gradient};

@@ -166,7 +166,7 @@ static void softmax_residual(const double *g, size_t K, size_t truth, double *re
     for (size_t k = 1; k < K; k++) {
         best = g[k] > g[best] ? k : best;
     }
-    const double largest = g[best], own = g[truth];
+    const double largest = g[best], score = g[truth];
     *wrong = best != truth;
     for (size_t k = 0; k < K; k++) {
         sum += residual[k] = exp(g[k] - largest);
@@ -175,7 +175,7 @@ static void softmax_residual(const double *g, size_t K, size_t truth, double *re
         residual[k] /= sum;
     }
     residual[truth] -= 1;
-    *loss = log(sum) + (largest - own);
+    *loss = log(sum) + (largest - score);
 }
 
 void dni_mlp_residuals(const dni_mlp_loss *loss, const double *scores, const double *target,
@@ -183,14 +183,14 @@ void dni_mlp_residuals(const dni_mlp_loss *loss, const double *scores, const dou
     const size_t S = loss->n_scores;
     for (size_t t = 0; t < n; t++) {
         const double v = weight[t];
-        double *r = residual + t * S, own;
+        double *r = residual + t * S, loss_of_row;
         bool wrong;
         if (S == 1) {
-            r[0] = sigmoid_residual(scores[t], target[t], &wrong, &own);
+            r[0] = sigmoid_residual(scores[t], target[t], &wrong, &loss_of_row);
         } else {
-            softmax_residual(scores + t * S, S, (size_t)target[t], r, &wrong, &own);
+            softmax_residual(scores + t * S, S, (size_t)target[t], r, &wrong, &loss_of_row);
         }
-        totals->loss += v > 0 ? v * own : 0;
+        totals->loss += v > 0 ? v * loss_of_row : 0;
         totals->misclassified += wrong ? v : 0;
         for (size_t k = 0; k < S; k++) {
             r[k] = v > 0 ? v * r[k] : 0; /* with v = 0 r[k] may be NaN */

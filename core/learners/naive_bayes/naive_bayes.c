@@ -335,10 +335,10 @@ static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *v
                               dn_error *err) {
     const dni_scatter *s = &b->scatter;
     for (size_t k = 0; k < b->n_classes; k++) {
-        const double own = s->scatter[k * b->d + j] / s->class_weight[k];
+        const double estimate = s->scatter[k * b->d + j] / s->class_weight[k];
         mean[k] = s->class_mean[k * b->d + j];
-        variance[k] = fmax(own, b->floor);
-        b->raised[j] = b->raised[j] || own < b->floor;
+        variance[k] = fmax(estimate, b->floor);
+        b->raised[j] = b->raised[j] || estimate < b->floor;
         if (!(variance[k] > 0)) {
             return refuse_no_variance(b, k, j, err);
         }

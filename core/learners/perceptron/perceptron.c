@@ -198,14 +198,14 @@ static void perceptron_layout(dni_layout *layout, const void *shape, void *array
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    const struct perceptron_shape own = {.width = shape->n_features + 1,
-                                         .n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1,
-                                         .n_slots = shape->n_slots,
-                                         .shuffled = dni_params_is(p, "order", "shuffled")};
-    const double width = (double)own.width;
+    const struct perceptron_shape sizes = {.width = shape->n_features + 1,
+                                           .n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1,
+                                           .n_slots = shape->n_slots,
+                                           .shuffled = dni_params_is(p, "order", "shuffled")};
+    const double width = (double)sizes.width;
     const double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
     dni_perceptron_arrays scratch;
-    return dni_layout_bytes(perceptron_layout, &own, &scratch) +
+    return dni_layout_bytes(perceptron_layout, &sizes, &scratch) +
            dn_run_sum_memory(shape->n_rows, shape->n_slots, sum);
 }
 
@@ -282,8 +282,7 @@ static void warn(const dni_perceptron *p, dn_report *report) {
 }
 
 /* Returns the error for rows whose squares overflow. If the squares of one column overflow, the
- * error of dni_moments_compute names the column. The arrays of the fit are released before the
- * call. */
+ * error of dni_moments_compute names the column. The caller has released the arrays of the fit. */
 static dn_status report_overflow(const dni_perceptron *p, dn_error *err) {
     dni_moments moments;
     const dn_status status = dni_moments_compute(p->input, p->run, &moments, err);

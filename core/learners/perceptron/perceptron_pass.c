@@ -1,9 +1,12 @@
 /* Passes of the perceptron over its rows: sequential corrections, and counts of errors.
  *
- *   y_t = t·[x_t, 1], t = ±1; a row is an error if wᵀy <= 0; w is corrected if wᵀy <= b: perceptron
- *     J_p = Σ v (b − wᵀy) step y squared J_q = Σ v (wᵀy)² (b = 0) step −(wᵀy) y / max‖y‖²
- *     relaxation J_r = ½Σ v (b − wᵀy)²/‖y‖² step (b − wᵀy) y / ‖y‖²
- *   sequential: w ← w + η v·step at each such row
+ *   y_t = t·[x_t, 1], t = ±1; a row is an error if wᵀy <= 0; w is corrected if wᵀy <= b
+ *
+ *   perceptron  J_p = Σ v (b − wᵀy)          step = y
+ *   squared     J_q = Σ v (wᵀy)²,  b = 0     step = −(wᵀy) y / max‖y‖²
+ *   relaxation  J_r = ½Σ v (b − wᵀy)²/‖y‖²   step = (b − wᵀy) y / ‖y‖²
+ *
+ *   sequential: w ← w + η v·step at each row with wᵀy <= b
  *   batch: w ← w + η Σ v·step; for squared and relaxation divided by Σv of all rows
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6, algorithms 3-9. If divided by

@@ -1,5 +1,5 @@
 /* Computes from a scatter matrix the Cholesky factor of the correlations and the inverse Cholesky
- * factor of the covariance. Gaussian densities and the Mahalanobis distance use the latter. */
+ * factor of the covariance. The latter is used by Gaussian densities and the Mahalanobis distance. */
 #ifndef DNI_COVARIANCE_H
 #define DNI_COVARIANCE_H
 
@@ -28,7 +28,7 @@ typedef struct dni_correlation {
  *
  * Cost: O(d³/3), and 5/3 d³ more if R is nearly singular. */
 DN_MUST_USE dn_status dni_correlation_factor(const dni_correlation *c, double *r, dn_error *err);
-/* Most bytes of working memory that dni_correlation_factor needs. */
+/* Maximum bytes of working memory of dni_correlation_factor. */
 double dni_correlation_memory(size_t d);
 
 /* A covariance. */
@@ -58,7 +58,7 @@ DN_MUST_USE dn_status dni_covariance_whiten(const dni_covariance_task *task, dou
 DN_MUST_USE dn_status dni_covariance_whiten_diagonal(const dni_covariance_task *task,
                                                      double *whiten, double *log_det,
                                                      dn_error *err);
-/* Most bytes of working memory that dni_covariance_whiten and dni_covariance_whiten_diagonal need,
+/* Maximum bytes of working memory of dni_covariance_whiten and dni_covariance_whiten_diagonal,
  * without their results. */
 double dni_covariance_memory(dni_scatter_kind kind, size_t n_features);
 

@@ -21,7 +21,7 @@ DN_MUST_USE dn_status dni_likelihood_report(const dn_fit_input *input, const dn_
                                             const dn_machine *machine,
                                             const dni_gaussians *gaussians, dn_report *report,
                                             dn_error *err);
-/* Most bytes of working memory that dni_likelihood_report needs. whitened: Gaussian densities with
+/* Maximum bytes of working memory of dni_likelihood_report. whitened: Gaussian densities with
  * full covariance matrices. */
 double dni_likelihood_memory(bool whitened, size_t n_rows, size_t n_features, size_t n_classes,
                              size_t n_slots);

@@ -32,7 +32,7 @@ DN_MUST_USE dn_status dni_moments_compute(const dn_fit_input *input, const dn_ru
 /* Releases the arrays; {0} is allowed. */
 void dni_moments_done(dni_moments *moments, const dn_run *run);
 
-/* Most bytes of working memory that dni_moments_compute needs, including its result. */
+/* Maximum bytes of working memory of dni_moments_compute, including its result. */
 double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
 /* Bytes of the result of dni_moments_compute. */
 double dni_moments_result_memory(size_t n_cols, size_t n_classes);

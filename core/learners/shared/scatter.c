@@ -4,7 +4,7 @@
  *
  *   m_k ← m_k + r_k / n_k,   S_k ← S_k − r_k r_kᵀ / n_k
  *
- * corrects the mean, and the scatter to that around the corrected mean. */
+ * corrects the mean, and gives the scatter around the corrected mean. */
 #include "learners/shared/scatter.h"
 #include "base/layout.h"
 #include "learners/shared/data_errors.h"

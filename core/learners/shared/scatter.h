@@ -62,7 +62,7 @@ void dni_scatter_done(dni_scatter *scatter, const dn_run *run);
  * mean. Returns the number of these columns. */
 size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
 
-/* Most bytes of working memory that dni_scatter_compute needs, including its result. */
+/* Maximum bytes of working memory of dni_scatter_compute, including its result. */
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
                           size_t n_slots);
 /* Bytes of the result of dni_scatter_compute. */

@@ -9,7 +9,7 @@
  * differences. The recursion uses the free variables only, so that it is L-BFGS in the remaining
  * space once the zeros are found; the recursion of the paper includes the curvature of variables
  * that cannot move. The sign of p is checked only for variables that are 0, because the others may
- * move in both directions within the orthant. Both keep Σ v_i p_i < 0. A pair is used if its
+ * move in both directions within the orthant. With both differences Σ v_i p_i < 0 still holds. A pair is used if its
  * curvature on the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) per iteration plus
  * evaluations; no allocation in the loop. */
 #include "linalg/vector.h"

@@ -9,13 +9,14 @@
  *
  * The model is minimised by sweeps of coordinate descent, with r = ∇f + H(z − x) kept:
  *   z_i ← shrink(H_ii z_i − r_i, l1_i)/H_ii
- * (Friedman, Hastie and Tibshirani, J. Statistical Software 33, 2010, section 2), which finds the
- * zeros soon but converges slowly for correlated variables. When a sweep has changed no sign, and
- * every few sweeps, Q is therefore minimised over the variables that are not 0, with fixed signs: a
- * linear system. Variables whose solution crosses 0 become 0 if that decreases Q; otherwise z goes
- * to the first crossing, which decreases it. The model is solved until its subgradient is a
- * fraction of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep,
- * O(n³) a system; no allocation in the loop. */
+ * (Friedman, Hastie and Tibshirani, J. Statistical Software 33, 2010, section 2). Sweeps find the
+ * zeros soon but converge slowly for correlated variables. When a sweep has changed no sign, and
+ * every few sweeps, Q is therefore minimised over the nonzero variables with fixed signs, by a
+ * linear system. Variables whose solution has the opposite sign become 0 if that decreases Q.
+ * Otherwise z moves towards the solution until the first variable becomes 0, which decreases Q. The
+ * accepted subgradient of Q is a fraction of the subgradient of F; the fraction decreases with the
+ * subgradient of F, so that the convergence is superlinear. O(n²) per sweep, O(n³) per system; no
+ * allocation in the loop. */
 #include "linalg/vector.h"
 #include "optimize/definite.h"
 #include "optimize/descent.h"
@@ -35,9 +36,9 @@ struct proximal {
     double *scale;                   /* [n] workspace of the linear systems */
     double *z;                       /* [n] current minimiser of the model Q */
     double *r;                       /* [n] ∇f + H(z − x) */
-    double *right, *move, *response; /* [n] each, of a linear system: right-hand side, z' − z, H(z'
+    double *right, *move, *response; /* [n] each, for a linear system: right-hand side, z' − z, H(z'
                                       * − z) */
-    size_t *index;                   /* [n] its variables */
+    size_t *index;                   /* [n] variables of the linear system */
     double first;                    /* largest value so far of slope_max at the start of a step */
 };
 

@@ -499,9 +499,10 @@ static inline void fit_done(struct fit *fit) {
 
 /* Mean cross-entropy + λ‖w‖² at linear scores and the gradient [n_scores × (d + 1)], by plain
  * loops: the reference for the optimised code. */
-static inline double judge(const double *x, const double *target, const double *weight, size_t n,
-                           size_t d, size_t K, const double *w, const double *w0, double lambda,
-                           double *gradient) {
+static inline double reference_objective(const double *x, const double *target,
+                                         const double *weight, size_t n, size_t d, size_t K,
+                                         const double *w, const double *w0, double lambda,
+                                         double *gradient) {
     size_t S = K == 2 ? 1 : K;
     double loss = 0, total = 0, g[64];
     memset(gradient, 0, S * (d + 1) * sizeof *gradient);

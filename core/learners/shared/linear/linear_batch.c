@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define GATHERED ((size_t)1 << 18) /* most numbers that are copied at once: 2 MiB */
+#define GATHERED ((size_t)1 << 18) /* maximum of numbers that are copied at once: 2 MiB */
 
 size_t dni_linear_gathered_rows(size_t width) {
     size_t n = GATHERED / width;
@@ -79,7 +79,7 @@ static void score_row(const dni_linear_problem *p, dn_matrix x, size_t t, dni_la
     memset(scores, 0, K * sizeof *scores);
     for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         size_t first = x.cols[e] * K;
-        for (size_t k = 0; point->paid != NULL && k < K; k++) {
+        for (size_t k = 0; point->applied != NULL && k < K; k++) {
             dni_lazy_apply(point, first + k);
         }
         for (size_t k = 0; k < K; k++) {
@@ -129,6 +129,6 @@ dn_status dni_linear_batch_lazily(dni_linear_problem *problem, const dn_block *b
     for (size_t i = 0; i < n_rows; i++) {
         step_row(p, block->x, order[i], p->batch + i * K, rate, point);
     }
-    point->due += rate * weight / point->scale;
+    point->accrued += rate * weight / point->scale;
     return DN_OK;
 }

@@ -132,11 +132,11 @@ static void make_definite(const dni_linear_problem *p, double *hessian) {
     for (size_t j = 0; j < width; j++) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
-            double *own = &hessian[(k * width + j) * n + k * width + j];
-            if (!(*own > 0)) {
-                *own = 1;
+            double *entry = &hessian[(k * width + j) * n + k * width + j];
+            if (!(*entry > 0)) {
+                *entry = 1;
             }
-            mean += *own / (double)K;
+            mean += *entry / (double)K;
         }
         bool free = K > 1 && (p->l1 == 0 || j + 1 == width);
         for (size_t k = 0; free && k < K; k++) {

@@ -213,14 +213,14 @@ static dn_matrix tile_rows(const dni_linear_problem *p, const dni_tile *tile, do
 static dn_status pass_block(const void *arg, const dn_block *block, size_t slot, double *out,
                             dn_error *err) {
     const dni_linear_problem *p = arg;
-    const dni_linear_slot *own = &p->slots[slot];
+    const dni_linear_slot *arrays = &p->slots[slot];
     dni_loss_sums sums = {0};
     dni_tiles tiles = dni_tiles_of(p->run, block);
     while (dni_tiles_next(&tiles, err)) {
-        const dn_matrix x = tile_rows(p, &tiles.tile, own->z);
-        dni_tile_scores(x, p->table, p->n_scores, own->scores);
-        p->loss->residuals(&tiles.tile, p->n_scores, own->scores, &sums);
-        dni_tile_gradient(x, own->scores, p->n_scores, out + SUMS);
+        const dn_matrix x = tile_rows(p, &tiles.tile, arrays->z);
+        dni_tile_scores(x, p->table, p->n_scores, arrays->scores);
+        p->loss->residuals(&tiles.tile, p->n_scores, arrays->scores, &sums);
+        dni_tile_gradient(x, arrays->scores, p->n_scores, out + SUMS);
     }
     out[0] += sums.loss;
     out[1] += sums.wrong;
@@ -256,12 +256,12 @@ dn_status dni_linear_evaluate(void *ctx, const dn_run *run, const double *x, dou
     double penalty = 0;
     for (size_t k = 0; k < p->n_scores; k++) {
         const double *w = p->original + k * width;
-        double *g = p->gradient + k * width, *own = gradient + k * width;
+        double *g = p->gradient + k * width, *out = gradient + k * width;
         g[d] /= p->total_weight;
-        own[d] = g[d];
+        out[d] = g[d];
         for (size_t j = 0; j < d; j++) {
             g[j] = g[j] / p->total_weight + 2 * p->lambda * w[j];
-            own[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j];
+            out[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j];
         }
         penalty += dni_dot(w, w, d);
     }
@@ -287,7 +287,7 @@ static dn_status power_block(const void *arg, const dn_block *block, size_t slot
 }
 
 dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out, dn_error *err) {
-    enum { MOST_PASSES = 100 };
+    enum { MAX_PASSES = 100 };
     const size_t width = problem->width;
     double *u = problem->table, *product = problem->block_sums, value = 0;
     dni_random random;
@@ -295,7 +295,7 @@ dn_status dni_linear_largest_eigenvalue(dni_linear_problem *problem, double *out
     for (size_t j = 0; j < width; j++) { /* positive: probably not orthogonal to the eigenvector */
         u[j] = dni_random_uniform(&random, 0.5, 1);
     }
-    for (int i = 0; i < MOST_PASSES; i++) {
+    for (int i = 0; i < MAX_PASSES; i++) {
         const double norm = dni_norm(u, width), before = value;
         if (!(norm > 0) || !isfinite(norm)) {
             break;
@@ -341,8 +341,8 @@ static dn_status count_block(const void *arg, const dn_block *block, size_t slot
         dni_tile_scores(tile->x, p->table, p->n_scores, scores);
         p->loss->residuals(tile, p->n_scores, scores, &sums);
         for (size_t t = 0; t < tile->x.n_rows; t++) {
-            const size_t own = p->n_scores == 1 ? t : t * p->n_scores + (size_t)tile->target[t];
-            out[0] += tile->weight[t] > 0 && !(fabs(scores[own]) > pass->floor);
+            const size_t index = p->n_scores == 1 ? t : t * p->n_scores + (size_t)tile->target[t];
+            out[0] += tile->weight[t] > 0 && !(fabs(scores[index]) > pass->floor);
         }
     }
     return tiles.status;

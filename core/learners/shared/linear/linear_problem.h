@@ -4,7 +4,7 @@
  *
  * Two sets of variables, each n = n_scores · width numbers, width = n_cols + 1:
  *
- *   original:    one row [w_k, b_k] for each score k
+ *   original:  one row [w_k, b_k] for each score k
  *   solver's:  u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j
  *
  * The solver's variables are the weights of columns (x − m)/s, which are not stored. With m = 0 and
@@ -42,10 +42,11 @@ typedef struct dni_linear_shape {
     bool sparse;
 } dni_linear_shape;
 
-/* Arrays of one slot. HESSIAN, …: allocated only with this flag of dni_linear_uses. */
+/* Arrays of one slot. An array whose comment names a flag of dni_linear_uses (without the prefix
+ * DNI_LINEAR_) is allocated only with this flag. */
 typedef struct dni_linear_slot {
     double *scores;  /* [DNI_TILE_ROWS × n_scores] */
-    double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; ALONG */
+    double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; PRODUCT */
     double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
     double *target;  /* [DNI_TILE_ROWS] targets of copied rows */
     double *z;       /* [DNI_TILE_ROWS × width] expanded rows; HESSIAN, GRAM, EXPAND */
@@ -75,8 +76,8 @@ typedef struct dni_linear_problem {
     double *threshold;     /* [n] factors of |u| and |c|: l1/s, and 0 for intercepts */
     double *table;         /* [n] a point in the layout of dni_tile_scores */
     double *block_sums;    /* [3 + n] sums of a pass */
-    double *along;    /* [n] a direction in the layout of dni_tile_scores; ALONG, otherwise NULL */
-    double *products; /* [2n] sums of dni_linear_pass_along; ALONG, otherwise NULL */
+    double *along; /* [n] a direction in the layout of dni_tile_scores; PRODUCT, otherwise NULL */
+    double *products;       /* [2n] sums of dni_linear_pass_along; PRODUCT, otherwise NULL */
     double *hessian_sums;   /* [n_scores (n_scores + 1)/2 × width²]; HESSIAN, otherwise NULL */
     double *batch;          /* copied dense rows, or the residuals of sparse rows; BATCH */
     dni_linear_slot *slots; /* [run->n_slots] */

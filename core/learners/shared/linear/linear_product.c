@@ -55,12 +55,12 @@ dn_status dni_linear_product(void *ctx, const dn_run *run, const double *x, cons
     }
     for (size_t k = 0; k < p->n_scores; k++) {
         const double *g = sums + k * width;
-        double *own = product + k * width;
+        double *out = product + k * width;
         for (size_t j = 0; j < d; j++) {
-            own[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j] / p->total_weight +
+            out[j] = (g[j] - p->shift[j] * g[d]) / p->scale[j] / p->total_weight +
                      2 * p->lambda / p->scale[j] / p->scale[j] * v[k * width + j];
         }
-        own[d] = g[d] / p->total_weight;
+        out[d] = g[d] / p->total_weight;
     }
     return DN_OK;
 }

@@ -56,7 +56,7 @@ static void residuals_many(double *g, size_t K, bool squared, const dni_tile *ti
     for (size_t t = 0; t < tile->x.n_rows; t++, g += K) {
         double v = tile->weight[t];
         size_t truth = (size_t)tile->target[t], best = 0;
-        double rival = -(double)INFINITY, own = g[truth];
+        double rival = -(double)INFINITY, score = g[truth];
         for (size_t k = 0; k < K; k++) {
             if (g[k] > g[best]) {
                 best = k;
@@ -71,7 +71,7 @@ static void residuals_many(double *g, size_t K, bool squared, const dni_tile *ti
             sum += g[k];
         }
         sums->wrong += best != truth ? v : 0;
-        sums->unseparated += v > 0 && !(own > rival);
+        sums->unseparated += v > 0 && !(score > rival);
         double others = 0; /* sum·(1 − p(true)), without cancellation */
         for (size_t k = 0; k < K; k++) {
             others += k != truth ? g[k] : 0;
@@ -83,7 +83,7 @@ static void residuals_many(double *g, size_t K, bool squared, const dni_tile *ti
             sums->loss += v * square_many(g, K, truth, others / sum, v);
             continue;
         }
-        sums->loss += v * (log(sum) + (greatest - own));
+        sums->loss += v * (log(sum) + (greatest - score));
         for (size_t k = 0; k < K; k++) {
             g[k] *= v / sum;
         }

@@ -113,10 +113,10 @@ static void stops(void **state) {
     make_wide(a, n);
     OK(dni_cholesky(&run, a, n, &definite, NULL));
     assert_true(definite);
-    size_t looks = polls.n;
-    assert_true((double)looks * DNI_STEP_FLOPS >= (double)n * (double)n * (double)n / 3 &&
-                looks >= 7);
-    for (size_t at = 1; at <= looks; at++) {
+    size_t n_polls = polls.n;
+    assert_true((double)n_polls * DNI_STEP_FLOPS >= (double)n * (double)n * (double)n / 3 &&
+                n_polls >= 7);
+    for (size_t at = 1; at <= n_polls; at++) {
         polls = (struct polls){.stop_at = at};
         make_wide(a, n);
         assert_int_equal(dni_cholesky(&run, a, n, &definite, NULL), DN_ERR_STOPPED);

@@ -79,9 +79,9 @@ static void ends(void **state) {
     make(N / 2, full, a);
     OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
     dn_run_free(&run, v);
-    size_t looks = polls.n;
-    assert_true(looks >= 4); /* polls of all four phases */
-    for (size_t at = 1; at <= looks; at++) {
+    size_t n_polls = polls.n;
+    assert_true(n_polls >= 4); /* polls of all four phases */
+    for (size_t at = 1; at <= n_polls; at++) {
         polls = (struct polls){.stop_at = at};
         make(N / 2, full, a);
         assert_int_equal(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL), DN_ERR_STOPPED);

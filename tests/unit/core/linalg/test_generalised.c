@@ -90,9 +90,9 @@ static void ends(void **state) {
     OK(dni_cholesky(&run, b, D, &definite, NULL));
     polls = (struct polls){0};
     OK(dni_generalised_eigen(&run, b, D, m, MOST, values, NULL));
-    size_t looks = polls.n;
-    assert_true(looks > MOST); /* at least one poll for each row of a sweep */
-    for (size_t at = 1; at <= looks; at += 13) {
+    size_t n_polls = polls.n;
+    assert_true(n_polls > MOST); /* at least one poll for each row of a sweep */
+    for (size_t at = 1; at <= n_polls; at += 13) {
         static double spoilt[D * D];
         polls = (struct polls){.stop_at = at};
         make(MOST, spoilt, m);

@@ -118,8 +118,8 @@ static void wide_gram_stops(void **state) {
     struct polls polls = {0};
     dn_run run = polls_run(&polls);
     OK(dni_tile_gram(&run, z, ROWS, WIDTH, c, -1, scratch, g, NULL));
-    size_t looks = polls.n;
-    assert_true(looks > 1 && (double)looks * DNI_STEP_FLOPS >= (double)ROWS * WIDTH * WIDTH);
+    size_t n_polls = polls.n;
+    assert_true(n_polls > 1 && (double)n_polls * DNI_STEP_FLOPS >= (double)ROWS * WIDTH * WIDTH);
     for (size_t i = 0; i < WIDTH; i += 37) {
         for (size_t j = i % 11; j < WIDTH; j += 101) {
             double sum = 0;
@@ -129,7 +129,7 @@ static void wide_gram_stops(void **state) {
             assert_true(fabs(g[i * WIDTH + j] - sum) < 1e-10);
         }
     }
-    for (size_t at = 1; at <= looks; at++) {
+    for (size_t at = 1; at <= n_polls; at++) {
         polls = (struct polls){.stop_at = at};
         assert_int_equal(dni_tile_gram(&run, z, ROWS, WIDTH, c, -1, scratch, g, NULL),
                          DN_ERR_STOPPED);

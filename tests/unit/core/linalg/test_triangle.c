@@ -64,7 +64,7 @@ static void rows_times(void **state) {
 
 /* 2500³ operations take several steps: each one polls the flag first. Panels give the same values
  * as one call. */
-static void long_ones_can_be_stopped(void **state) {
+static void long_operations_can_be_stopped(void **state) {
     (void)state;
     enum { N = 2500 };
     double *l = triangle(N), *x = triangle(N);
@@ -106,7 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inverse),
         cmocka_unit_test(rows_times),
-        cmocka_unit_test(long_ones_can_be_stopped),
+        cmocka_unit_test(long_operations_can_be_stopped),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,11 +161,11 @@ static void stops(void **unused) {
     }
     memcpy(a, full, N * N * sizeof *a);
     OK(dni_tridiagonal(&run, a, N, d, d + N, d + 2 * N, work, NULL));
-    const size_t looks = polls.n, panels = (N - 128) / 32;
-    assert_true((double)looks >=
+    const size_t n_polls = polls.n, panels = (N - 128) / 32;
+    assert_true((double)n_polls >=
                 (double)panels +
                     2.0 / 3 * N * N * N / 2e7); /* Σ 2i² operations for the products A v */
-    const size_t at[] = {1, 2, 3, looks / 2, looks - 1, looks};
+    const size_t at[] = {1, 2, 3, n_polls / 2, n_polls - 1, n_polls};
     for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
         polls = (struct polls){.stop_at = at[k]};
         memcpy(a, full, N * N * sizeof *a);

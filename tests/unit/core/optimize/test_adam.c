@@ -12,7 +12,7 @@ struct squares {
     size_t seen[ROWS], batches; /* how often each row was in a batch; number of batches */
     size_t orders[64][ROWS];    /* the orders of rows in the first passes */
     size_t at, passes;
-    double explode; /* added to the gradient */
+    double gradient_offset; /* added to the gradient */
     double values[512];
 };
 
@@ -22,7 +22,7 @@ static dn_status batch(void *ctx, const dn_run *run, const size_t *order, size_t
     (void)run;
     (void)err;
     for (size_t i = 0; i < s->n; i++) {
-        gradient[i] = s->explode;
+        gradient[i] = s->gradient_offset;
         for (size_t t = 0; t < n_rows; t++) {
             gradient[i] += (x[i] - s->a[order[t]] - (double)(i % 5)) / (double)n_rows;
         }
@@ -78,12 +78,12 @@ static struct squares squares_of(size_t n) {
     return s;
 }
 
-static dni_adam_settings settings_of(size_t passes, size_t batch_rows, bool fades) {
+static dni_adam_settings settings_of(size_t passes, size_t batch_rows, bool linear_decay) {
     return (dni_adam_settings){.max_passes = passes,
                                .n_rows = ROWS,
                                .batch_rows = batch_rows,
                                .rate = 0.05,
-                               .fades = fades,
+                               .linear_decay = linear_decay,
                                .seed = 9,
                                .stream = 3,
                                .batch = batch};
@@ -94,12 +94,12 @@ static dni_objective objective_of(struct squares *s) {
 }
 
 /* Algorithm 1 of Kingma and Ba in plain loops, with the orders of rows that the fit used. */
-static void by_the_book(void **state) {
+static void steps_match_the_published_algorithm(void **state) {
     (void)state;
-    for (int fades = 0; fades < 2; fades++) {
+    for (int linear_decay = 0; linear_decay < 2; linear_decay++) {
         struct squares s = squares_of(N);
         const dni_objective o = objective_of(&s);
-        const dni_adam_settings settings = settings_of(4, 3, fades);
+        const dni_adam_settings settings = settings_of(4, 3, linear_decay);
         const dn_run run = dn_run_default();
         dni_outcome outcome;
         double x[N] = {1, -2, 0.5}, y[N] = {1, -2, 0.5}, m[N] = {0}, v[N] = {0};
@@ -110,7 +110,7 @@ static void by_the_book(void **state) {
         assert_int_equal(s.batches, 12); /* 3 + 3 + 1 rows */
         for (int step = 0; step < 12; step++) {
             const size_t *order = s.orders[step / 3] + step % 3 * 3, n = step % 3 == 2 ? 1 : 3;
-            const double rate = fades ? 0.05 * (12 - step) / 12 : 0.05;
+            const double rate = linear_decay ? 0.05 * (12 - step) / 12 : 0.05;
             for (size_t i = 0; i < N; i++) {
                 double g = 0;
                 for (size_t t = 0; t < n; t++) {
@@ -156,7 +156,7 @@ static void orders(void **state) {
 }
 
 /* With a learning rate that decreases to 0, batches of single rows converge to the minimum. */
-static void meets_the_minimum(void **state) {
+static void converges_to_the_minimum(void **state) {
     (void)state;
     struct squares s = squares_of(N);
     const dni_objective o = objective_of(&s);
@@ -225,9 +225,9 @@ static void stops_and_memory(void **state) {
     dni_outcome outcome;
     double x[N] = {0};
     OK(dni_adam(&o, &run, &settings, x, &outcome, NULL));
-    const size_t looks = polls.n;
-    assert_true(looks >= 9); /* one a batch */
-    for (size_t k = 1; k <= looks; k++) {
+    const size_t n_polls = polls.n;
+    assert_true(n_polls >= 9); /* one a batch */
+    for (size_t k = 1; k <= n_polls; k++) {
         polls = (struct polls){.stop_at = k};
         assert_int_equal(dni_adam(&o, &run, &settings, x, &outcome, NULL), DN_ERR_STOPPED);
         assert_int_equal(polls.n, k);
@@ -242,9 +242,9 @@ static void stops_and_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_the_book),
+        cmocka_unit_test(steps_match_the_published_algorithm),
         cmocka_unit_test(orders),
-        cmocka_unit_test(meets_the_minimum),
+        cmocka_unit_test(converges_to_the_minimum),
         cmocka_unit_test(threads),
         cmocka_unit_test(leaves_the_finite_numbers),
         cmocka_unit_test(stops_and_memory),

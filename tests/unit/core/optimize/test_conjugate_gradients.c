@@ -8,7 +8,7 @@ enum { N = 12, S = 3 };
 struct problem {
     double a[N * N], b[S * N], scale[N];
     double drift; /* added to every product: enlarged rounding errors */
-    size_t products, residuals, told;
+    size_t products, residuals, n_accepted;
 };
 
 static double draw(uint64_t *state) {
@@ -87,8 +87,8 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
     struct problem *t = ctx;
     (void)run;
     (void)err;
-    t->told = iteration == 1 ? 1 : t->told + 1;
-    assert_true(iteration == t->told && measure >= 0 && isfinite(x[0]));
+    t->n_accepted = iteration == 1 ? 1 : t->n_accepted + 1;
+    assert_true(iteration == t->n_accepted && measure >= 0 && isfinite(x[0]));
     return DN_OK;
 }
 
@@ -128,7 +128,7 @@ static void solves(void **state) {
         assert_true(off(&t, x) <= 1e-9 && outcome.measure <= 1e-9);
         assert_near(outcome.measure + 1, off(&t, x) + 1, 1e-12);
         assert_true(outcome.iterations == t.products && outcome.residuals == t.residuals &&
-                    t.told == t.products);
+                    t.n_accepted == t.products);
         for (size_t i = N; i < 2 * N; i++) {
             assert_true(x[i] == 0);
         }
@@ -193,10 +193,10 @@ static void stop_and_memory(void **state) {
     for (size_t at = 1; at <= 3; at++) {
         struct polls polls = {.stop_at = at};
         dn_run run = polls_run(&polls);
-        t.told = 0;
+        t.n_accepted = 0;
         assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL),
                          DN_ERR_STOPPED);
-        assert_true(polls.n == at && t.told == at - 1);
+        assert_true(polls.n == at && t.n_accepted == at - 1);
     }
     struct memory memory = {.fail_at = 1, .left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);

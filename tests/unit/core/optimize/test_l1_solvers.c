@@ -152,7 +152,7 @@ static dni_objective objective_of(struct problem *p) {
                            .accepted = accepted};
 }
 
-static void made_minima(void **state) {
+static void constructed_minima(void **state) {
     (void)state;
     const size_t most[] = {12, 300, 40, 200000};
     const double strengths[] = {1e-3, 0.1, 3};
@@ -380,7 +380,7 @@ static void systems(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_minima),
+        cmocka_unit_test(constructed_minima),
         cmocka_unit_test(smooth_without_a_matrix),
         cmocka_unit_test(limits),
         cmocka_unit_test(singular_curvature),

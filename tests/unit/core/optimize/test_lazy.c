@@ -13,37 +13,40 @@ static double draw(uint64_t *state) {
 /* Immediate updates: z, the l1 penalty applied to each variable so far, and the cumulative l1
  * penalty, in units of z. */
 struct plain {
-    double z[N], paid[N_PENALISED], due;
+    double z[N], applied[N_PENALISED], accrued;
 };
 
 static void plain_decay(struct plain *p, double factor) {
-    p->due *= fmax(factor, 0);
+    p->accrued *= fmax(factor, 0);
     for (size_t i = 0; i < N_PENALISED; i++) {
         p->z[i] *= factor;
-        p->paid[i] *= fmax(factor, 0);
+        p->applied[i] *= fmax(factor, 0);
     }
 }
 
 /* Tsuruoka, Tsujii and Ananiadou's rule, for every variable. */
-static void plain_pay(struct plain *p, double l1) {
+static void plain_penalty(struct plain *p, double l1) {
     for (size_t i = 0; i < N_PENALISED; i++) {
         double before = p->z[i];
         if (before > 0) {
-            p->z[i] = fmax(0, before - (l1 * p->due + p->paid[i]));
+            p->z[i] = fmax(0, before - (l1 * p->accrued + p->applied[i]));
         } else if (before < 0) {
-            p->z[i] = fmin(0, before + (l1 * p->due - p->paid[i]));
+            p->z[i] = fmin(0, before + (l1 * p->accrued - p->applied[i]));
         }
-        p->paid[i] += p->z[i] - before;
+        p->applied[i] += p->z[i] - before;
     }
 }
 
 /* `decay`: the largest relative decrease in a step; above 1 some factors are negative. */
 static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     struct plain plain = {0};
-    double x[N], paid[N_PENALISED] = {0};
+    double x[N], applied[N_PENALISED] = {0};
     size_t zeros = 0;
-    dni_lazy lazy = {
-        .x = x, .paid = l1 > 0 ? paid : NULL, .n_penalised = N_PENALISED, .l1 = l1, .scale = 1};
+    dni_lazy lazy = {.x = x,
+                     .applied = l1 > 0 ? applied : NULL,
+                     .n_penalised = N_PENALISED,
+                     .l1 = l1,
+                     .scale = 1};
     for (size_t i = 0; i < N; i++) {
         x[i] = plain.z[i] = draw(&seed) - 0.5;
     }
@@ -66,15 +69,15 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
         }
         x[N_PENALISED] += 1; /* not penalised: no decay and no l1 cost */
         plain.z[N_PENALISED] += 1;
-        lazy.due += cost / lazy.scale;
-        plain.due += cost;
+        lazy.accrued += cost / lazy.scale;
+        plain.accrued += cost;
         if (l1 > 0) {
-            plain_pay(&plain, l1);
+            plain_penalty(&plain, l1);
         }
     }
     dni_lazy_apply_all(&lazy);
     assert_true(lazy.scale == 1);
-    assert_near(1 + lazy.due, 1 + plain.due, 1e-11);
+    assert_near(1 + lazy.accrued, 1 + plain.accrued, 1e-11);
     for (size_t i = 0; i < N; i++) {
         assert_near(1 + x[i], 1 + plain.z[i], 1e-11);
         assert_int_equal(x[i] == 0, plain.z[i] == 0);
@@ -83,7 +86,7 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     return zeros;
 }
 
-static void same_as_paying_at_once(void **state) {
+static void lazy_updates_equal_immediate_updates(void **state) {
     (void)state;
     const double decays[] = {0, 0.01, 0.5, 1, 1.6};
     for (size_t i = 0; i < 5; i++) {
@@ -101,8 +104,8 @@ static void same_as_paying_at_once(void **state) {
 /* A scale of 2^-n is renormalised before it underflows. */
 static void far_decay(void **state) {
     (void)state;
-    double x[] = {1, -1}, paid[] = {0, 0};
-    dni_lazy lazy = {.x = x, .paid = paid, .n_penalised = 1, .l1 = 1, .scale = 1};
+    double x[] = {1, -1}, applied[] = {0, 0};
+    dni_lazy lazy = {.x = x, .applied = applied, .n_penalised = 1, .l1 = 1, .scale = 1};
     for (size_t s = 0; s < 5000; s++) {
         dni_lazy_decay(&lazy, 0.5);
         dni_lazy_apply(&lazy, 0);
@@ -113,11 +116,11 @@ static void far_decay(void **state) {
     assert_near(x[0], 0.5, 1e-12);
     assert_true(x[1] == -1);
     dni_lazy_decay(&lazy, 0); /* all is forgotten */
-    assert_true(x[0] == 0 && lazy.scale == 1 && lazy.due == 0 && x[1] == -1);
+    assert_true(x[0] == 0 && lazy.scale == 1 && lazy.accrued == 0 && x[1] == -1);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_paying_at_once),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lazy_updates_equal_immediate_updates),
                                        cmocka_unit_test(far_decay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

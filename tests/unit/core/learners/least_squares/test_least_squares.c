@@ -424,15 +424,15 @@ static void full_memory_and_stops(void **state) {
     OK(fit_matrix(x, t->target, NULL, t->K, 0, &run, &fit, NULL));
     fit_done(&fit);
     assert_int_equal(memory.live, 0);
-    size_t most = memory.count, looks = polls.n;
-    assert_true(most > 10 && looks > 20);
+    size_t most = memory.count, n_polls = polls.n;
+    assert_true(most > 10 && n_polls > 20);
     for (size_t k = 1; k <= most; k++) {
         memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
         assert_int_equal(fit_matrix(x, t->target, NULL, t->K, 0, &run, &fit, NULL), DN_ERR_BUDGET);
         assert_true(memory.live == 0 && fit.out.w == NULL);
     }
     memory = (struct memory){.left = SIZE_MAX};
-    for (size_t k = 1; k <= looks; k++) {
+    for (size_t k = 1; k <= n_polls; k++) {
         polls = (struct polls){.stop_at = k};
         assert_int_equal(fit_matrix(x, t->target, NULL, t->K, 0, &run, &fit, NULL), DN_ERR_STOPPED);
         assert_true(memory.live == 0 && fit.out.w == NULL);

@@ -198,7 +198,7 @@ static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size
     return fit;
 }
 
-static void held_in_any_way(void **state) {
+static void dense_and_sparse_rows_agree(void **state) {
     (void)state;
     struct problem t = problem_sparse(9000, 50, 3, 6); /* three blocks */
     dn_rows *stream = stream_of(t.rows), *dense;
@@ -322,7 +322,7 @@ static void listen(const dn_run *run, const dn_progress *progress) {
     }
 }
 
-static void not_converged_and_told(void **state) {
+static void report_of_a_fit_that_does_not_converge(void **state) {
     (void)state;
     struct problem t = problem_named("wine", true);
     dn_params *p = squares_params("conjugate_gradient", 1e-3);
@@ -386,11 +386,14 @@ static void stop_and_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_equations), cmocka_unit_test(closed_form),
-        cmocka_unit_test(least_norm),       cmocka_unit_test(far_columns_and_units),
-        cmocka_unit_test(held_in_any_way),  cmocka_unit_test(many_columns),
-        cmocka_unit_test(chosen_by_shape),  cmocka_unit_test(not_converged_and_told),
-        cmocka_unit_test(stop_and_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(normal_equations),
+                                       cmocka_unit_test(closed_form),
+                                       cmocka_unit_test(least_norm),
+                                       cmocka_unit_test(far_columns_and_units),
+                                       cmocka_unit_test(dense_and_sparse_rows_agree),
+                                       cmocka_unit_test(many_columns),
+                                       cmocka_unit_test(chosen_by_shape),
+                                       cmocka_unit_test(report_of_a_fit_that_does_not_converge),
+                                       cmocka_unit_test(stop_and_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,8 +191,8 @@ static inline double optimality(const struct problem *t, const struct fit *fit, 
     size_t S = scores_of(t), d = t->d;
     double *gradient = xcalloc(S * (d + 1), sizeof *gradient), *mean = xcalloc(2 * d, sizeof *mean),
            *deviation = mean + d, worst = 0;
-    *value =
-        judge(t->x, t->target, t->weight, t->n, d, t->K, fit->out.w, fit->out.w0, l2, gradient);
+    *value = reference_objective(t->x, t->target, t->weight, t->n, d, t->K, fit->out.w, fit->out.w0,
+                                 l2, gradient);
     moments(t, mean, deviation);
     for (size_t k = 0; k < S; k++) {
         const double *g = gradient + k * (d + 1);

@@ -121,7 +121,7 @@ static void solvers_agree_on_weights(void **state) {
 
 /* Above λ_max = max |h| at w = 0 in standardised terms every weight is 0 and the intercepts are the
  * log-odds of the class shares. Just below it some weight is nonzero. */
-static void beyond_the_greatest_lambda(void **state) {
+static void all_weights_are_0_above_lambda_max(void **state) {
     (void)state;
     const char *const sets[] = {"wine", "breast_cancer"};
     for (size_t i = 0; i < 2; i++) {
@@ -136,7 +136,7 @@ static void beyond_the_greatest_lambda(void **state) {
             w0[k] = S == 1 ? log(share[1] / share[0])
                            : log(share[k]) - (log(share[0]) + log(share[1]) + log(share[2])) / 3;
         }
-        judge(t.x, t.target, NULL, t.n, t.d, t.K, zero, w0, 0, gradient);
+        reference_objective(t.x, t.target, NULL, t.n, t.d, t.K, zero, w0, 0, gradient);
         for (size_t k = 0; k < S; k++) {
             for (size_t j = 0; j < t.d; j++) {
                 most = fmax(most, fabs(gradient[k * (t.d + 1) + j]));
@@ -195,7 +195,7 @@ static void one_feature_in_closed_form(void **state) {
 }
 
 /* l1_ratio 0 is l2, l1_ratio 1 is l1, lambda 0 is no penalty: the same bytes. */
-static void ends_of_the_mixture(void **state) {
+static void l1_ratio_0_and_1(void **state) {
     (void)state;
     const struct {
         double ratio, lambda;
@@ -370,7 +370,7 @@ static void intercepts_are_centred_in_the_raw_space(void **state) {
     problem_done(&t);
 }
 
-static void threads_are_nothing(void **state) {
+static void threads_do_not_change_the_result(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
         struct csv *csv = csv_clouds(20000, 3, K);
@@ -412,7 +412,7 @@ static void stop_and_memory(void **state) {
         OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target, NULL, &rows,
                                NULL));
         struct fit fit;
-        size_t looks = 0;
+        size_t n_polls = 0;
         for (size_t at = 1;; at++) {
             struct polls polls = {.stop_at = at};
             struct memory memory = {.left = SIZE_MAX};
@@ -427,9 +427,9 @@ static void stop_and_memory(void **state) {
             }
             assert_int_equal(status, DN_ERR_STOPPED);
             assert_int_equal(polls.n, at);
-            looks++;
+            n_polls++;
         }
-        assert_true(looks > 8);
+        assert_true(n_polls > 8);
         for (size_t k = 1;; k++) {
             struct memory memory = {.fail_at = k, .left = SIZE_MAX};
             dn_allocator allocator = memory_allocator(&memory, k % 2 == 0);
@@ -473,14 +473,14 @@ int main(void) {
         cmocka_unit_test(conditions_hold_on_sparse_rows),
         cmocka_unit_test(more_features_than_rows),
         cmocka_unit_test(solvers_agree_on_weights),
-        cmocka_unit_test(beyond_the_greatest_lambda),
+        cmocka_unit_test(all_weights_are_0_above_lambda_max),
         cmocka_unit_test(one_feature_in_closed_form),
-        cmocka_unit_test(ends_of_the_mixture),
+        cmocka_unit_test(l1_ratio_0_and_1),
         cmocka_unit_test(scaling_scales_the_penalty),
         cmocka_unit_test(weights_are_repeated_rows),
         cmocka_unit_test(rates_follow_the_weights),
         cmocka_unit_test(intercepts_are_centred_in_the_raw_space),
-        cmocka_unit_test(threads_are_nothing),
+        cmocka_unit_test(threads_do_not_change_the_result),
         cmocka_unit_test(stop_and_memory),
         cmocka_unit_test(rules_between_parameters),
     };

@@ -123,7 +123,8 @@ static void dependent_columns(void **state) {
             assert_true(fit.report.converged);
             assert_true(warned(&fit.report, "not unique"));
             double gradient[15];
-            double value = judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient);
+            double value =
+                reference_objective(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient);
             assert_near(fit.report.objective, value, 1e-10);
             for (size_t k = 0; k < dn_machine_n_scores(fit.out.machine); k++) {
                 const double *w = fit.out.w + k * D;
@@ -179,7 +180,7 @@ static void one_of_k_without_penalty(void **state) {
         assert_true(fabs(w[0] + w[1] + w[2] + w[3]) < 1e-9 &&
                     fabs(w[4] + w[5] + w[6] + w[7] + w[8]) < 1e-9);
         double gradient[D + 1];
-        judge(x, y, NULL, N, D, 2, w, fit.out.w0, 0, gradient);
+        reference_objective(x, y, NULL, N, D, 2, w, fit.out.w0, 0, gradient);
         for (size_t j = 0; j <= D; j++) {
             assert_true(fabs(gradient[j]) < 1e-9);
         }
@@ -189,7 +190,7 @@ static void one_of_k_without_penalty(void **state) {
     }
 }
 
-static void penalty_beyond_reason(void **state) {
+static void extreme_penalty(void **state) {
     (void)state;
     const double x[] = {-2, -1, 1, 2, 3}, y[] = {0, 0, 1, 1, 1}, lambdas[] = {1e6, 1e20, 1e300};
     const char *const solvers[] = {"newton", "lbfgs"};
@@ -281,7 +282,7 @@ int main(void) {
         cmocka_unit_test(thirteen_samples),
         cmocka_unit_test(dependent_columns),
         cmocka_unit_test(one_of_k_without_penalty),
-        cmocka_unit_test(penalty_beyond_reason),
+        cmocka_unit_test(extreme_penalty),
         cmocka_unit_test(extreme_numbers),
         cmocka_unit_test(far_columns),
         cmocka_unit_test(tiny_tables),

@@ -8,8 +8,8 @@ static void assert_optimal(const struct csv *t, const double *x, const double *w
                            double lambda, const struct fit *fit, double tolerance) {
     size_t S = t->K == 2 ? 1 : t->K;
     double *gradient = xcalloc(S * (t->d + 1), sizeof *gradient);
-    double value =
-        judge(x, t->target, weight, t->n, t->d, t->K, fit->out.w, fit->out.w0, lambda, gradient);
+    double value = reference_objective(x, t->target, weight, t->n, t->d, t->K, fit->out.w,
+                                       fit->out.w0, lambda, gradient);
     assert_near(fit->report.objective, value, 1e-10);
     double norm = 0;
     for (size_t k = 0; k < S; k++) {
@@ -97,7 +97,7 @@ static void weights_are_repeated_rows(void **state) {
     }
 }
 
-static void order_of_rows_is_nothing(void **state) {
+static void order_of_rows_does_not_change_the_result(void **state) {
     (void)state;
     struct csv *t = csv_named("wine");
     double *x = xcalloc(t->n * t->d, sizeof *x), *y = xcalloc(t->n, sizeof *y);
@@ -204,7 +204,7 @@ static void sparse_rows_are_dense_rows(void **state) {
 
 /* 10,000 rows are three blocks. Partial sums in another order and more slots give the same
  * bytes. */
-static void threads_are_nothing(void **state) {
+static void threads_do_not_change_the_result(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     for (size_t K = 2; K <= 3; K++) {
@@ -355,7 +355,7 @@ static void newton_beyond_the_budget(void **state) {
     csv_free(t);
 }
 
-static void stops_when_told(void **state) {
+static void stops_at_a_poll(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     struct csv *t = csv_clouds(100, 3, 2);
@@ -412,15 +412,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_vanishes_on_raw_columns),
         cmocka_unit_test(weights_are_repeated_rows),
-        cmocka_unit_test(order_of_rows_is_nothing),
+        cmocka_unit_test(order_of_rows_does_not_change_the_result),
         cmocka_unit_test(scaling_scales_the_penalty),
         cmocka_unit_test(sparse_rows_are_dense_rows),
-        cmocka_unit_test(threads_are_nothing),
+        cmocka_unit_test(threads_do_not_change_the_result),
         cmocka_unit_test(seed_decides),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(newton_beyond_the_budget),
         cmocka_unit_test(memory_is_estimated),
-        cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(stops_at_a_poll),
         cmocka_unit_test(stops_within_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

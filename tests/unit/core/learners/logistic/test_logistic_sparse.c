@@ -137,7 +137,7 @@ static void streamed_as_in_memory(void **state) {
 
 /* 100,000 columns and few rows: the memory is proportional to the number of variables, and at most
  * the estimate. */
-static void memory_is_that_of_the_columns(void **state) {
+static void memory_is_proportional_to_the_columns(void **state) {
     (void)state;
     enum { D = 100000, N = 300, ENTRIES = 8 };
     uint64_t seed = 7;
@@ -214,7 +214,7 @@ int main(void) {
                                        cmocka_unit_test(sgd_overshoots_alike),
                                        cmocka_unit_test(sgd_reaches_the_minimum),
                                        cmocka_unit_test(streamed_as_in_memory),
-                                       cmocka_unit_test(memory_is_that_of_the_columns),
+                                       cmocka_unit_test(memory_is_proportional_to_the_columns),
                                        cmocka_unit_test(pairs_have_a_limit),
                                        cmocka_unit_test(passes_over_many_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,7 +210,7 @@ static void starts_from_a_list(void **state) {
         for (size_t i = 0; i < 15; i++) {
             *(i % 5 < 4 ? &w[i / 5 * 4 + i % 5] : &w0[i / 5]) = start[i];
         }
-        judge(t.x, t.target, NULL, t.n, 4, 3, w, w0, 1e-3, gradient);
+        reference_objective(t.x, t.target, NULL, t.n, 4, 3, w, w0, 1e-3, gradient);
         for (size_t i = 0; i < 15; i++) {
             norm += gradient[i] * gradient[i];
         }

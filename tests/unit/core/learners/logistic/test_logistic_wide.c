@@ -78,7 +78,7 @@ static void dense_rows_and_weights(void **state) {
 
 /* 4,096 variables use a matrix, 4,097 do not: the same minimum. The additional column is empty and
  * has weight 0. */
-static void both_sides_of_the_limit(void **state) {
+static void newton_with_and_without_a_matrix(void **state) {
     (void)state;
     enum { D = 4095 };
     struct problem t = problem_sparse(40, D, 2, WORDS), wide = t;
@@ -103,7 +103,7 @@ static void both_sides_of_the_limit(void **state) {
 }
 
 /* No allocation of size d²: the fit takes a few vectors of the variables, as estimated. */
-static void no_matrix_is_made(void **state) {
+static void wide_fit_allocates_no_matrix(void **state) {
     (void)state;
     const char *const penalties[] = {"l2", "l1", "none"};
     struct problem t = problem_sparse(60, 20000, 2, WORDS);
@@ -186,8 +186,8 @@ static void threads_stop_and_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(conditions_hold),
                                        cmocka_unit_test(dense_rows_and_weights),
-                                       cmocka_unit_test(both_sides_of_the_limit),
-                                       cmocka_unit_test(no_matrix_is_made),
+                                       cmocka_unit_test(newton_with_and_without_a_matrix),
+                                       cmocka_unit_test(wide_fit_allocates_no_matrix),
                                        cmocka_unit_test(threads_stop_and_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,7 +244,7 @@ static void early_stopping(void **state) {
 }
 
 /* With one row in each class the validation set is empty. */
-static void none_to_spare(void **state) {
+static void one_row_per_class_gives_no_validation_rows(void **state) {
     (void)state;
     const double x[] = {1, 2, 3}, y[] = {0, 1, 2};
     dn_rows *rows;
@@ -308,7 +308,7 @@ static void history(void **state) {
 }
 
 /* Adam stops when further passes do not lower the objective. */
-static void adam_rests(void **state) {
+static void adam_stops_without_progress(void **state) {
     (void)state;
     struct problem t = problem_curved(200, 3, 2, false, false);
     dn_params *p = mlp_params("adam", two, 1);
@@ -325,7 +325,7 @@ static void adam_rests(void **state) {
 
 /* Fits that keep their start: steps that are too long, steps too short to change a weight, and no
  * step because the square of the penalty's gradient overflows. */
-static void nothing_learned(void **state) {
+static void start_is_kept_if_no_step_improves_it(void **state) {
     (void)state;
     const struct {
         double rate, lambda;
@@ -423,8 +423,8 @@ static void stops_and_memory(void **state) {
         struct fit fit;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
         fit_done(&fit);
-        const size_t looks = polls.n;
-        for (size_t k = 1; k <= looks; k += 23) {
+        const size_t n_polls = polls.n;
+        for (size_t k = 1; k <= n_polls; k += 23) {
             polls = (struct polls){.stop_at = k};
             assert_int_equal(fit_rows(t.rows, 3, p, &run, &fit, NULL), DN_ERR_STOPPED);
             assert_int_equal(polls.n, k);
@@ -459,12 +459,18 @@ static void stops_and_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exclusive_or),     cmocka_unit_test(optimum),
-        cmocka_unit_test(units_of_columns), cmocka_unit_test(solvers),
-        cmocka_unit_test(validation_rows),  cmocka_unit_test(early_stopping),
-        cmocka_unit_test(none_to_spare),    cmocka_unit_test(history),
-        cmocka_unit_test(adam_rests),       cmocka_unit_test(nothing_learned),
-        cmocka_unit_test(parameters),       cmocka_unit_test(stops_and_memory),
+        cmocka_unit_test(exclusive_or),
+        cmocka_unit_test(optimum),
+        cmocka_unit_test(units_of_columns),
+        cmocka_unit_test(solvers),
+        cmocka_unit_test(validation_rows),
+        cmocka_unit_test(early_stopping),
+        cmocka_unit_test(one_row_per_class_gives_no_validation_rows),
+        cmocka_unit_test(history),
+        cmocka_unit_test(adam_stops_without_progress),
+        cmocka_unit_test(start_is_kept_if_no_step_improves_it),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(stops_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

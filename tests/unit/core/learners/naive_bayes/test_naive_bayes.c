@@ -379,7 +379,7 @@ static void is_the_diagonal_gaussian(void **state) {
 
 /* No column varies, so the relative variance floor is 0 and the fit is refused. The message
  * recommends a floor only if the parameter is 0. */
-static void nothing_varies(void **state) {
+static void all_columns_are_constant(void **state) {
     (void)state;
     const double x[] = {4, 4, 4, 4}, y[] = {0, 1, 0, 1};
     for (size_t i = 0; i < 2; i++) {
@@ -433,11 +433,16 @@ static void invariants(void **state) {
 int main(void) {
     static char *const sets[] = {"iris", "wine", "breast_cancer", "pima"};
     struct CMUnitTest tests[32] = {
-        cmocka_unit_test(thirteen_samples),      cmocka_unit_test(likelihood_zero_everywhere),
-        cmocka_unit_test(columns_of_every_kind), cmocka_unit_test(indicators),
-        cmocka_unit_test(dropped_levels),        cmocka_unit_test(the_floor),
-        cmocka_unit_test(nothing_varies),        cmocka_unit_test(is_the_diagonal_gaussian),
-        cmocka_unit_test(huge_values),           cmocka_unit_test(invariants),
+        cmocka_unit_test(thirteen_samples),
+        cmocka_unit_test(likelihood_zero_everywhere),
+        cmocka_unit_test(columns_of_every_kind),
+        cmocka_unit_test(indicators),
+        cmocka_unit_test(dropped_levels),
+        cmocka_unit_test(the_floor),
+        cmocka_unit_test(all_columns_are_constant),
+        cmocka_unit_test(is_the_diagonal_gaussian),
+        cmocka_unit_test(huge_values),
+        cmocka_unit_test(invariants),
     };
     size_t n = 10;
     for (size_t i = 0; i < 4; i++) {

@@ -100,7 +100,7 @@ static void texts(void **state) {
 }
 
 /* ---- numbers that are counts: MultinomialNB and BernoulliNB(alpha=.5), sample_weight ---- */
-static void numbers_of_others(void **state) {
+static void counts_match_scikit_learn(void **state) {
     (void)state;
     static const double x[] = {2, 0, 1, 0,   0, 3, 0, 0, 1, 1, 0, 0,
                                0, 0, 4, 0.5, 0, 2, 0, 0, 3, 0, 2, 0};
@@ -237,7 +237,7 @@ static void sparse_is_dense(void **state) {
 
 /* Without smoothing, a row has probability 0 in a class if the row lacks a feature that all rows of
  * the class have. Sparse rows give the same result. */
-static void impossible(void **state) {
+static void rows_of_probability_0(void **state) {
     (void)state;
     static const double x[] = {1, 0, 1, 2, 1, 0, 0, 1, 0, 3, 0, 0}, y[] = {0, 0, 0, 1, 1, 1};
     dn_params *p = bayes("bernoulli", 0);
@@ -277,7 +277,7 @@ static void impossible(void **state) {
 
 /* One class has no words, and there is no smoothing. In this class every word has probability 0; a
  * text without words has positive probability. */
-static void a_class_of_nothing(void **state) {
+static void class_without_words(void **state) {
     (void)state;
     static const double x[] = {0, 0, 1, 2, 0, 0, 3, 0}, y[] = {0, 1, 0, 1};
     dn_params *p = bayes("multinomial", 0);
@@ -294,7 +294,7 @@ static void a_class_of_nothing(void **state) {
 }
 
 /* ---- the columns of an svmlight file and those of a CSV file give one model ---- */
-static void places_are_columns(void **state) {
+static void svmlight_and_csv_give_one_model(void **state) {
     (void)state;
     static const char *const numeric[] = {"gaussian", "multinomial", "bernoulli"};
     static size_t all[WIDTH];
@@ -391,7 +391,7 @@ static void refused(void **state) {
 }
 
 /* ---- invariants of every method ---- */
-static void as_all_methods(void **state) {
+static void shared_invariants(void **state) {
     (void)state;
     static const char *const numeric[] = {"multinomial", "bernoulli"};
     for (size_t i = 0; i < 2; i++) {
@@ -434,13 +434,13 @@ static void there_and_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts),
-        cmocka_unit_test(numbers_of_others),
+        cmocka_unit_test(counts_match_scikit_learn),
         cmocka_unit_test(sparse_is_dense),
-        cmocka_unit_test(impossible),
-        cmocka_unit_test(a_class_of_nothing),
-        cmocka_unit_test(places_are_columns),
+        cmocka_unit_test(rows_of_probability_0),
+        cmocka_unit_test(class_without_words),
+        cmocka_unit_test(svmlight_and_csv_give_one_model),
         cmocka_unit_test(refused),
-        cmocka_unit_test(as_all_methods),
+        cmocka_unit_test(shared_invariants),
         cmocka_unit_test(there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

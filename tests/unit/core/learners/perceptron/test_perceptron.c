@@ -175,7 +175,7 @@ static void permuted(const struct sample *s, const size_t *order, double *x, dou
 
 /* The order of the rows, the start, and the seed of the order each change the result. Every result
  * separates the classes within Novikoff's bound. */
-static void many_answers(void **state) {
+static void start_and_order_change_the_result(void **state) {
     (void)state;
     double x[8], target[4];
     const size_t backwards[] = {3, 2, 1, 0};
@@ -324,7 +324,7 @@ static void pocket(void **state) {
 
 /* The pocket compares weights within a pass too. In this sample they are better than those at the
  * end of any pass. */
-static void best_inside_a_pass(void **state) {
+static void best_weights_within_a_pass(void **state) {
     (void)state;
     enum { N = 41 };
     double x[N], target[N];
@@ -379,11 +379,11 @@ int main(void) {
         cmocka_unit_test(sequence),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(one_correction),
-        cmocka_unit_test(many_answers),
+        cmocka_unit_test(start_and_order_change_the_result),
         cmocka_unit_test(novikoff),
         cmocka_unit_test(logistic_with_a_step),
         cmocka_unit_test(pocket),
-        cmocka_unit_test(best_inside_a_pass),
+        cmocka_unit_test(best_weights_within_a_pass),
         cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ static void steps(void **state) {
 }
 
 /* Over-relaxation (η > 1) crosses the margin: after finitely many passes w'y > b for every row. */
-static void relaxation_beyond(void **state) {
+static void over_relaxation(void **state) {
     (void)state;
     struct sample sets[2] = {four, {0}};
     struct csv *t = iris_against_rest("setosa", &sets[1]);
@@ -136,7 +136,7 @@ static void relaxation_beyond(void **state) {
 }
 
 /* With η = 1 a step ends on the margin, and the least w'y approaches b from below. */
-static void relaxation_from_below(void **state) {
+static void relaxation_with_rate_1(void **state) {
     (void)state;
     struct sample s;
     struct csv *t = iris_against_rest("setosa", &s);
@@ -158,7 +158,7 @@ static void relaxation_from_below(void **state) {
 
 /* Batch steps by means decrease J_r for every η < 2: to 0 for separable classes, to its minimum
  * otherwise. */
-static void relaxation_by_means(void **state) {
+static void mean_batch_relaxation(void **state) {
     (void)state;
     struct sample sets[3] = {four, exclusive_or, {0}};
     struct csv *t = iris_against_rest("setosa", &sets[2]);
@@ -256,9 +256,9 @@ static void squared(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps),
-        cmocka_unit_test(relaxation_beyond),
-        cmocka_unit_test(relaxation_from_below),
-        cmocka_unit_test(relaxation_by_means),
+        cmocka_unit_test(over_relaxation),
+        cmocka_unit_test(relaxation_with_rate_1),
+        cmocka_unit_test(mean_batch_relaxation),
         cmocka_unit_test(batch),
         cmocka_unit_test(squared),
     };

@@ -257,7 +257,7 @@ static void refusals(void **state) {
 }
 
 /* Scatter by class and pooled scatter allocate at most their estimates. */
-static void stays_in_its_estimate(void **state) {
+static void memory_is_within_the_estimate(void **state) {
     (void)state;
     struct memory memory = {.left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, true);
@@ -278,6 +278,6 @@ int main(void) {
                                        cmocka_unit_test(constants),
                                        cmocka_unit_test(any_threads),
                                        cmocka_unit_test(refusals),
-                                       cmocka_unit_test(stays_in_its_estimate)};
+                                       cmocka_unit_test(memory_is_within_the_estimate)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,7 +5,7 @@
 
 /* s = b²/d² of section 3.2 on rows centred within their classes and scaled: d² = ‖S − mI‖², b² =
  * min(d², Σ_t v‖z_t z_tᵀ − S‖²/n²), norms ‖A‖² = tr(AAᵀ)/p. only: a class, or SIZE_MAX for all. */
-static double literally(const struct csv *t, const double *v, size_t only) {
+static double by_definition(const struct csv *t, const double *v, size_t only) {
     size_t d = t->d, n = t->n;
     double *z = xcalloc(n * d, sizeof *z), *s = xcalloc(d * d, sizeof *s),
            *mean = xcalloc(d * d + d, sizeof *mean), weight = 0;
@@ -93,11 +93,11 @@ static void the_published_formula(void **state) {
         }
         double s = chosen(t, NULL, SIZE_MAX);
         assert_true(s > 0 && s < 1);
-        assert_near(s, literally(t, NULL, SIZE_MAX), 1e-10);
-        assert_near(chosen(t, v, SIZE_MAX), literally(t, v, SIZE_MAX), 1e-10);
+        assert_near(s, by_definition(t, NULL, SIZE_MAX), 1e-10);
+        assert_near(chosen(t, v, SIZE_MAX), by_definition(t, v, SIZE_MAX), 1e-10);
         for (size_t k = 0; k < 3; k++) {
             /* Elements of a list detail have nine digits. */
-            assert_near(chosen(t, v, k), literally(t, v, k), 1e-8);
+            assert_near(chosen(t, v, k), by_definition(t, v, k), 1e-8);
         }
         csv_free(t);
     }

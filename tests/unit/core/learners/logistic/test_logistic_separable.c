@@ -36,7 +36,7 @@ static void quasi_separable(void **state) {
 
 /* The rows are separable, but a few passes of gradient descent do not separate the rows. The report
  * describes the last iterate. */
-static void separable_later(void **state) {
+static void separable_but_not_yet_separated(void **state) {
     (void)state;
     const double x[] = {-30, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {0, 0, 1, 1, 1, 1, 1, 1};
     for (size_t s = 2; s < 4; s++) {
@@ -53,7 +53,8 @@ static void separable_later(void **state) {
         assert_true(warned(&fit.report, "separable"));
         double gradient[2];
         assert_near(fit.report.objective,
-                    judge(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+                    reference_objective(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient),
+                    1e-12);
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -95,7 +96,7 @@ static void barely_overlapping(void **state) {
         assert_false(warned(&fit.report, "separable"));
         assert_true(fit.report.converged);
         assert_true(fabs(fit.out.w[0] - 858.7) < 0.1);
-        judge(x, y, NULL, N, 1, 2, fit.out.w, fit.out.w0, 0, gradient);
+        reference_objective(x, y, NULL, N, 1, 2, fit.out.w, fit.out.w0, 0, gradient);
         assert_true(fabs(gradient[0]) < 1e-15);
         fit_done(&fit);
         dn_params_free(p);
@@ -127,7 +128,9 @@ static void dependent_columns(void **state) {
             assert_true(fit.report.converged && fit.report.n_warnings == 1);
             double gradient[3 * (D + 1)];
             assert_near(fit.report.objective,
-                        judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+                        reference_objective(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0,
+                                            gradient),
+                        1e-12);
             size_t S = dn_machine_n_scores(fit.out.machine);
             for (size_t k = 0; k < S; k++) {
                 assert_true(fabs(fit.out.w[k * D] + fit.out.w[k * D + 1] - fit.out.w[k * D + 2]) <
@@ -148,7 +151,7 @@ static void dependent_columns(void **state) {
 }
 
 /* More features than the limit of the check for linearly dependent columns. */
-static void too_wide_to_look(void **state) {
+static void more_features_than_the_check_allows(void **state) {
     (void)state;
     struct problem t = problem_sparse(40, 2100, 2, 5);
     for (size_t s = 0; s < 4; s++) {
@@ -167,7 +170,7 @@ static void too_wide_to_look(void **state) {
 }
 
 /* A start at which every probability is 0 or 1 and no row has curvature. */
-static void far_start(void **state) {
+static void start_far_from_the_boundary(void **state) {
     (void)state;
     const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1},
                  starts[][2] = {{-1e5, 0}, {1e5, 3e4}, {0, 1e5}};
@@ -206,7 +209,7 @@ static void far_start_of_separable_rows(void **state) {
 
 /* The check after gradient descent allocates at most the estimated memory, releases all memory and
  * can be cancelled. */
-static void second_look_behaves(void **state) {
+static void check_stops_and_frees_memory(void **state) {
     (void)state;
     struct problem t = problem_sparse(300, 40, 3, 4);
     for (size_t s = 2; s < 4; s++) {
@@ -239,13 +242,13 @@ static void second_look_behaves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quasi_separable),
-        cmocka_unit_test(separable_later),
+        cmocka_unit_test(separable_but_not_yet_separated),
         cmocka_unit_test(overlapping),
         cmocka_unit_test(barely_overlapping),
         cmocka_unit_test(dependent_columns),
-        cmocka_unit_test(too_wide_to_look),
-        cmocka_unit_test(far_start),
-        cmocka_unit_test(second_look_behaves),
+        cmocka_unit_test(more_features_than_the_check_allows),
+        cmocka_unit_test(start_far_from_the_boundary),
+        cmocka_unit_test(check_stops_and_frees_memory),
         cmocka_unit_test(far_start_of_separable_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
