@@ -1,5 +1,6 @@
 /* Tests of metrics: compared with golden values of another program, with plain loops on random
  * rows, and with values computed by hand. */
+#include "evaluate/evaluate_rows.h"
 #include "unit/core/support.h"
 
 /* ---- rows ---- */
@@ -414,6 +415,8 @@ static void ranking_needs_memory(void **state) {
     struct rows r = random_rows(1000, 5, 3, false);
     dn_metrics *whole = measure(&r, P | S | V), *m;
     const size_t need = 1000 * (5 * 8 + 20 + 8);
+    assert_true(dni_ranking_memory(1000, 5, true) == (double)need);
+    assert_true(dni_ranking_memory(1000, 2, false) == 1000 * (8 + 20));
     for (size_t left = need - 1; left <= need; left++) {
         struct memory memory = {.left = left};
         dn_allocator allocator = memory_allocator(&memory, true);

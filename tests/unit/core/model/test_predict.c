@@ -1,6 +1,7 @@
 /* Tests of prediction. Scores equal those of plain loops. A row has the same results alone and in a
  * batch. Probabilities of extreme scores; missing and unseen values. */
 #include "unit/core/support.h"
+#include <discern/simple.h>
 
 static dn_model *model_of(const struct csv *t, const char *solver) {
     struct table *table = table_of(t);
@@ -16,7 +17,7 @@ static dn_model *model_of(const struct csv *t, const char *solver) {
     return model;
 }
 
-static void company_is_nothing(void **state) {
+static void results_do_not_depend_on_the_batch(void **state) {
     (void)state;
     const char *const names[] = {"iris", "breast_cancer", "digits"};
     for (size_t s = 0; s < 3; s++) {
@@ -161,11 +162,40 @@ static void missing_and_unseen(void **state) {
     dn_table_source_free(source);
 }
 
+/* dn_model_cost: the number of multiplications for one row of 4 numbers and 3 classes. */
+static void costs(void **state) {
+    (void)state;
+    static const struct {
+        const char *id, *params;
+        double cost;
+    } methods[] = {{"logistic", "", 3 * 4},                    /* weights */
+                   {"gaussian", "covariance=full", 3 * 4 * 4}, /* elements of the covariances */
+                   {"naive_bayes", "", 8 * 3 * 4},             /* factors */
+                   {"knn", "", 60 * 4 + 4 * 60}};              /* stored rows and heap */
+    struct csv *t = csv_clouds(60, 4, 3);
+    struct table *table = table_of(t);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        dn_params *p;
+        OK(dn_params_new(dn_algorithm_find(methods[i].id), &p, NULL));
+        OK(dn_params_set_words(p, methods[i].params, NULL));
+        const dn_train_request request = table_request(t, table, p);
+        dn_run run = dn_run_default();
+        dn_train_result result;
+        OK(dn_train(&request, &run, &result, NULL));
+        assert_true(dn_model_cost(result.model) == methods[i].cost);
+        dn_train_result_done(&result);
+        dn_params_free(p);
+    }
+    table_free(table);
+    csv_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(company_is_nothing),
+        cmocka_unit_test(results_do_not_depend_on_the_batch),
         cmocka_unit_test(probabilities_at_the_ends),
         cmocka_unit_test(missing_and_unseen),
+        cmocka_unit_test(costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
