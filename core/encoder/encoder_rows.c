@@ -42,44 +42,24 @@ typedef struct dni_source_rows {
     const double *target, *weight; /* by source row, or NULL */
     dni_encoded all;               /* dense rows in memory */
     dni_encoded *blocks;           /* CSR rows in memory: [rows.n_blocks] */
-    dni_block_slot *slots;         /* [n_slots] for streaming and while CSR rows are built */
+    dni_block_slot *slots;         /* [n_slots] for streaming and while rows in memory are built */
     size_t n_slots;
-    dni_encoding_slot *builders; /* [n_slots] while dense rows are built */
 } dni_source_rows;
 
 /* ---- sizes ---- */
-/* Adds count × size to *bytes. Returns false on overflow. */
-static bool add_bytes(size_t *bytes, size_t count, size_t size) {
-    if (size != 0 && count > (SIZE_MAX / 2 - *bytes) / size) {
-        return false;
-    }
-    *bytes += count * size;
-    return true;
-}
-
 /* Returns the bytes of n encoded rows with target and weight, and of `entries` entries of CSR
  * rows. SIZE_MAX: more than can be addressed. */
-static size_t encoded_bytes(const dn_encoder *encoder, size_t n, size_t entries) {
-    size_t bytes = 0;
-    bool fits = add_bytes(&bytes, n, 2 * sizeof(double));
-    if (encoder->sparse) {
-        fits = fits && add_bytes(&bytes, n + 1, sizeof(size_t)) &&
-               add_bytes(&bytes, entries, sizeof(double) + sizeof(uint32_t));
-    } else {
-        fits = fits && (encoder->n_features == 0 || n <= SIZE_MAX / 2 / encoder->n_features) &&
-               add_bytes(&bytes, n * encoder->n_features, sizeof(double));
-    }
-    return fits ? bytes : SIZE_MAX;
-}
-
-/* Returns the expected number of entries of n rows; SIZE_MAX / 2 if rows are dense. */
-static size_t expected_entries(const dn_encoder *encoder, size_t n) {
-    const double entries = ceil(dni_encoder_stored_entries(encoder, n));
-    return entries < (double)(SIZE_MAX / 2) ? (size_t)entries : SIZE_MAX / 2;
+static size_t encoded_bytes(const dn_encoder *encoder, size_t n, double entries) {
+    const double rows = (double)n,
+                 values = encoder->sparse ? (rows + 1) * sizeof(size_t) +
+                                                entries * (sizeof(double) + sizeof(uint32_t))
+                                          : rows * (double)encoder->n_features * sizeof(double),
+                 bytes = values + rows * 2 * sizeof(double);
+    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
 
 size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
-    return encoded_bytes(encoder, n_rows, expected_entries(encoder, n_rows));
+    return encoded_bytes(encoder, n_rows, ceil(dni_encoder_stored_entries(encoder, n_rows)));
 }
 
 /* Allocates n rows and, for CSR, `entries` entries. The arrays are in the order of their element
@@ -87,8 +67,9 @@ size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
 static dn_status encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n,
                               size_t entries, const char *what, dn_error *err) {
     const bool sparse = self->encoder->sparse;
-    dn_status status = dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n, entries), 1,
-                                         what, &encoded->memory, err);
+    dn_status status =
+        dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n, (double)entries), 1, what,
+                          &encoded->memory, err);
     if (status != DN_OK) {
         return status;
     }
@@ -139,11 +120,14 @@ static dn_status encode_dense_tile(const dni_source_rows *self, dni_encoding_slo
                : status;
 }
 
-static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slot,
-                             size_t slot_index, dni_walk walk, size_t first, dni_encoded *out,
-                             dni_entries *entries, dn_error *err) {
+/* Encodes the rows of a walk: dense rows to rows `first` … of `out`, CSR rows to the entries of the
+ * slot. */
+static dn_status encode_walk(const dni_source_rows *self, size_t slot_index, dni_walk walk,
+                             size_t first, dni_encoded *out, dn_error *err) {
     const dn_encoder *encoder = self->encoder;
     const size_t width = encoder->n_features;
+    dni_encoding_slot *slot = &self->slots[slot_index].encoding;
+    dni_entries *entries = &self->slots[slot_index].entries;
     dni_pace pace = {.run = &self->run};
     dni_chunk_tile tile;
     while (dni_walk_next(&walk, &tile)) {
@@ -152,22 +136,20 @@ static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slo
         if (status != DN_OK) {
             return status;
         }
-        const size_t row = first + tile.position;
         status = dni_encoding_check(slot, self->source, encoder, &tile, 0, encoder->n_inputs,
                                     self->weight, err);
         if (status != DN_OK) {
             return status;
         }
-        if (entries != NULL) {
-            status = dni_encode_sparse(slot, self->source, encoder, &tile, entries, &pace, err);
-        } else {
-            status = encode_dense_tile(self, slot, &tile, out->values + row * width, &pace, err);
-        }
+        const size_t row = first + tile.position;
+        status = encoder->sparse
+                     ? dni_encode_sparse(slot, self->source, encoder, &tile, entries, &pace, err)
+                     : encode_dense_tile(self, slot, &tile, out->values + row * width, &pace, err);
         if (status != DN_OK) {
             return status;
         }
         status = dni_pace_poll(
-            &pace, 4 * (double)tile.n * (double)(entries == NULL ? width : encoder->n_inputs), err);
+            &pace, 4 * (double)tile.n * (double)(encoder->sparse ? encoder->n_inputs : width), err);
         if (status != DN_OK) {
             return status;
         }
@@ -176,75 +158,90 @@ static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slo
     return DN_OK;
 }
 
-static dn_matrix encoded_view(const dni_source_rows *self, const dni_encoded *encoded, size_t n) {
-    return self->encoder->sparse ? dn_matrix_csr(encoded->row_start, encoded->cols, encoded->values,
-                                                 n, self->rows.n_cols)
-                                 : dn_matrix_dense(encoded->values, n, self->rows.n_cols);
-}
-
 /* ---- a block ---- */
 static size_t block_rows(const dni_source_rows *self, size_t i) {
     const size_t left = self->rows.n_rows - i * DN_BLOCK_ROWS;
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
 
-/* Allocates the slot's block for n rows. CSR slots are only asked for whole blocks. Dense slots
- * that are asked for pieces allocate a piece only. */
-static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
-                            dn_error *err) {
-    if (n <= slot->capacity) {
-        return DN_OK;
-    }
-    const bool first = slot->capacity == 0;
-    dn_status status = DN_OK;
-    if (first) {
-        status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
-        if (status != DN_OK) {
-            return status;
-        }
-    }
-    dn_run_free(&self->run, slot->block.memory);
-    slot->block = (dni_encoded){0};
-    slot->entries.run = &self->run;
-    status = encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
+/* Returns a block of n rows that begin at row `skipped` of `encoded`. */
+static dn_block block_view(const dni_source_rows *self, size_t first_row, size_t n,
+                           const dni_encoded *encoded, size_t skipped) {
+    const size_t width = self->rows.n_cols;
+    return (dn_block){.first_row = first_row,
+                      .x = self->encoder->sparse
+                               ? dn_matrix_csr(encoded->row_start, encoded->cols, encoded->values,
+                                               n, width)
+                               : dn_matrix_dense(encoded->values + skipped * width, n, width),
+                      .target = encoded->target == NULL ? NULL : encoded->target + skipped,
+                      .weight = encoded->weight == NULL ? NULL : encoded->weight + skipped};
+}
+
+/* ---- slots ---- */
+/* Allocates the slots. slot_ready allocates the memory of a slot before its first use. */
+static dn_status slots_init(dni_source_rows *self, size_t n_slots, dn_error *err) {
+    void *slots = NULL;
+    dn_status status =
+        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
     if (status != DN_OK) {
-        goto failed;
+        return status;
     }
-    if (first && self->encoder->sparse) {
-        const size_t expected = expected_entries(self->encoder, n);
-        status = dni_entries_reserve(&slot->entries, expected + expected / 8 + 1, err);
-        if (status != DN_OK) {
-            goto failed;
-        }
+    self->slots = slots;
+    self->n_slots = n_slots;
+    for (size_t i = 0; i < n_slots; i++) {
+        self->slots[i].entries.run = &self->run;
     }
-    slot->capacity = n;
     return DN_OK;
-failed:
-    dn_run_free(&self->run, slot->block.memory);
-    slot->block = (dni_encoded){0};
-    dni_encoding_slot_done(&slot->encoding, self->encoder, &self->run);
-    slot->capacity = 0;
-    return status;
 }
 
 static void slots_done(dni_source_rows *self) {
-    for (size_t i = 0; self->slots != NULL && i < self->n_slots; i++) {
-        if (self->slots[i].capacity == 0) {
-            continue;
-        }
+    for (size_t i = 0; i < self->n_slots; i++) {
         dni_encoding_slot_done(&self->slots[i].encoding, self->encoder, &self->run);
         dn_run_free(&self->run, self->slots[i].block.memory);
         dni_entries_done(&self->slots[i].entries);
     }
     dn_run_free(&self->run, self->slots);
     self->slots = NULL;
+    self->n_slots = 0;
 }
 
-/* Encodes rows first … first + n - 1 of block i into the slot's block. */
+/* Prepares the slot for encoding and allocates its block for n rows; 0: without a block. */
+static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
+                            dn_error *err) {
+    dn_status status = DN_OK;
+    if (slot->encoding.open.views == NULL) {
+        status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
+    }
+    if (status != DN_OK || n <= slot->capacity) {
+        return status;
+    }
+    dn_run_free(&self->run, slot->block.memory);
+    slot->block = (dni_encoded){0};
+    slot->capacity = 0;
+    status = encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (self->encoder->sparse) {
+        const double expected = ceil(dni_encoder_stored_entries(self->encoder, n));
+        status =
+            dni_entries_reserve(&slot->entries,
+                                (size_t)fmin(1.125 * expected + 1, (double)(SIZE_MAX / 2)), err);
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    slot->capacity = n;
+    return DN_OK;
+}
+
+/* Encodes rows first … first + n - 1 of block i into the slot's block.
+ *
+ *   capacity  number of rows that the slot's block can hold at least; >= n */
 static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first, size_t n,
-                             size_t slot_index, dn_error *err) {
+                             size_t capacity, size_t slot_index, dn_block *out, dn_error *err) {
     dni_block_slot *slot = &self->slots[slot_index];
-    dn_status status = slot_ready(self, slot, n, err);
+    dn_status status = slot_ready(self, slot, capacity, err);
     if (status != DN_OK) {
         return status;
     }
@@ -254,46 +251,39 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
         slot->entries.row_start = slot->block.row_start;
         slot->entries.row_start[0] = 0;
     }
-    status =
-        encode_walk(self, &slot->encoding, slot_index, dni_walk_part(&self->selection, i, first, n),
-                    0, &slot->block, sparse ? &slot->entries : NULL, err);
+    status = encode_walk(self, slot_index, dni_walk_part(&self->selection, i, first, n), 0,
+                         &slot->block, err);
+    if (status != DN_OK) {
+        return status;
+    }
     if (sparse) {
         slot->block.values = slot->entries.values;
         slot->block.cols = slot->entries.cols;
     }
-    return status;
+    *out = block_view(self, i * DN_BLOCK_ROWS + first, n, &slot->block, 0);
+    return DN_OK;
 }
 
 /* Every slot has memory for a full block, so that CSR entries are not reallocated for each
  * block. */
-static dn_status encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
+static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
                               dn_error *err) {
-    dn_status status = slot_ready(self, &self->slots[slot_index], block_rows(self, 0), err);
-    if (status != DN_OK) {
-        return status;
-    }
-    return encode_part(self, i, 0, block_rows(self, i), slot_index, err);
+    const dni_source_rows *self = (const dni_source_rows *)rows;
+    return encode_part(self, i, 0, block_rows(self, i), block_rows(self, 0), slot, out, err);
 }
 
-static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n,
-                          const dni_encoded *encoded) {
-    return (dn_block){.first_row = first_row,
-                      .x = encoded_view(self, encoded, n),
-                      .target = encoded->target,
-                      .weight = encoded->weight};
-}
-
-static dn_block block_view(const dni_source_rows *self, size_t i, const dni_encoded *encoded) {
-    return part_view(self, i * DN_BLOCK_ROWS, block_rows(self, i), encoded);
+static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
+                              dn_block *out, dn_error *err) {
+    return encode_part((const dni_source_rows *)rows, i, first, n, n, slot, out, err);
 }
 
 /* ---- in memory ---- */
 /* Encodes a chunk to the dense rows from `first` on. Inputs are encoded in groups, while their
  * decoded columns are in the cache. */
-static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *slot,
-                              size_t slot_index, size_t chunk, size_t first, const dni_encoded *out,
-                              dn_error *err) {
+static dn_status encode_chunk(const dni_source_rows *self, size_t slot_index, size_t chunk,
+                              size_t first, const dni_encoded *out, dn_error *err) {
     const dn_encoder *encoder = self->encoder;
+    dni_encoding_slot *slot = &self->slots[slot_index].encoding;
     dni_pace pace = {.run = &self->run};
     dni_chunk_tile tile;
     for (size_t input = 0, n; input < encoder->n_inputs; input += n) {
@@ -306,10 +296,11 @@ static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *sl
         dni_walk walk = dni_walk_chunk(&self->selection, chunk);
         while (dni_walk_next(&walk, &tile)) {
             status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)n, err);
-            if (status == DN_OK) {
-                status = dni_encoding_check(slot, self->source, encoder, &tile, input, n,
-                                            self->weight, err);
+            if (status != DN_OK) {
+                return status;
             }
+            status =
+                dni_encoding_check(slot, self->source, encoder, &tile, input, n, self->weight, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -328,12 +319,17 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     dni_source_rows *self = arg;
     size_t first = dni_selection_chunk_rank(&self->selection, chunk);
     dni_walk walk = dni_walk_chunk(&self->selection, chunk);
-    /* bases need all of their columns open at the same time */
-    if (self->encoder->n_bases > 0 || walk.left == 0) {
-        return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, NULL, err);
+    if (walk.left == 0) {
+        return DN_OK;
     }
-    dn_status status =
-        encode_chunk(self, &self->builders[slot], slot, chunk, first, &self->all, err);
+    dn_status status = slot_ready(self, &self->slots[slot], 0, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (self->encoder->n_bases > 0) { /* bases need all of their columns open at the same time */
+        return encode_walk(self, slot, walk, first, &self->all, err);
+    }
+    status = encode_chunk(self, slot, chunk, first, &self->all, err);
     if (status != DN_OK) {
         return status;
     }
@@ -344,68 +340,36 @@ static dn_status build_chunk(void *arg, size_t chunk, size_t slot, dn_error *err
     return DN_OK;
 }
 
-static dn_status build_dense(dni_source_rows *self, const dn_run *passes, dn_error *err) {
-    const size_t n_slots = passes->n_slots;
-    size_t made = 0;
-    void *builders = NULL;
-    dn_status status =
-        encoded_init(&self->all, self, self->rows.n_rows, 0, "the encoded rows", err);
-    if (status != DN_OK) {
-        return status;
-    }
-    status = dn_run_alloc(&self->run, n_slots, sizeof *self->builders, "the encoder's inputs",
-                          &builders, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    self->builders = builders;
-    for (; made < n_slots; made++) {
-        status = dni_encoding_slot_init(&self->builders[made], self->encoder, &self->run, err);
-        if (status != DN_OK) {
-            goto cleanup;
-        }
-    }
-    status = dni_tasks_run(passes, self->source->n_chunks, build_chunk, self, err);
-cleanup:
-    for (size_t i = 0; i < made; i++) {
-        dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
-    }
-    dn_run_free(&self->run, builders);
-    self->builders = NULL;
-    return status;
-}
-
 /* Encodes a block in the slot's memory and copies it to memory of its exact size. */
 static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *err) {
     dni_source_rows *self = arg;
     const size_t n = block_rows(self, i);
-    dn_status status = encode_block(self, i, slot_index, err);
+    dn_block from;
+    dn_status status = stream_block(&self->rows, i, slot_index, &from, err);
     if (status != DN_OK) {
         return status;
     }
-    const dni_encoded *from = &self->slots[slot_index].block;
-    const size_t entries = from->row_start[n];
+    const size_t entries = from.x.row_start[n];
     dni_encoded *to = &self->blocks[i];
     status = encoded_init(to, self, n, entries, "a block of encoded rows", err);
     if (status != DN_OK) {
         return status;
     }
-    memcpy(to->values, from->values, entries * sizeof *to->values);
-    memcpy(to->cols, from->cols, entries * sizeof *to->cols);
-    memcpy(to->row_start, from->row_start, (n + 1) * sizeof *to->row_start);
+    memcpy(to->values, from.x.values, entries * sizeof *to->values);
+    memcpy(to->cols, from.x.cols, entries * sizeof *to->cols);
+    memcpy(to->row_start, from.x.row_start, (n + 1) * sizeof *to->row_start);
     if (to->target != NULL) {
-        memcpy(to->target, from->target, n * sizeof *to->target);
+        memcpy(to->target, from.target, n * sizeof *to->target);
     }
     if (to->weight != NULL) {
-        memcpy(to->weight, from->weight, n * sizeof *to->weight);
+        memcpy(to->weight, from.weight, n * sizeof *to->weight);
     }
     return DN_OK;
 }
 
-static dn_status build_sparse(dni_source_rows *self, const dn_run *passes, dn_error *err) {
-    const size_t n_slots = passes->n_slots;
-    void *trial = NULL, *blocks = NULL, *slots = NULL;
-    /* Reports a lack of memory before the work begins. */
+/* Allocates the list of CSR blocks. Reports a lack of memory for the rows before the work begins. */
+static dn_status blocks_init(dni_source_rows *self, dn_error *err) {
+    void *trial = NULL, *blocks = NULL;
     dn_status status =
         dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, self->rows.n_rows), 1,
                           "the encoded rows", &trial, err);
@@ -415,26 +379,27 @@ static dn_status build_sparse(dni_source_rows *self, const dn_run *passes, dn_er
     dn_run_free(&self->run, trial);
     status = dn_run_alloc(&self->run, self->rows.n_blocks, sizeof *self->blocks, "the encoded rows",
                           &blocks, err);
-    if (status != DN_OK) {
-        return status;
-    }
     self->blocks = blocks;
-    status =
-        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    self->slots = slots;
-    self->n_slots = n_slots;
-    status = dni_tasks_run(passes, self->rows.n_blocks, build_block, self, err);
-    slots_done(self);
     return status;
 }
 
-static dn_status rows_build(dni_source_rows *self, const dn_run *run, dn_error *err) {
+static dn_status build_rows(dni_source_rows *self, const dn_run *run, dn_error *err) {
     const dn_run passes = dni_source_run(self->source, run);
-    return self->encoder->sparse ? build_sparse(self, &passes, err)
-                                 : build_dense(self, &passes, err);
+    const bool sparse = self->encoder->sparse;
+    dn_status status =
+        sparse ? blocks_init(self, err)
+               : encoded_init(&self->all, self, self->rows.n_rows, 0, "the encoded rows", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = slots_init(self, passes.n_slots, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = sparse ? dni_tasks_run(&passes, self->rows.n_blocks, build_block, self, err)
+                    : dni_tasks_run(&passes, self->source->n_chunks, build_chunk, self, err);
+    slots_done(self);
+    return status;
 }
 
 static dn_status memory_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
@@ -442,39 +407,10 @@ static dn_status memory_block(const dn_rows *rows, size_t i, size_t slot, dn_blo
     (void)slot;
     (void)err;
     const dni_source_rows *self = (const dni_source_rows *)rows;
-    if (self->encoder->sparse) {
-        *out = block_view(self, i, &self->blocks[i]);
-        return DN_OK;
-    }
+    const bool sparse = self->encoder->sparse;
     const size_t first = i * DN_BLOCK_ROWS;
-    dni_encoded part = self->all;
-    part.values += first * rows->n_cols;
-    part.target = part.target == NULL ? NULL : part.target + first;
-    part.weight = part.weight == NULL ? NULL : part.weight + first;
-    *out = block_view(self, i, &part);
-    return DN_OK;
-}
-
-/* ---- streaming ---- */
-static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
-                              dn_error *err) {
-    const dni_source_rows *self = (const dni_source_rows *)rows;
-    dn_status status = encode_block(self, i, slot, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    *out = block_view(self, i, &self->slots[slot].block);
-    return DN_OK;
-}
-
-static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
-                              dn_block *out, dn_error *err) {
-    const dni_source_rows *self = (const dni_source_rows *)rows;
-    dn_status status = encode_part(self, i, first, n, slot, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    *out = part_view(self, i * DN_BLOCK_ROWS + first, n, &self->slots[slot].block);
+    *out = block_view(self, first, block_rows(self, i), sparse ? &self->blocks[i] : &self->all,
+                      sparse ? 0 : first);
     return DN_OK;
 }
 
@@ -485,16 +421,8 @@ static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
                             "the run uses %zu slots at once, the table source has only %zu",
                             self->run.n_slots, self->source->n_slots);
     }
-    void *slots = NULL;
-    dn_status status =
-        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    self->slots = slots;
-    self->n_slots = n_slots;
     self->rows.n_slots = n_slots;
-    return DN_OK;
+    return slots_init(self, n_slots, err);
 }
 
 /* ---- creation and release ---- */
@@ -595,7 +523,7 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     }
     self->rows.n_rows = self->selection.n_rows;
     self->rows.n_blocks = self->selection.n_blocks;
-    status = in_memory ? rows_build(self, run, err) : prepare_stream(self, err);
+    status = in_memory ? build_rows(self, run, err) : prepare_stream(self, err);
     if (status != DN_OK) {
         goto cleanup;
     }
