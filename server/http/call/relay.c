@@ -114,8 +114,9 @@ static void sink_abort(struct http_call *call) {
 static void go_on(struct http_call *call) {
     struct relay *r = &call->body.relay;
     const enum next next = next_of(r);
-    const bool idle = next == NEXT_LEAVE && (r->refused || r->arriving.size == 0);
-    const bool resumes = r->waits && (next == NEXT_SLICE || idle);
+    const bool resumes =
+        r->waits &&
+        (next == NEXT_SLICE || (next == NEXT_LEAVE && (r->refused || r->arriving.size == 0)));
     if (resumes) {
         wait_unlink(call);
     }
