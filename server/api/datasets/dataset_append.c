@@ -1,13 +1,13 @@
-/* POST /v1/datasets/{dataset}/rows: a body whose rows follow those of the newest version: a version
- * that shares its chunks and has new ones behind them; short chunks at its end are written anew
- * with the rows.
+/* POST /v1/datasets/{dataset}/rows: appends the rows of the body to the newest version. The new
+ * version shares the chunks of that version, except short ones at its end, which are written again
+ * with the new rows.
  *
- * The rows are read for the version that is the newest when the body begins. At its end the newest
- * one is looked up again: if others have appended meanwhile, the rows go behind theirs. The
- * rows are then added to that version's column summaries. One call does so for a dataset at a time;
- * the others wait without a thread, in a queue (store_append_enter). A call takes a
- * place there with its first rows, not before: a client that sends a head and no rows holds none. A
- * call that has a place is never refused because others append. */
+ * The rows are read for the version that is the newest when the body begins. At the end of the body
+ * the newest version is looked up again: if others have appended meanwhile, the rows follow theirs,
+ * and are added to that version's column summaries. One append of a dataset does so at a time; the
+ * others wait in a queue (store_append_enter) without a thread. A call takes a place in the queue
+ * with its first rows: a client that sends a head and no rows holds none. A call that has a place
+ * is never refused because others append. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
@@ -16,18 +16,18 @@
 
 #include <string.h>
 
-/* What holds of the options of the upload, unless the call says otherwise. Where the header and the
- * delimiter are is found out for each body. */
+/* Options of the upload that are used for appends too, unless the call has them. header and
+ * delimiter are not among them: they are found out for each body. */
 static const char *const lasting[] = {"missing", "comment", NULL};
 
-/* Far more short chunks than there are; only versions that older daemons made have as many. */
+/* Most chunks that are considered for joining; only versions of older daemons have so many short
+ * ones. */
 enum { TAIL_MOST = 1024 };
 
-/* A call waits for its turn until its client leaves or the daemon stops: no time limit of its own.
- */
+/* A call waits for its turn until its client leaves or the daemon stops. */
 #define WAIT_SECONDS 1e9
 
-/* Whether a chunk of the version is all that its part has. */
+/* Whether chunk i is the only one of its part. */
 static bool is_alone(const struct dataset_body *b, size_t i) {
     const struct store_chunk *c = b->onto_chunks;
     return (i == 0 || c[i - 1].part != c[i].part) &&
@@ -73,7 +73,7 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
     return true;
 }
 
-/* The newest version, if the condition holds for it. */
+/* Looks up the newest version. false: there is none, or the condition does not hold for it. */
 static bool find_newest(struct http_call *call, struct store_dataset *out,
                         struct problem *problem) {
     const struct store_condition condition = api_condition(call);
@@ -88,7 +88,7 @@ static bool find_newest(struct http_call *call, struct store_dataset *out,
     return false;
 }
 
-/* On a pool thread, before the body. */
+/* Opens the reader. On a pool thread, before the body. */
 static void append_open(struct http_call *call) {
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
@@ -143,7 +143,7 @@ static enum http_sink_state append_data(struct http_call *call, const char *byte
     return take_place(call) ? dataset_body_data(call, bytes, n) : HTTP_SINK_REFUSED;
 }
 
-/* Others may have changed the dataset while the body came: goes over to what it is now. */
+/* Moves the rows to the newest version, if others have changed the dataset since the body began. */
 static bool catch_up(struct http_call *call, struct dataset_body *b, struct problem *problem) {
     struct store_dataset newest;
     if (!find_newest(call, &newest, problem)) {
@@ -183,7 +183,7 @@ static void append(struct http_call *call, struct dataset_body *b) {
     dataset_body_reply(call, b, 201, &d);
 }
 
-/* When it is this call's turn. last: the client has left, or the daemon stops. */
+/* Appends if it is this call's turn. last: the client has left, or the daemon stops. */
 static bool append_try(struct http_call *call, bool last) {
     struct dataset_body *b = http_state(call);
     if (store_append_run(b->store, b->append)) {
@@ -199,7 +199,7 @@ static bool append_try(struct http_call *call, bool last) {
 }
 
 static void append_end(struct http_call *call) {
-    if (take_place(call)) { /* a body without a byte takes it here */
+    if (take_place(call)) { /* an empty body has no place yet */
         http_watch(call, WAIT_SECONDS, append_try);
     }
 }

@@ -1,4 +1,4 @@
-/* Bodies of tables on their way into the store. */
+/* Bodies of tables: read, staged in the store and published. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/support.h"
@@ -43,7 +43,7 @@ void dataset_body_let_go(struct dataset_body *b) {
     }
 }
 
-/* The call is over, whatever its end. */
+/* When the call is over, answered or not. */
 static void body_over(void *state) {
     struct dataset_body *b = state;
     dataset_body_let_go(b);
@@ -80,8 +80,8 @@ bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
     forget_onto(b);
     b->onto = *onto;
     *onto = (struct store_dataset){0};
-    store_dataset_pin(b->store,
-                      b->onto.id); /* before its chunks are looked up: from then on they stay */
+    /* before its chunks are looked up: a pinned version keeps them */
+    store_dataset_pin(b->store, b->onto.id);
     if (store_dataset_chunks(b->store, b->onto.id, &b->onto_chunks, &b->n_onto, problem)) {
         return true;
     }
@@ -91,7 +91,7 @@ bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
 
 /* ---- chunks ---- */
 
-/* On the writer thread: a chunk is committed, or could not be. */
+/* A chunk is committed, or failed (problem is not NULL). On the writer thread. */
 static void chunk_done(void *arg, const struct problem *problem) {
     struct dataset_body *b = arg;
     pthread_mutex_lock(&b->lock);
@@ -99,7 +99,7 @@ static void chunk_done(void *arg, const struct problem *problem) {
     if (problem) {
         problem_copy(&b->failure, problem);
     }
-    /* http_resume_body is called under our lock: `call` is valid only while we hold it. */
+    /* http_resume_body is called with the lock held: `call` is valid only then. */
     if (b->call && b->resume_at != SIZE_MAX && (b->waiting <= b->resume_at || problem)) {
         b->resume_at = SIZE_MAX;
         http_resume_body(b->call);
@@ -158,8 +158,8 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem) {
     return !failed(b, problem);
 }
 
-/* The chunks of the version that is appended to come first; those of its own are numbered from 1 in
- * the part then. */
+/* Reads a chunk. The chunks of the version that is appended to are first; the body's own chunks
+ * follow, which are numbered from 1 in the part then, otherwise from 0. */
 static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
                          struct problem *problem) {
     struct dataset_body *b = arg;
@@ -169,7 +169,7 @@ static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *ou
                store_part_read(b->store, b->part, own + (b->onto.id != 0), column, out, problem);
     }
     if (http_gone(b->call)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "nobody waits for the answer any more");
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "the client has closed the connection");
     }
     return store_chunk_read(b->store, &b->onto_chunks[chunk], column, out, problem);
 }
@@ -209,7 +209,8 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
-/* Types that the body itself declares count as the option `types` does. false: no memory. */
+/* Adds the types that the body declares to the options, like the option `types`. false: no memory.
+ */
 static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s,
                           struct buf *out) {
     buf_puts(out, b->options);
@@ -265,7 +266,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     if (!published) {
         return false;
     }
-    b->part = 0; /* the version's now, or dropped by the store */
+    b->part = 0; /* the part belongs to the version, or was dropped by the store */
     return true;
 }
 
@@ -277,7 +278,7 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
         http_reply_header(call, "Location", link);
     }
     http_etag(call, d->etag);
-    const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* never 0 */
+    const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* + 1: never 0 */
     struct buf body = {0};
     struct json_writer w;
     json_writer_init(&w, &body);
@@ -294,7 +295,7 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
     store_dataset_done(d);
 }
 
-/* The client left. What is staged goes at once; the rest when the call is over. */
+/* The client left: drops what is staged. The object is freed when the call is over. */
 void dataset_body_abort(struct http_call *call) {
     dataset_body_let_go(http_state(call));
 }

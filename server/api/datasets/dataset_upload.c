@@ -1,12 +1,12 @@
-/* PUT /v1/datasets/{dataset}: a body that becomes a version of its own, published at the end. */
+/* PUT /v1/datasets/{dataset}: makes a version of the body. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/log.h"
 
-/* On a pool thread, before the body: what cannot be stored under its condition need not be sent. It
- * is judged again in the transaction that publishes. */
+/* Checks the condition before the body, so that a body that cannot be stored is not sent. The
+ * transaction that publishes checks it again. On a pool thread. */
 static void upload_judge(struct http_call *call) {
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");

@@ -1,6 +1,6 @@
-/* The queue of appends: a bounded number of places; one append of a dataset runs, the others wait
- * in the order in which their rows were complete. The free turns belong to the first of those that
- * wait for nothing of their dataset, whether or not they have asked again. */
+/* The queue of appends: a bounded number of places. Appends are queued in the order in which their
+ * rows were complete. One append of a dataset runs at a time. A free turn is kept for the first
+ * append in the queue that no append of its dataset precedes, until that append asks for it. */
 #include "store/sqlite/claims.h"
 #include "store/sqlite/internal.h"
 
@@ -13,7 +13,7 @@ void store_claims_done(struct store_claims *claims) {
     pthread_mutex_destroy(&claims->mutex);
 }
 
-/* The place with this id; 0: a free one. NULL: there is none. Lock held. */
+/* The place with this id (0: a free place); NULL: none. Lock held. */
 static struct store_claim *find(struct store_claims *claims, int64_t id) {
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         if (claims->places[i].id == id) {
@@ -55,8 +55,8 @@ static void queue(struct store_claims *claims, struct store_claim *own) {
     }
 }
 
-/* Nothing of the same dataset is before it, and the appends that run or may run before it leave a
- * turn. Lock held. */
+/* Whether the append may run: no append of the dataset is before it, and the appends that run or
+ * may run before it leave a turn. Lock held. */
 static bool is_next(const struct store_claims *claims, const struct store_claim *own) {
     size_t n_turns = 0;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
