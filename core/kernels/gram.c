@@ -48,8 +48,9 @@ static dn_status work_for(const dni_points *points, const dn_run *run, size_t mo
 struct gram {
     const dni_points *points;
     const dn_run *run;
-    float *gram;
-    double *work; /* [n_slots × n_work] */
+    float *single; /* [n × n]; NULL: the matrix is `exact` */
+    double *exact; /* [n × n] */
+    double *work;  /* [n_slots × n_work] */
     size_t n_work;
 };
 
@@ -57,15 +58,18 @@ struct gram {
 static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
     const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
-    set_queries(g->points, g->points, i, true, &queries, work);
+    set_queries(g->points, g->points, i, g->single != NULL, &queries, work);
     for (size_t first = 0, some; first < end; first += some) {
         some = end - first < chunk_of(g->points) ? end - first : chunk_of(g->points);
         dn_status status = dn_run_stop(g->run, err);
         if (status != DN_OK) {
             return status;
         }
+        const size_t at = start * n + first;
         g->points->kind->values(g->points, &queries, first, some,
-                                (dni_output){.single = g->gram + start * n + first, .stride = n});
+                                (dni_output){.single = g->single == NULL ? NULL : g->single + at,
+                                             .exact = g->exact == NULL ? NULL : g->exact + at,
+                                             .stride = n});
     }
     return DN_OK;
 }
@@ -89,15 +93,20 @@ static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) 
     for (size_t start = first; start < n; start += TILE) {
         for (size_t i = first; i < end; i++) {
             for (size_t j = start > i ? start : i + 1; j < n && j < start + TILE; j++) {
-                g->gram[i * n + j] = g->gram[j * n + i];
+                if (g->single != NULL) {
+                    g->single[i * n + j] = g->single[j * n + i];
+                } else {
+                    g->exact[i * n + j] = g->exact[j * n + i];
+                }
             }
         }
     }
     return DN_OK;
 }
 
-dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err) {
-    struct gram g = {.points = points, .run = run, .gram = gram};
+dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *single, double *exact,
+                          dn_error *err) {
+    struct gram g = {.points = points, .run = run, .single = single, .exact = exact};
     dn_status status = work_for(points, run, 0, &g.n_work, &g.work, err);
     if (status != DN_OK) {
         return status;

@@ -1,6 +1,5 @@
 /* The smallest and the largest eigenvalue of a kernel matrix. */
 #include "kernels/kernel_definite.h"
-#include "base/layout.h"
 #include "base/random.h"
 #include "base/run_memory.h"
 #include "linalg/eigen.h"
@@ -36,63 +35,29 @@ static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     }
 }
 
-/* Working memory of the eigenvalues. */
-struct definite_work {
-    double *matrix; /* [n × n] kernel matrix, lower triangle */
-    double *row;    /* [work] scratch of dni_points_row_exact */
-};
-
-struct definite_shape {
-    size_t n, work;
-};
-
-static void definite_layout(dni_layout *layout, const void *shape, void *work) {
-    const struct definite_shape *s = shape;
-    struct definite_work *w = work;
-    w->matrix = dni_layout_matrix(layout, s->n, s->n);
-    w->row = dni_layout_doubles(layout, s->work);
+static size_t sample_size(size_t n) {
+    return n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
 }
 
 double dni_definite_memory(size_t n_points, double work_bytes) {
-    const struct definite_shape shape = {n_points < DNI_DEFINITE_ROWS ? n_points
-                                                                      : DNI_DEFINITE_ROWS,
-                                         (size_t)(work_bytes / sizeof(double))};
-    struct definite_work scratch;
-    return dni_layout_bytes(definite_layout, &shape, &scratch);
-}
-
-/* w->matrix ← the lower triangle of the kernel matrix. */
-static dn_status fill_lower(const dni_points *points, const dn_run *run,
-                            const struct definite_work *w, dn_error *err) {
-    const size_t n = dni_points_n(points), step = dni_points_step(points);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t first = 0, some; first <= i; first += some) {
-            some = i + 1 - first < step ? i + 1 - first : step;
-            dn_status status = dn_run_stop(run, err);
-            if (status != DN_OK) {
-                return status;
-            }
-            dni_points_row_exact(points, i, first, some, w->matrix + i * n + first, w->row);
-        }
-    }
-    return DN_OK;
+    const double n = (double)sample_size(n_points);
+    return sizeof(double) * n * n + work_bytes;
 }
 
 static dn_status extremes(const dni_points *points, const dn_run *run, double *least,
                           double *greatest, dn_error *err) {
-    const struct definite_shape shape = {dni_points_n(points), dni_points_work(points)};
-    struct definite_work work;
-    void *memory;
-    dn_status status = dni_layout_take_raw(run, definite_layout, &shape, &work,
-                                           "the kernel's matrix", &memory, err);
+    const size_t n = dni_points_n(points);
+    void *matrix;
+    dn_status status =
+        dni_run_alloc_raw(run, n * n, sizeof(double), "the kernel's matrix", &matrix, err);
     if (status != DN_OK) {
         return status;
     }
-    status = fill_lower(points, run, &work, err);
+    status = dni_points_gram(points, run, NULL, matrix, err);
     if (status == DN_OK) {
-        status = dni_symmetric_extremes(run, work.matrix, shape.n, least, greatest, err);
+        status = dni_symmetric_extremes(run, matrix, n, least, greatest, err);
     }
-    dn_run_free(run, memory);
+    dn_run_free(run, matrix);
     return status;
 }
 
@@ -100,7 +65,7 @@ dn_status dni_matrix_extreme_eigenvalues(const double *matrix, size_t n, const d
                                          double *least, double *greatest, dn_error *err) {
     uint32_t list[DNI_DEFINITE_ROWS];
     void *memory = NULL;
-    const size_t m = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
+    const size_t m = sample_size(n);
     dn_status status =
         dni_run_alloc_raw(run, m * m, sizeof(double), "the kernel's matrix", &memory, err);
     if (status != DN_OK) {
@@ -133,7 +98,7 @@ dn_status dni_kernel_extreme_eigenvalues(const dni_points *points, const dn_run 
     }
     status = extremes(some == NULL ? points : some, run, least, greatest, err);
     if (status == DN_OK) {
-        *rows = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
+        *rows = sample_size(n);
     }
     dni_points_free(some);
     return status;

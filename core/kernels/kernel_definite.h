@@ -26,7 +26,7 @@ DN_MUST_USE dn_status dni_kernel_extreme_eigenvalues(const dni_points *points, c
 DN_MUST_USE dn_status dni_matrix_extreme_eigenvalues(const double *matrix, size_t n,
                                                      const dn_run *run, double *least,
                                                      double *greatest, dn_error *err);
-/* Bytes of working memory of the functions above. work_bytes: bytes of dni_points_work; 0 for a
+/* Bytes of working memory of the functions above. work_bytes: scratch of dni_points_gram; 0 for a
  * given matrix. */
 double dni_definite_memory(size_t n_points, double work_bytes);
 

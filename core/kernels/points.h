@@ -65,10 +65,11 @@ void dni_points_distances(const dni_points *points, size_t i, size_t first, size
 DN_MUST_USE dn_status dni_points_select(const dni_points *points, const uint32_t *list, size_t n,
                                         const dn_run *run, dni_points **out, dn_error *err);
 
-/* gram [n × n] ← K of all pairs, symmetric bit for bit. Computes in parallel, and polls the stop
- * flag before each tile. */
-DN_MUST_USE dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram,
-                                      dn_error *err);
+/* Computes the Gram matrix [n × n]: K of all pairs, symmetric bit for bit, in single or in double
+ * precision. One of `single` and `exact` is NULL. Computes in parallel, and polls the stop flag
+ * before each tile. */
+DN_MUST_USE dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *single,
+                                      double *exact, dn_error *err);
 #define DNI_POINTS_SUMS (64 * 2048) /* kernel values that a thread stores before it adds them */
 /* sums [n × n_sums]: sums[i · n_sums + m] ← Σ_j K(x_i, x_j) coef[j · n_sums + m] over the points j
  * of list [n_list] (NULL: all points), in double precision. Computes in parallel. */

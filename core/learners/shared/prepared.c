@@ -1,7 +1,6 @@
 /* Prepares a kernel problem: estimates the kernel's parameters, gathers the points, computes the
  * Gram matrix. */
 #include "learners/shared/prepared.h"
-#include "base/tasks.h"
 #include "kernels/kernel_definite.h"
 #include "kernels/width.h"
 #include "learners/shared/kernel_factor.h"
@@ -42,44 +41,6 @@ static dn_status estimate_parameters(dni_prepared *p, const dn_fit_input *input,
 }
 
 /* ---- the Gram matrix ---- */
-struct exact_rows {
-    const dn_run *run;
-    const dni_points *points;
-    double *gram;     /* [n × n] */
-    double *work;     /* [n_slots × work_size] working memory of dni_points_row_exact */
-    size_t work_size; /* number of doubles per slot */
-};
-
-static dn_status exact_row(void *arg, size_t i, size_t slot, dn_error *err) {
-    const struct exact_rows *e = arg;
-    const size_t n = dni_points_n(e->points), step = dni_points_step(e->points);
-    dn_status status = DN_OK;
-    for (size_t first = 0; first < n && status == DN_OK; first += step < n ? step : n) {
-        dni_points_row_exact(e->points, i, first, n - first < step ? n - first : step,
-                             e->gram + i * n + first, e->work + slot * e->work_size);
-        status = dn_run_stop(e->run, err);
-    }
-    return status;
-}
-
-static dn_status make_exact(const dni_points *points, const dn_run *run, double *gram,
-                            dn_error *err) {
-    struct exact_rows e = {.run = run,
-                           .points = points,
-                           .gram = gram,
-                           .work_size = dni_points_work(points)};
-    void *work;
-    dn_status status = dn_run_alloc(run, run->n_slots * e.work_size + 1, sizeof(double),
-                                    "the work of kernel rows", &work, err);
-    if (status != DN_OK) {
-        return status;
-    }
-    e.work = work;
-    status = dni_tasks_run(run, dni_points_n(points), exact_row, &e, err);
-    dn_run_free(run, work);
-    return status;
-}
-
 /* Bytes of the Gram matrix of n points; 0 if it would exceed cache_bytes and is not stored. */
 static double gram_bytes(size_t n, double cache_bytes) {
     const double square = (double)n * (double)n,
@@ -99,12 +60,10 @@ static dn_status make_gram(dni_prepared *p, double cache_bytes, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    if (exact) {
-        p->gram.exact = p->gram_memory;
-        return make_exact(p->points.points, p->run, p->gram_memory, err);
-    }
-    p->gram.single = p->gram_memory;
-    return dni_points_gram(p->points.points, p->run, p->gram_memory, err);
+    p->gram.exact = exact ? p->gram_memory : NULL;
+    p->gram.single = exact ? NULL : p->gram_memory;
+    return dni_points_gram(p->points.points, p->run, exact ? NULL : p->gram_memory,
+                           exact ? p->gram_memory : NULL, err);
 }
 
 static void count_zero(dni_prepared *p) {
@@ -275,7 +234,8 @@ static double definite_memory(const dn_kernel *kernel, const dn_fit_shape *shape
     if (dni_kernel_is_definite(kernel, shape->n_features)) {
         return 0;
     }
-    return dni_definite_memory(shape->n_rows, points == NULL ? 0 : points->work) +
+    const double work = points == NULL ? 0 : (double)shape->n_slots * points->query_work;
+    return dni_definite_memory(shape->n_rows, work) +
            (points == NULL ? 0 : points->kept * rows / (double)shape->n_rows);
 }
 
@@ -288,7 +248,7 @@ static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, 
                  slots = (double)shape->n_slots, gram = gram_bytes(shape->n_rows, cache_bytes);
     if (gram > 0 && shape->n_rows <= MAX_EXACT_POINTS) { /* machines do not copy points */
         return fmax(points.building, points.kept + gram +
-                                         fmax(slots * points.work,
+                                         fmax(slots * points.query_work,
                                               fmax(definite_memory(kernel, shape, &points),
                                                    m->dual_bytes + solving_memory(shape, m, 0))));
     }

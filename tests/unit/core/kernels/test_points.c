@@ -38,7 +38,7 @@ static void check_points(const dn_kernel *kernel, const struct rows *r, const dn
 
 static void check_symmetry(const dni_points *points) {
     size_t n = dni_points_n(points);
-    double *exact = xcalloc(n * n, sizeof *exact),
+    double *exact = xcalloc(n * n, sizeof *exact), *exact_gram = xcalloc(n * n, sizeof *exact),
            *work = xcalloc(dni_points_work(points), sizeof *work);
     float *rows = xcalloc(n * n, sizeof *rows), *gram = xcalloc(n * n, sizeof *gram), part[64];
     for (size_t i = 0; i < n; i++) {
@@ -47,14 +47,17 @@ static void check_symmetry(const dni_points *points) {
         dni_points_row(points, i, 37, 64, part, work);
         assert_memory_equal(part, rows + i * n + 37, sizeof part);
     }
-    OK(dni_points_gram(points, NULL, gram, NULL));
+    OK(dni_points_gram(points, NULL, gram, NULL, NULL));
     assert_memory_equal(gram, rows, n * n * sizeof *gram);
+    OK(dni_points_gram(points, NULL, NULL, exact_gram, NULL));
+    assert_memory_equal(exact_gram, exact, n * n * sizeof *exact);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {
             assert_true(exact[i * n + j] == exact[j * n + i] && rows[i * n + j] == rows[j * n + i]);
         }
     }
     free(exact);
+    free(exact_gram);
     free(work);
     free(rows);
     free(gram);

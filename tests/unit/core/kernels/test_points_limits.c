@@ -16,7 +16,7 @@ static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
         status = dni_points_end(points, NULL);
     }
     if (status == DN_OK) {
-        status = dni_points_gram(points, run, gram, NULL);
+        status = dni_points_gram(points, run, gram, NULL, NULL);
     }
     if (status == DN_OK) {
         status = dni_points_sums(points, list, 3, coef, 2, run, sums, NULL);
@@ -415,14 +415,14 @@ static void empty_points(void **state) {
         assert_true(dni_points_n(points) == 0 &&
                     dni_points_query_work(points) <= sizeof work / sizeof *work);
         OK(dni_points_query(points, dn_matrix_dense(x, 1, 3), true, NULL, k, work, NULL));
-        OK(dni_points_gram(points, NULL, gram, NULL));
+        OK(dni_points_gram(points, NULL, gram, NULL, NULL));
         OK(dni_points_sums(points, NULL, 0, NULL, 1, NULL, NULL, NULL));
         dni_points_free(points);
         points =
             points_of(&flat,
                       sparse ? dn_matrix_csr(start, NULL, NULL, 2, 0) : dn_matrix_dense(x, 2, 0),
                       NULL);
-        OK(dni_points_gram(points, NULL, gram, NULL));
+        OK(dni_points_gram(points, NULL, gram, NULL, NULL));
         assert_true(gram[0] == 1 && gram[1] == 1 && gram[2] == 1 && gram[3] == 1);
         dni_points_free(points);
     }

@@ -120,7 +120,7 @@ static void kernel_of_texts(void **state) {
                    *some;
         double *work = xcalloc(dni_points_query_work(points), sizeof *work);
         const uint32_t list[] = {7, 4, 1};
-        OK(dni_points_gram(points, NULL, gram, NULL));
+        OK(dni_points_gram(points, NULL, gram, NULL, NULL));
         OK(dni_points_select(points, list, 3, NULL, &some, NULL));
         for (size_t i = 0; i < N; i++) {
             dni_points_row_exact(points, i, 0, N, exact, work);
@@ -169,7 +169,7 @@ static void long_texts(void **state) {
     float gram[N * N];
     double row[N], queried[N], *work = xcalloc(dni_points_work(points), sizeof *work);
     assert_true(dni_points_step(points) < 40);
-    OK(dni_points_gram(points, &run, gram, NULL));
+    OK(dni_points_gram(points, &run, gram, NULL, NULL));
     assert_true(polls.n > N / 8);
     dni_points_row_exact(points, 7, 0, N, row, work);
     for (size_t j = 0; j < N; j++) {
