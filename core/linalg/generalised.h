@@ -16,8 +16,8 @@
  *   values  [k] out: the eigenvalues
  *
  * The relative error of √ρ is about the rounding error times the condition number of L; for ρ = 0,
- * the computed √ρ is below the rounding error of the largest √ρ. Polls the run's stop at least every
- * DNI_STEP_FLOPS.
+ * the computed √ρ is below the rounding error of the largest √ρ. Polls the run's stop at least
+ * every DNI_STEP_FLOPS.
  *
  * Errors: DN_ERR_NUMERIC if m is not finite or the rotations do not converge; those of dn_run_stop.
  * Cost: O(2 k d²), and about ten sweeps of O(3 k² d). */

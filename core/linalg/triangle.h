@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* l [n × n] ← L⁻¹, lower triangular; the entries above the diagonal become 0. The entries
- * above the diagonal are not read; no diagonal entry may be 0. Polls the run's stop function at least every
- * DNI_STEP_FLOPS.
+ * above the diagonal are not read; no diagonal entry may be 0. Polls the run's stop function at
+ * least every DNI_STEP_FLOPS.
  *
  * Errors: those of dn_run_alloc and dn_run_stop. Cost: O(n³/3). */
 DN_MUST_USE dn_status dni_lower_invert(const dn_run *run, double *l, size_t n, dn_error *err);

@@ -32,23 +32,13 @@ struct adam {
     dni_random random;
 };
 
-struct adam_shape {
-    size_t n, n_rows;
-};
-
 static void adam_layout(dni_layout *layout, const void *shape, void *work) {
-    const struct adam_shape *s = shape;
+    const dni_descent_shape *s = shape;
     struct adam *t = work;
     t->base.gradient = dni_layout_doubles(layout, s->n);
     t->m = dni_layout_doubles(layout, s->n);
     t->v = dni_layout_doubles(layout, s->n);
-    t->order = dni_layout_array(layout, s->n_rows, sizeof *t->order);
-}
-
-double dni_adam_bytes(size_t n, size_t n_rows) {
-    const struct adam_shape shape = {n, n_rows};
-    struct adam scratch;
-    return dni_layout_bytes(adam_layout, &shape, &scratch);
+    t->order = dni_layout_array(layout, s->n_units, sizeof *t->order);
 }
 
 /* Makes one Adam step for the variables RANGE·i … RANGE·(i + 1) − 1. */
@@ -107,19 +97,30 @@ static dn_status adam_advance(dni_descent *d, bool *moved, dn_error *err) {
     return DN_OK;
 }
 
+static dn_status adam_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
+    struct adam *t = (struct adam *)d;
+    (void)err;
+    t->settings = options->adam;
+    t->power1 = t->power2 = 1;
+    dni_random_init(&t->random, options->adam->seed, options->adam->stream);
+    return DN_OK;
+}
+
+const dni_solver dni_solver_adam = {.name = "adam",
+                                    .needs = DNI_NEEDS_BATCHES,
+                                    .smooth = true,
+                                    .memory = "the moments of the gradient",
+                                    .divergence =
+                                        "a learning_rate too large, or inputs too large: try a "
+                                        "smaller learning_rate, or standardise the columns",
+                                    .state_size = sizeof(struct adam),
+                                    .layout = adam_layout,
+                                    .start = adam_start,
+                                    .advance = adam_advance};
+
 dn_status dni_adam(const dni_objective *objective, const dn_run *run,
                    const dni_adam_settings *settings, double *x, dni_outcome *out, dn_error *err) {
     assert(settings->n_rows > 0 && settings->batch_rows > 0 && objective->l1 == NULL);
-    const struct adam_shape shape = {objective->n, settings->n_rows};
-    struct adam t = {.base = {.layout = adam_layout,
-                              .memory = "the moments of the gradient",
-                              .divergence =
-                                  "a learning_rate too large, or inputs too large: try a smaller "
-                                  "learning_rate, or standardise the columns",
-                              .advance = adam_advance},
-                     .settings = settings,
-                     .power1 = 1,
-                     .power2 = 1};
-    dni_random_init(&t.random, settings->seed, settings->stream);
-    return dni_descent_run(&t.base, &shape, objective, run, settings->max_passes, x, out, err);
+    const dni_solver_options options = {.max_iterations = settings->max_passes, .adam = settings};
+    return dni_solver_minimise(&dni_solver_adam, objective, run, &options, x, out, err);
 }

@@ -2,10 +2,10 @@
 #ifndef DNI_ADAM_H
 #define DNI_ADAM_H
 
-#include "optimize/objective.h"
+#include "optimize/solver.h"
 
 /* Settings of Adam. Rows are numbered 0 … n_rows − 1; only `batch` interprets the numbers. */
-typedef struct dni_adam_settings {
+struct dni_adam_settings {
     size_t max_passes;
     size_t n_rows;     /* at least 1 */
     size_t batch_rows; /* at least 1; the last batch of a pass has the remaining rows */
@@ -16,10 +16,7 @@ typedef struct dni_adam_settings {
      * estimates over all batches is ∇f(x). The callback may start tasks with `run`. */
     dn_status (*batch)(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
                        const double *x, double *gradient, dn_error *err);
-} dni_adam_settings;
-
-/* Bytes that the solver allocates. */
-double dni_adam_bytes(size_t n, size_t n_rows);
+};
 
 /* Minimises the objective from x [n]. x becomes the iterate at the end of the last pass. The
  * objective is evaluated and `accepted` is called at the start and after each pass. The objective

@@ -42,9 +42,9 @@ double dni_conjugate_gradients_bytes(size_t n_systems, size_t n);
  *
  * Ends when every ‖b_k − A x_k‖, computed from the data, is at most tolerance·‖b_k‖. The residuals
  * of the recurrence differ from the residuals computed from the data by rounding errors. If only
- * the residuals of the recurrence are below the tolerance, the solver restarts from the current x. It ends with
- * DN_STOP_NO_PROGRESS when a restart does not halve the residuals. An iteration calls `product`
- * once for all systems; solved systems have direction 0. Does not allocate in the loop.
+ * the residuals of the recurrence are below the tolerance, the solver restarts from the current x.
+ * It ends with DN_STOP_NO_PROGRESS when a restart does not halve the residuals. An iteration calls
+ * `product` once for all systems; solved systems have direction 0. Does not allocate in the loop.
  *
  * Errors: DN_ERR_NUMERIC if numbers are no longer finite; the errors of the callbacks. */
 DN_MUST_USE dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run,

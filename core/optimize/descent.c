@@ -1,9 +1,12 @@
 /* The loop that all solvers of solver.h share. */
 #include "optimize/descent.h"
 #include "linalg/vector.h"
+#include "optimize/adam.h"
 #include "optimize/l1/l1.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err) {
@@ -26,8 +29,8 @@ void dni_descent_layout(dni_layout *layout, size_t n, dni_descent *d) {
     d->step = dni_layout_doubles(layout, n);
 }
 
-/* Evaluates the value and the gradient at x. *finite: both are finite. A value that is not finite is an
- * error at the start, and afterwards unless the solver has a `adjust` function. */
+/* Evaluates the value and the gradient at x. *finite: both are finite. A value that is not finite
+ * is an error at the start, and afterwards unless the solver has an `adjust` function. */
 static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     const dni_objective *o = d->objective;
     dn_status status = o->evaluate(o->ctx, d->run, d->x, &d->value, d->gradient, err);
@@ -37,14 +40,14 @@ static dn_status evaluate(dni_descent *d, bool *finite, dn_error *err) {
     d->out.evaluations++;
     d->value += dni_l1_value(o->l1, d->x, d->n);
     *finite = isfinite(d->value) && dni_all_finite(d->gradient, d->n);
-    if (*finite || (d->adjust != NULL && d->out.iterations > 0)) {
+    if (*finite || (d->solver->adjust != NULL && d->out.iterations > 0)) {
         return DN_OK;
     }
     return dni_objective_not_finite(
         d->out.iterations,
         d->out.iterations == 0
             ? "inputs or a lambda too large for their squares; standardise the columns"
-            : d->divergence,
+            : d->solver->divergence,
         err);
 }
 
@@ -72,7 +75,7 @@ static dn_status iterate(dni_descent *d, size_t max_iterations, dn_error *err) {
             }
         }
         bool moved = false;
-        if (d->adjust != NULL && !d->adjust(d, finite)) {
+        if (d->solver->adjust != NULL && !d->solver->adjust(d, finite)) {
             out->reason = DN_STOP_NO_PROGRESS;
             return DN_OK;
         }
@@ -80,7 +83,7 @@ static dn_status iterate(dni_descent *d, size_t max_iterations, dn_error *err) {
             out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
-        status = d->advance(d, &moved, err);
+        status = d->solver->advance(d, &moved, err);
         if (status != DN_OK) {
             return status;
         }
@@ -98,19 +101,35 @@ static dn_status iterate(dni_descent *d, size_t max_iterations, dn_error *err) {
     return status;
 }
 
-dn_status dni_descent_run(dni_descent *d, const void *shape, const dni_objective *objective,
-                          const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                          dn_error *err) {
+double dni_solver_bytes(const dni_solver *solver, size_t n, size_t n_units) {
+    const dni_descent_shape shape = {n, n_units, true};
+    _Alignas(max_align_t) unsigned char state[DNI_MAX_SOLVER_STATE];
+    assert(solver->state_size <= sizeof state);
+    return dni_layout_bytes(solver->layout, &shape, state);
+}
+
+dn_status dni_solver_minimise(const dni_solver *solver, const dni_objective *objective,
+                              const dn_run *run, const dni_solver_options *options, double *x,
+                              dni_outcome *out, dn_error *err) {
+    const size_t n_units = options->adam != NULL   ? options->adam->n_rows
+                           : options->rows != NULL ? options->rows->n_blocks
+                                                   : 0;
+    const dni_descent_shape shape = {objective->n, n_units, objective->l1 != NULL};
+    _Alignas(max_align_t) unsigned char state[DNI_MAX_SOLVER_STATE] = {0};
+    dni_descent *d = (dni_descent *)state;
     void *memory = NULL;
-    dn_status status = dni_layout_take(run, d->layout, shape, d, d->memory, &memory, err);
+    assert(solver->state_size <= sizeof state);
+    *d = (dni_descent){
+        .solver = solver, .objective = objective, .run = run, .n = objective->n, .x = x};
+    dn_status status = solver->start == NULL ? DN_OK : solver->start(d, options, err);
     if (status != DN_OK) {
         return status;
     }
-    d->objective = objective;
-    d->run = run;
-    d->n = objective->n;
-    d->x = x;
-    status = iterate(d, max_iterations, err);
+    status = dni_layout_take(run, solver->layout, &shape, d, solver->memory, &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = iterate(d, options->max_iterations, err);
     dn_run_free(run, memory);
     if (status == DN_OK) {
         *out = d->out;

@@ -34,28 +34,20 @@ static dn_status gradient_descent_advance(dni_descent *d, bool *moved, dn_error 
     return DN_OK;
 }
 
-static dn_status gradient_descent_minimise(const dni_objective *objective, const dn_run *run,
-                                           const dni_solver_options *options, double *x,
-                                           dni_outcome *out, dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    struct gradient_descent t = {
-        .base = {.layout = gradient_descent_layout,
-                 .memory = "the gradient and the step",
-                 .divergence =
-                     "a learning_rate too large, or inputs too large; standardise the columns",
-                 .advance = gradient_descent_advance},
-        .factor = options->step};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
+static dn_status gradient_descent_start(dni_descent *d, const dni_solver_options *options,
+                                        dn_error *err) {
+    (void)err;
+    ((struct gradient_descent *)d)->factor = options->step;
+    return DN_OK;
 }
 
-static double gradient_descent_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks, .l1 = true};
-    struct gradient_descent scratch;
-    return dni_layout_bytes(gradient_descent_layout, &shape, &scratch);
-}
-
-const dni_solver dni_solver_gradient_descent = {.name = "gradient_descent",
-                                                .smooth = true,
-                                                .l1 = true,
-                                                .bytes = gradient_descent_bytes,
-                                                .minimise = gradient_descent_minimise};
+const dni_solver dni_solver_gradient_descent = {
+    .name = "gradient_descent",
+    .smooth = true,
+    .l1 = true,
+    .memory = "the gradient and the step",
+    .divergence = "a learning_rate too large, or inputs too large; standardise the columns",
+    .state_size = sizeof(struct gradient_descent),
+    .layout = gradient_descent_layout,
+    .start = gradient_descent_start,
+    .advance = gradient_descent_advance};

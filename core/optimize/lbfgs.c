@@ -131,25 +131,17 @@ static dn_status lbfgs_advance(dni_descent *d, bool *moved, dn_error *err) {
     }
 }
 
-static dn_status lbfgs_minimise(const dni_objective *objective, const dn_run *run,
-                                const dni_solver_options *options, double *x, dni_outcome *out,
-                                dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    struct lbfgs t = {.base = {.layout = lbfgs_layout,
-                               .memory = "the pairs and vectors of L-BFGS",
-                               .advance = lbfgs_advance},
-                      .gamma = 1};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-static double lbfgs_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks, .l1 = true};
-    struct lbfgs scratch;
-    return dni_layout_bytes(lbfgs_layout, &shape, &scratch);
+static dn_status lbfgs_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
+    (void)options, (void)err;
+    ((struct lbfgs *)d)->gamma = 1;
+    return DN_OK;
 }
 
 const dni_solver dni_solver_lbfgs = {.name = "lbfgs",
                                      .needs = DNI_NEEDS_METRIC,
                                      .smooth = true,
-                                     .bytes = lbfgs_bytes,
-                                     .minimise = lbfgs_minimise};
+                                     .memory = "the pairs and vectors of L-BFGS",
+                                     .state_size = sizeof(struct lbfgs),
+                                     .layout = lbfgs_layout,
+                                     .start = lbfgs_start,
+                                     .advance = lbfgs_advance};

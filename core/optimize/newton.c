@@ -69,29 +69,22 @@ static dn_status newton_advance(dni_descent *d, bool *moved, dn_error *err) {
     return status;
 }
 
-static dn_status newton_minimise(const dni_objective *objective, const dn_run *run,
-                                 const dni_solver_options *options, double *x, dni_outcome *out,
-                                 dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    if (objective->n > DNI_MAX_ORDER) {
+static dn_status newton_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
+    (void)options;
+    if (d->n > DNI_MAX_ORDER) {
         return dn_error_set(
             err, DN_ERR_BUDGET,
             "newton for %zu variables needs a Hessian of %.0f bytes; the most is %d variables",
-            objective->n, 8.0 * (double)objective->n * (double)objective->n, DNI_MAX_ORDER);
+            d->n, 8.0 * (double)d->n * (double)d->n, DNI_MAX_ORDER);
     }
-    struct newton t = {
-        .base = {.layout = newton_layout, .memory = "newton's Hessian", .advance = newton_advance}};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-static double newton_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks};
-    struct newton scratch;
-    return dni_layout_bytes(newton_layout, &shape, &scratch);
+    return DN_OK;
 }
 
 const dni_solver dni_solver_newton = {.name = "newton",
                                       .needs = DNI_NEEDS_HESSIAN,
                                       .smooth = true,
-                                      .bytes = newton_bytes,
-                                      .minimise = newton_minimise};
+                                      .memory = "newton's Hessian",
+                                      .state_size = sizeof(struct newton),
+                                      .layout = newton_layout,
+                                      .start = newton_start,
+                                      .advance = newton_advance};

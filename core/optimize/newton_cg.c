@@ -167,21 +167,10 @@ static dn_status truncated_advance(dni_descent *d, bool *moved, dn_error *err) {
     return slope < 0 ? dni_line_search_run(d, d->step, slope, 1, moved, err) : DN_OK;
 }
 
-static dn_status truncated_minimise(const dni_objective *objective, const dn_run *run,
-                                    const dni_solver_options *options, double *x, dni_outcome *out,
-                                    dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    struct truncated t = {.base = {.layout = truncated_layout,
-                                   .memory = "the vectors of the conjugate gradients",
-                                   .advance = truncated_advance},
-                          .damping = FIRST_DAMPING};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-static double truncated_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks};
-    struct truncated scratch;
-    return dni_layout_bytes(truncated_layout, &shape, &scratch);
+static dn_status truncated_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
+    (void)options, (void)err;
+    ((struct truncated *)d)->damping = FIRST_DAMPING;
+    return DN_OK;
 }
 
 const dni_solver dni_solver_newton_cg = {.name = "newton_cg",
@@ -189,5 +178,8 @@ const dni_solver dni_solver_newton_cg = {.name = "newton_cg",
                                          .smooth = true,
                                          .l1 = true,
                                          .inner = "conjugate_gradients",
-                                         .bytes = truncated_bytes,
-                                         .minimise = truncated_minimise};
+                                         .memory = "the vectors of the conjugate gradients",
+                                         .state_size = sizeof(struct truncated),
+                                         .layout = truncated_layout,
+                                         .start = truncated_start,
+                                         .advance = truncated_advance};

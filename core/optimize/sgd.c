@@ -54,12 +54,12 @@ static void sgd_layout(dni_layout *layout, const void *shape, void *work) {
     t->base.step = dni_layout_doubles(layout, s->n);
     t->best_x = dni_layout_doubles(layout, s->n);
     t->applied = s->l1 ? dni_layout_doubles(layout, s->n) : NULL;
-    t->blocks = dni_layout_array(layout, s->n_blocks, sizeof *t->blocks);
+    t->blocks = dni_layout_array(layout, s->n_units, sizeof *t->blocks);
     t->order = dni_layout_array(layout, DN_BLOCK_ROWS, sizeof *t->order);
 }
 
-/* Multiplies q (`applied`) by `decayed`, like the variables, then applies the penalty to x. `accrued` is
- * u. */
+/* Multiplies q (`applied`) by `decayed`, like the variables, then applies the penalty to x.
+ * `accrued` is u. */
 static void apply_penalty(const double *l1, double accrued, double decayed, double *applied,
                           double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -177,34 +177,25 @@ static bool sgd_adjust(dni_descent *d, bool finite) {
     return !(t->rate < 1e-12 * t->settings->rate);
 }
 
-static dn_status sgd_minimise(const dni_objective *objective, const dn_run *run,
-                              const dni_solver_options *options, double *x, dni_outcome *out,
-                              dn_error *err) {
-    const dni_descent_shape shape = {objective->n, options->rows->n_blocks, objective->l1 != NULL};
-    const dni_sgd_settings *settings = options->sgd;
-    assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
-    struct sgd t = {.base = {.layout = sgd_layout,
-                             .memory = "the vectors of the descent",
-                             .advance = sgd_advance,
-                             .adjust = sgd_adjust},
-                    .settings = settings,
-                    .rows = options->rows,
-                    .rate = settings->rate,
-                    .best = (double)INFINITY};
-    dni_random_init(&t.random, settings->seed, DNI_STREAM_ORDER);
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-/* The bytes with l1; without l1 the solver needs less. */
-static double sgd_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {n, n_blocks, true};
-    struct sgd scratch;
-    return dni_layout_bytes(sgd_layout, &shape, &scratch);
+static dn_status sgd_start(dni_descent *d, const dni_solver_options *options, dn_error *err) {
+    struct sgd *t = (struct sgd *)d;
+    (void)err;
+    assert(options->sgd->batch_rows > 0 && options->sgd->batch_rows <= DN_BLOCK_ROWS);
+    t->settings = options->sgd;
+    t->rows = options->rows;
+    t->rate = options->sgd->rate;
+    t->best = (double)INFINITY;
+    dni_random_init(&t->random, options->sgd->seed, DNI_STREAM_ORDER);
+    return DN_OK;
 }
 
 const dni_solver dni_solver_sgd = {.name = "sgd",
                                    .needs = DNI_NEEDS_BATCHES,
                                    .smooth = true,
                                    .l1 = true,
-                                   .bytes = sgd_bytes,
-                                   .minimise = sgd_minimise};
+                                   .memory = "the vectors of the descent",
+                                   .state_size = sizeof(struct sgd),
+                                   .layout = sgd_layout,
+                                   .start = sgd_start,
+                                   .advance = sgd_advance,
+                                   .adjust = sgd_adjust};

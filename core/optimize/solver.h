@@ -1,8 +1,9 @@
-/* The solvers as a table: the functions of the objective that each needs, its memory, its entry
- * point. */
+/* The solvers as a table: the functions of the objective that each solver needs, its memory, its
+ * step. */
 #ifndef DNI_SOLVER_H
 #define DNI_SOLVER_H
 
+#include "base/layout.h"
 #include "optimize/lazy.h"
 #include "optimize/objective.h"
 #include <discern/rows.h>
@@ -40,29 +41,61 @@ typedef struct dni_sgd_settings {
                          double *x); /* the inverse of to_ordered */
 } dni_sgd_settings;
 
+/* Settings of adam (adam.h). */
+typedef struct dni_adam_settings dni_adam_settings;
+
 typedef struct dni_solver_options {
     size_t max_iterations;
-    double step;                 /* gradient_descent: the constant factor of the gradient */
-    const dni_sgd_settings *sgd; /* for solvers with DNI_NEEDS_BATCHES */
-    const dn_rows *rows;         /* for solvers with DNI_NEEDS_BATCHES */
+    double step;                   /* gradient_descent: the constant factor of the gradient */
+    const dni_sgd_settings *sgd;   /* for solvers with DNI_NEEDS_BATCHES */
+    const dn_rows *rows;           /* for solvers with DNI_NEEDS_BATCHES */
+    const dni_adam_settings *adam; /* for dni_solver_adam */
 } dni_solver_options;
+
+/* The common part of a solver's struct (descent.h). */
+typedef struct dni_descent dni_descent;
 
 typedef struct dni_solver {
     const char *name;
-    unsigned needs;    /* bitwise or of enum dni_solver_needs */
-    bool smooth;       /* can minimise objectives without l1 */
-    bool l1;           /* can minimise objectives with l1 */
-    const char *inner; /* name of the inner solver, whose iterations outcome.inner counts; NULL:
+    unsigned needs;     /* bitwise or of enum dni_solver_needs */
+    bool smooth;        /* can minimise objectives without l1 */
+    bool l1;            /* can minimise objectives with l1 */
+    const char *inner;  /* name of the inner solver, whose iterations outcome.inner counts; NULL:
                         * none */
-    /* Returns the bytes of the solver's layout for n variables and n_blocks blocks of rows. */
-    double (*bytes)(size_t n, size_t n_blocks);
-    /* Minimises from x [n], which becomes the solution. *out is unchanged on failure. */
-    dn_status (*minimise)(const dni_objective *objective, const dn_run *run,
-                          const dni_solver_options *options, double *x, dni_outcome *out,
-                          dn_error *err);
+    const char *memory; /* what the layout allocates, for error messages */
+    const char *divergence; /* likely cause, for the error message when a value or gradient after
+                             * the start is not finite; NULL: none */
+    size_t state_size;      /* size of the solver's struct; at most DNI_MAX_SOLVER_STATE */
+    /* The arrays of the solver's struct for a dni_descent_shape. */
+    dni_layout_fn layout;
+    /* Sets members of the solver's struct, which is 0, before the arrays are allocated. May fail.
+     * NULL: all members remain 0. */
+    dn_status (*start)(dni_descent *d, const dni_solver_options *options, dn_error *err);
+    /* Makes one step from x, where value = F(x) and gradient = ∇f(x). *moved is false before the
+     * call; it stays false if no step decreases F. A solver with x_new sets x_new, gradient_new =
+     * ∇f(x_new) and value = F(x_new). A solver without x_new changes x, and sets `step` unless it
+     * is NULL. Adds to the counts in `out`, except `iterations`. */
+    dn_status (*advance)(dni_descent *d, bool *moved, dn_error *err);
+    /* Called after `accepted`; if the value or gradient is not finite, called instead of
+     * `accepted`. `adjust` may change x and value. If `adjust` returns false, the solver ends with
+     * DN_STOP_NO_PROGRESS. NULL: nothing is called, and a value that is not finite is an error. */
+    bool (*adjust)(dni_descent *d, bool finite);
 } dni_solver;
 
+#define DNI_MAX_SOLVER_STATE 1024 /* bytes */
+
+/* Returns the bytes of the solver's arrays for n variables. n_units: number of units that a pass
+ * visits in random order: blocks of rows for sgd, rows for adam. Other solvers ignore n_units. */
+double dni_solver_bytes(const dni_solver *solver, size_t n, size_t n_units);
+
+/* Minimises from x [n], which becomes the solution. Ends when `accepted` sets a reason, after
+ * max_iterations, or when no step decreases F. *out is unchanged on failure. */
+DN_MUST_USE dn_status dni_solver_minimise(const dni_solver *solver, const dni_objective *objective,
+                                          const dn_run *run, const dni_solver_options *options,
+                                          double *x, dni_outcome *out, dn_error *err);
+
 extern const dni_solver dni_solver_newton, dni_solver_newton_cg, dni_solver_proximal_newton,
-    dni_solver_lbfgs, dni_solver_owlqn, dni_solver_gradient_descent, dni_solver_sgd;
+    dni_solver_lbfgs, dni_solver_owlqn, dni_solver_gradient_descent, dni_solver_sgd,
+    dni_solver_adam;
 
 #endif

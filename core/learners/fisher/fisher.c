@@ -132,8 +132,8 @@ static void problem_layout(dni_layout *layout, const void *shape, void *work) {
     p->marked = dni_layout_array(layout, s->d, sizeof *p->marked);
 }
 
-/* The working memory of the scatter, of the eigenproblem and of the threshold is allocated and
- * freed in turn: only the largest of the three counts. */
+/* The working memory of the scatter, of the eigenproblem and of the threshold exists one
+ * after another: the estimate includes the largest of the three only. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct fisher_shape s = {shape->n_classes, shape->n_features};
     const double d = (double)s.d, K = (double)s.K;

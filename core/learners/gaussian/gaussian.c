@@ -105,8 +105,8 @@ static void gaussian_layout(dni_layout *layout, const void *shape, void *work) {
     fit->constant = dni_layout_array(layout, s->d, sizeof *fit->constant);
 }
 
-/* The working memory of the scatter, of the covariances and of the likelihood is allocated and
- * freed in turn: only the largest of the three counts. */
+/* The working memory of the scatter, of the covariances and of the likelihood exists one
+ * after another: the estimate includes the largest of the three only. */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const struct gaussian_shape s = {covariance_of(p), shape->n_classes, shape->n_features};
     const dni_scatter_kind kind = kind_of(s.covariance);

@@ -41,7 +41,7 @@ double dni_least_squares_descend_bytes(const dn_fit_shape *shape) {
     const double fit = dni_moments_result_memory(shape->n_features, shape->n_classes) +
                        dni_linear_bytes(&problem, shape->n_rows) +
                        dni_layout_bytes(descent_layout, &n, &scratch) +
-                       dni_solver_gradient_descent.bytes(n, 1);
+                       dni_solver_bytes(&dni_solver_gradient_descent, n, 1);
     return fmax(fit, dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
                                         shape->n_slots));
 }
@@ -167,8 +167,8 @@ static dn_status descend(struct descent *state, dn_error *err) {
     start_at(state, fit->original);
     const dni_solver_options options = {.max_iterations = fit->max_iterations,
                                         .step = rate * q->total_weight};
-    status = dni_solver_gradient_descent.minimise(&objective, fit->run, &options, fit->original,
-                                                  &outcome, err);
+    status = dni_solver_minimise(&dni_solver_gradient_descent, &objective, fit->run, &options,
+                                 fit->original, &outcome, err);
     if (status != DN_OK) {
         return status;
     }

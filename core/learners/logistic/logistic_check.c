@@ -28,7 +28,9 @@ double dni_logistic_check_bytes(const dni_logistic_plan *plan, const dn_fit_shap
                                       .uses = plan->check_uses,
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
-    double phase = plan->check_uses & DNI_LINEAR_HESSIAN ? dni_solver_newton.bytes(plan->n, 1) : 0;
+    double phase = plan->check_uses & DNI_LINEAR_HESSIAN
+                       ? dni_solver_bytes(&dni_solver_newton, plan->n, 1)
+                       : 0;
     if (plan->check_uses &
         DNI_LINEAR_GRAM) { /* the null basis, at most half of these bytes, is still allocated */
         const double rank = dni_logistic_rank_bytes(plan->width);
@@ -46,8 +48,8 @@ static dn_status step_on(dni_logistic_fit *fit, dni_logistic_fit *other, double 
     dn_error why;
     dn_error_clear(&why);
     const dni_solver_options options = {.max_iterations = other->plan.max_iterations};
-    const dn_status status =
-        other->plan.solver->minimise(&objective, other->run, &options, x, &outcome, &why);
+    const dn_status status = dni_solver_minimise(other->plan.solver, &objective, other->run,
+                                                 &options, x, &outcome, &why);
     if (status == DN_ERR_NUMERIC) {
         return DN_OK;
     }

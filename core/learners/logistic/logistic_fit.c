@@ -21,9 +21,9 @@ double dni_logistic_fit_bytes(const dn_params *params, const dn_fit_shape *shape
                                       .sparse = isfinite(shape->n_entries)};
     dni_logistic_arrays scratch;
     const size_t n_blocks = shape->n_rows / DN_BLOCK_ROWS + 1;
-    double phase = plan.solver->bytes(plan.n, n_blocks); /* bytes of the largest phase */
+    double phase = dni_solver_bytes(plan.solver, plan.n, n_blocks); /* bytes of the largest phase */
     if (plan.polishes) {
-        phase = fmax(phase, dni_solver_newton.bytes(plan.n, n_blocks));
+        phase = fmax(phase, dni_solver_bytes(&dni_solver_newton, plan.n, n_blocks));
     }
     if (plan.check_uses != 0) {
         phase = fmax(phase, dni_logistic_check_bytes(&plan, shape));
@@ -175,7 +175,7 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
                                         .step = rate * fit->moments.weight,
                                         .sgd = &sgd,
                                         .rows = problem->rows};
-    return fit->plan.solver->minimise(objective, fit->run, &options, x, outcome, err);
+    return dni_solver_minimise(fit->plan.solver, objective, fit->run, &options, x, outcome, err);
 }
 
 /* Runs Newton steps from x, the result of L-BFGS. */
@@ -186,7 +186,7 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     fit->polishing = true;
     fit->base_iteration = outcome->iterations;
     const dn_status status =
-        dni_solver_newton.minimise(objective, fit->run, &options, x, &last, err);
+        dni_solver_minimise(&dni_solver_newton, objective, fit->run, &options, x, &last, err);
     if (status != DN_OK) {
         return status;
     }
@@ -226,7 +226,7 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
         return run_descent(fit, &objective, x, outcome, err);
     }
     const dni_solver_options options = {.max_iterations = plan->max_iterations};
-    status = plan->solver->minimise(&objective, fit->run, &options, x, outcome, err);
+    status = dni_solver_minimise(plan->solver, &objective, fit->run, &options, x, outcome, err);
     if (status != DN_OK || !plan->polishes || outcome->reason != DN_STOP_TOLERANCE) {
         return status;
     }

@@ -13,8 +13,8 @@
  * the matrix in which dependent columns are searched. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
-/* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are solved by
- * conjugate gradients. */
+/* Maximum number of variables for which a Hessian matrix is stored. With more, Newton's systems are
+ * solved by conjugate gradients. */
 #define DNI_LOGISTIC_MAX_HESSIAN 4096
 /* Maximum number of variables for which Newton steps follow another solver without a penalty. */
 #define DNI_LOGISTIC_MAX_POLISH 2000

@@ -12,8 +12,8 @@
  *   - If neither is proved, the classes are assumed to be (quasi-)separable if the norm of the
  *     weights exceeds 1e3 (and twice that of the start), or if Newton steps do not shrink although
  *     the gradient has vanished. If there is no minimum, a Newton step divides e^−g by e and has
- *     the length of the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum exists,
- *     the steps become shorter. */
+ *     the length of the previous step; SLOW_STEPS steps divide the gradient by 3000. If a minimum
+ *     exists, the steps become shorter. */
 #include "catalogue/report.h"
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"

@@ -30,7 +30,7 @@ struct mlp_fit {
     double *values;          /* [restarts] best value of each start */
     void *memory, *validation_memory;
     /* of this start */
-    double best_value; /* the value by which `best` was chosen */
+    double best_value; /* value of `best`: the validation loss or the objective */
     size_t best_iteration;
     double reference_value; /* last objective that decreased by more than the tolerance */
     size_t reference_iteration;
@@ -74,8 +74,8 @@ static void class_layout(dni_layout *layout, const void *shape, void *work) {
     rows->start = dni_layout_array(layout, s->n_classes + 1, sizeof *rows->start);
 }
 
-/* The working memory of the choice of validation rows is freed before that of the fit is allocated:
- * only the larger of the two counts. */
+/* The working memory of the choice of validation rows is freed before the working memory of the fit
+ * is allocated: the estimate includes the larger of the two only. */
 double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
     const dni_layers layers = dni_mlp_layers(plan);
     const struct class_shape classes = {shape->n_rows, shape->n_classes};
@@ -87,9 +87,9 @@ double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
     if (plan->adam) {
         fit += dni_mlp_batch_memory(&layers, shape->n_rows, plan->batch_rows,
                                     isfinite(shape->n_entries)) +
-               dni_adam_bytes(n, shape->n_rows);
+               dni_solver_bytes(&dni_solver_adam, n, shape->n_rows);
     } else {
-        fit += dni_solver_lbfgs.bytes(n, 1);
+        fit += dni_solver_bytes(&dni_solver_lbfgs, n, 1);
     }
     if (plan->validation_share > 0) {
         fit = (double)shape->n_rows +
@@ -266,7 +266,8 @@ static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni
     initialise(fit, start);
     if (!plan->adam) {
         const dni_solver_options options = {.max_iterations = plan->max_iterations};
-        return dni_solver_lbfgs.minimise(&objective, run, &options, fit->x, outcome, err);
+        return dni_solver_minimise(&dni_solver_lbfgs, &objective, run, &options, fit->x, outcome,
+                                   err);
     }
     const dni_adam_settings settings = {.max_passes = plan->max_iterations,
                                         .n_rows = fit->batch.n_used,

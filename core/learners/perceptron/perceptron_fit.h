@@ -77,10 +77,10 @@ struct dni_perceptron {
     double square;             /* R² = max ‖y‖² */
     double least_v, largest_v; /* row weights > 0 */
     /* state of the iteration */
-    dni_random random; /* for the order of the rows */
+    dni_random random; /* generator for the order of the rows */
     size_t iterations;
     double updates;                 /* number of changes of w so far */
-    dni_perceptron_count now, best; /* counts of w and of `kept` */
+    dni_perceptron_count now, best; /* errors of w and of `kept` */
     size_t best_iteration;          /* number of the pass that set `kept`; 0: the start */
 };
 

@@ -1,5 +1,6 @@
 /* Computes from a scatter matrix the Cholesky factor of the correlations and the inverse Cholesky
- * factor of the covariance. The latter is used by Gaussian densities and the Mahalanobis distance. */
+ * factor of the covariance. The latter is used by Gaussian densities and the Mahalanobis
+ * distance. */
 #ifndef DNI_COVARIANCE_H
 #define DNI_COVARIANCE_H
 

@@ -17,7 +17,7 @@
 
 struct shrinkage_pass {
     const dn_run *run;
-    size_t only;           /* class whose rows are used; SIZE_MAX: all rows */
+    size_t only;           /* class whose rows are used; SIZE_MAX: rows of all classes */
     const double *mean;    /* [n_classes × d] */
     const double *scatter; /* [d × d] with the diagonal n σ² */
     double weight;

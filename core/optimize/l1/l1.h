@@ -7,7 +7,8 @@
 /* Σ l1_i |x_i| */
 double dni_l1_value(const double *l1, const double *x, size_t n);
 /* Returns the subgradient of least absolute value of f + l|x| in one variable, where g = f'(x): g
- * + l·sign(x); at x = 0, g shrunk towards 0 by l. The subgradient is 0 if and only if x is a minimum. */
+ * + l·sign(x); at x = 0, g shrunk towards 0 by l. The subgradient is 0 if and only if x is a
+ * minimum. */
 double dni_l1_slope(double l, double x, double g);
 /* out [n] ← dni_l1_slope of every variable, the minimum-norm subgradient of F. gradient [n] is ∇f;
  * `out` may be the same array. */

@@ -9,9 +9,9 @@
  * differences. The recursion uses the free variables only, so that it is L-BFGS in the remaining
  * space once the zeros are found; the recursion of the paper includes the curvature of variables
  * that cannot move. The sign of p is checked only for variables that are 0, because the others may
- * move in both directions within the orthant. With both differences Σ v_i p_i < 0 still holds. A pair is used if its
- * curvature on the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) per iteration plus
- * evaluations; no allocation in the loop. */
+ * move in both directions within the orthant. With both differences Σ v_i p_i < 0 still holds. A
+ * pair is used if its curvature on the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) per
+ * iteration plus evaluations; no allocation in the loop. */
 #include "linalg/vector.h"
 #include "optimize/l1/l1.h"
 #include "optimize/l1/orthant.h"
@@ -133,24 +133,10 @@ static dn_status owlqn_advance(dni_descent *d, bool *moved, dn_error *err) {
     }
 }
 
-static dn_status owlqn_minimise(const dni_objective *objective, const dn_run *run,
-                                const dni_solver_options *options, double *x, dni_outcome *out,
-                                dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    struct owlqn t = {.base = {.layout = owlqn_layout,
-                               .memory = "the pairs and vectors of L-BFGS",
-                               .advance = owlqn_advance}};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-static double owlqn_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks, .l1 = true};
-    struct owlqn scratch;
-    return dni_layout_bytes(owlqn_layout, &shape, &scratch);
-}
-
 const dni_solver dni_solver_owlqn = {.name = "owlqn",
                                      .needs = DNI_NEEDS_METRIC,
                                      .l1 = true,
-                                     .bytes = owlqn_bytes,
-                                     .minimise = owlqn_minimise};
+                                     .memory = "the pairs and vectors of L-BFGS",
+                                     .state_size = sizeof(struct owlqn),
+                                     .layout = owlqn_layout,
+                                     .advance = owlqn_advance};

@@ -275,25 +275,11 @@ static dn_status proximal_advance(dni_descent *d, bool *moved, dn_error *err) {
     return status == DN_OK ? search(t, moved, err) : status;
 }
 
-static dn_status proximal_minimise(const dni_objective *objective, const dn_run *run,
-                                   const dni_solver_options *options, double *x, dni_outcome *out,
-                                   dn_error *err) {
-    const dni_descent_shape shape = {.n = objective->n};
-    struct proximal t = {.base = {.layout = proximal_layout,
-                                  .memory = "newton's Hessian",
-                                  .advance = proximal_advance}};
-    return dni_descent_run(&t.base, &shape, objective, run, options->max_iterations, x, out, err);
-}
-
-static double proximal_bytes(size_t n, size_t n_blocks) {
-    const dni_descent_shape shape = {.n = n, .n_blocks = n_blocks, .l1 = true};
-    struct proximal scratch;
-    return dni_layout_bytes(proximal_layout, &shape, &scratch);
-}
-
 const dni_solver dni_solver_proximal_newton = {.name = "proximal_newton",
                                                .needs = DNI_NEEDS_HESSIAN,
                                                .l1 = true,
                                                .inner = "coordinate_descent",
-                                               .bytes = proximal_bytes,
-                                               .minimise = proximal_minimise};
+                                               .memory = "newton's Hessian",
+                                               .state_size = sizeof(struct proximal),
+                                               .layout = proximal_layout,
+                                               .advance = proximal_advance};

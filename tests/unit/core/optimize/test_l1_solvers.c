@@ -138,7 +138,7 @@ static dn_status minimise(const dni_solver *solver, const dni_objective *objecti
                           const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
                           dn_error *err) {
     const dni_solver_options options = {.max_iterations = max_iterations, .step = 0.1};
-    return solver->minimise(objective, run, &options, x, out, err);
+    return dni_solver_minimise(solver, objective, run, &options, x, out, err);
 }
 
 static dni_objective objective_of(struct problem *p) {

@@ -231,7 +231,7 @@ static void ill_conditioned(void **state) {
     assert_int_equal(fit.report.n_warnings, 0);
     assert_true(detail(&fit, "rank") == 2);
     assert_near(fit.report.objective, plain.report.objective, 1e-9);
-    for (size_t k = 0; k < t->K; k++) { /* of near it is 10·2⁻²⁴ for one unit of u */
+    for (size_t k = 0; k < t->K; k++) { /* a unit of u is 10·2⁻²⁴ units of column 1 */
         assert_near(fit.out.w[2 * k + 1] * 10 * 0x1p-24, plain.out.w[2 * k + 1], 1e-6);
     }
     fit_done(&plain);

@@ -1,4 +1,4 @@
-/* The textbook's gradient descent to the printed digit, its snapshots, learning rates and progress
+/* The textbook's gradient descent to the printed digits, its snapshots, learning rates and progress
  * reports. */
 #include "unit/core/support.h"
 

@@ -8,7 +8,7 @@
 enum { STREAM_SLOTS = 3 };
 
 struct stream {
-    dn_rows rows; /* first member: a dn_rows * is a struct stream * */
+    dn_rows rows; /* first member: a dn_rows * is cast to struct stream * */
     const dn_rows *base;
     struct {
         double *values, *target, *weight;
