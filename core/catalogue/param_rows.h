@@ -53,8 +53,8 @@
 
 /* Returns true if the value of a parameter is `word`; false if the value is a number or a list. */
 static inline bool dni_params_is(const dn_params *params, const char *name, const char *word) {
-    const char *own = dn_params_word(params, name);
-    return own != NULL && strcmp(own, word) == 0;
+    const char *value = dn_params_word(params, name);
+    return value != NULL && strcmp(value, word) == 0;
 }
 
 #endif

@@ -148,8 +148,8 @@ static void bayes_contributions(const dn_machine *machine, const double *x, doub
     (void)work;
     for (size_t s = S; s-- > 0;) { /* descending: x may be row 0 of `out` */
         for (size_t j = 0; j < d; j++) {
-            const double own = dni_bayes_factor(b, j, S == 1 ? 1 : s, K, x[j]);
-            out[s * d + j] = S == 1 ? own - dni_bayes_factor(b, j, 0, K, x[j]) : own;
+            const double factor = dni_bayes_factor(b, j, S == 1 ? 1 : s, K, x[j]);
+            out[s * d + j] = S == 1 ? factor - dni_bayes_factor(b, j, 0, K, x[j]) : factor;
         }
     }
 }

@@ -205,11 +205,11 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
 /* A score can overflow even if all inputs are finite. A log density can be −∞. */
 bool dni_model_scores_valid(const dn_model *model, const double *scores) {
     const bool finite = dni_machine_finite_scores(model->raw[0]);
-    bool good = true;
+    bool valid = true;
     for (size_t k = 0; k < model->n_scores; k++) {
-        good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
+        valid = valid && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
     }
-    return good;
+    return valid;
 }
 
 size_t dni_model_label(const dn_model *model, const double *scores) {
