@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 struct matrix_rows {
-    dn_rows rows;         /* first member, so that a dn_rows * can be cast to struct matrix_rows
-                           * * */
+    /* first member, so that a pointer to it can be cast to a pointer to struct matrix_rows */
+    dn_rows rows;
     dn_matrix x;          /* view of the caller's arrays */
     const double *target; /* [n_rows] or NULL */
     const double *weight; /* [n_rows] or NULL */

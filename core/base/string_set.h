@@ -17,7 +17,7 @@ typedef struct dni_string_set {
     uint32_t *start;       /* [n + 1], as in dn_strings; NULL before the first string */
     char *bytes;           /* the concatenated strings */
     size_t n;              /* strings */
-    size_t start_capacity; /* capacity of `start`, in number of strings */
+    size_t start_capacity; /* allocated elements of `start` */
     size_t capacity;       /* of bytes */
     dni_string_slot *slots;
     size_t n_slots; /* a power of two, or 0 */

@@ -86,7 +86,7 @@ struct range_sum {
     unsigned level;
     size_t n_ranges;
     double *totals;   /* [n_ranges x n_out] */
-    double *partials; /* [n_slots x capacity] */
+    double *partials; /* [n_slots × capacity] */
     size_t capacity;  /* number of doubles of the dn_pairwise of one slot */
 };
 

@@ -64,7 +64,7 @@ static dn_status check_points(const dn_basis_spec *basis, size_t n_columns, dn_e
                    ? DN_OK
                    : refuse_basis(err, "a distance basis needs points");
     }
-    /* The check of the number of features reports it. */
+    /* check_basis reports that the basis has too many features. */
     if (basis->n_points > DN_MAX_BASIS_FEATURES) {
         return DN_OK;
     }

@@ -75,7 +75,7 @@ struct fit {
     const dn_run *run;
     dni_scan scan;
     dn_encoder *encoder;
-    void *memory;         /* of the following arrays */
+    void *memory;         /* the memory of the following arrays */
     double *mean, *scale; /* [n_inputs] of the inputs in needs_moments */
     bool *needs_moments;  /* [n_inputs] the inputs whose mean and deviation are needed */
 };
@@ -165,9 +165,8 @@ static dn_status fit_input(const struct fit *fit, size_t i, dn_error *err) {
     if (input->type == DN_NUMERIC) {
         return dni_frequent_number(scan, i, &input->fill, err);
     }
-    input->fill =
-        input->fill >
-        0.5; /* values are 0 and 1, so that 1 is the more frequent value if the mean is above 0.5 */
+    /* a boolean: the mean is the share of ones, so that 1 is more frequent if it is above 0.5 */
+    input->fill = input->fill > 0.5;
     return DN_OK;
 }
 

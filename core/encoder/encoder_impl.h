@@ -42,10 +42,9 @@ struct dn_encoder {
     size_t n_entries;
     size_t *basis_inputs; /* [n_basis_inputs] the inputs of bases, ascending */
     size_t n_basis_inputs;
-    size_t n_constant,
-        /* features of bases that are constant in the training rows; 0 in an encoder read from
-         * bytes */
-        first_constant;
+    /* number of features of bases that are constant in the training rows, and the first of these
+     * features; both 0 in an encoder read from bytes */
+    size_t n_constant, first_constant;
 };
 
 /* ---- errors ---- */

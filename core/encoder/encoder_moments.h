@@ -5,8 +5,8 @@
 #include "encoder/encoder_scan.h"
 #include <stdbool.h>
 
-/* Computes the mean from weight, sum and extremes: of a constant column exactly its value,
- * without rows 0. Returns false if it is not finite. */
+/* Computes the mean from weight, sum and extremes. The mean of a constant column is exactly its
+ * value; without rows the mean is 0. Returns false if the mean is not finite. */
 bool dni_moments_mean(const dni_scan_column *column, double *out);
 /* Sets shift and factor for the second pass. A constant column has factor 0 and needs no second
  * pass. */
@@ -16,7 +16,7 @@ void dni_moments_prepare(dni_scan_column *column, double mean);
  *
  *   fill  the value of missing numbers; NULL: the mean
  *
- * Returns false if one of them is not finite. */
+ * Returns false if the mean or the deviation is not finite. */
 bool dni_moments_finish(const dni_scan_column *column, double total_weight, const double *fill,
                         double *mean, double *scale);
 

@@ -1,5 +1,5 @@
 /* Names of features (dn_encoder_feature_name). No two features have the same name: a column,
- * level or word that could be mistaken for something else is quoted. */
+ * level or word that would make a name ambiguous is quoted. */
 #include "encoder/encoder_impl.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Encoded rows of a table (dn_rows_from_source): in memory or streamed.
  *
  * In memory, dense rows are encoded chunk by chunk into one matrix, and sparse rows block by
- * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot
- * whenever they are asked for. All use the same kernels (encoder_tile.h), so that the blocks are
- * the same bit for bit. */
+ * block into memory of the exact size. Streamed blocks are encoded in the memory of a slot at
+ * each request. Rows in memory and streamed rows use the same kernels (encoder_tile.h), so that
+ * their blocks are equal bit for bit. */
 #include "base/argument.h"
 #include "base/run_memory.h"
 #include "base/tasks.h"
@@ -29,7 +29,7 @@ typedef struct dni_block_slot {
     dni_encoding_slot encoding;
     dni_encoded block;
     dni_entries entries; /* CSR: the entries of the block, in memory that grows */
-    size_t capacity;     /* number of rows that `block` can hold; 0: nothing is allocated */
+    size_t capacity;     /* number of rows that `block` can hold */
 } dni_block_slot;
 
 typedef struct dni_source_rows {
@@ -37,9 +37,9 @@ typedef struct dni_source_rows {
     const dn_table_source *source;
     const dn_encoder *encoder;
     dn_run run;      /* used until the rows are freed */
-    size_t *columns; /* [n_inputs] of the source */
+    size_t *columns; /* [n_inputs] the source's column of each input */
     dni_selection selection;
-    const double *target, *weight; /* by source row, or NULL */
+    const double *target, *weight; /* [source->n_rows] or NULL */
     dni_encoded all;               /* dense rows in memory */
     dni_encoded *blocks;           /* CSR rows in memory: [rows.n_blocks] */
     dni_block_slot *slots;         /* [n_slots] for streaming and while rows in memory are built */
@@ -120,8 +120,8 @@ static dn_status encode_dense_tile(const dni_source_rows *self, dni_encoding_slo
                : status;
 }
 
-/* Encodes the rows of a walk: dense rows to rows `first` … of `out`, CSR rows to the entries of the
- * slot. */
+/* Encodes the rows of a walk: dense rows to `out` from row `first` on, CSR rows to the entries of
+ * the slot. */
 static dn_status encode_walk(const dni_source_rows *self, size_t slot_index, dni_walk walk,
                              size_t first, dni_encoded *out, dn_error *err) {
     const dn_encoder *encoder = self->encoder;
@@ -205,7 +205,7 @@ static void slots_done(dni_source_rows *self) {
     self->n_slots = 0;
 }
 
-/* Prepares the slot for encoding and allocates its block for n rows; 0: without a block. */
+/* Allocates the slot's encoding workspace and, for n > 0, its block of at least n rows. */
 static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
                             dn_error *err) {
     dn_status status = DN_OK;
@@ -367,7 +367,8 @@ static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *e
     return DN_OK;
 }
 
-/* Allocates the list of CSR blocks. Reports a lack of memory for the rows before the work begins. */
+/* Allocates the list of CSR blocks. Fails before the work begins if the memory for the rows is not
+ * available. */
 static dn_status blocks_init(dni_source_rows *self, dn_error *err) {
     void *trial = NULL, *blocks = NULL;
     dn_status status =

@@ -1,7 +1,7 @@
 /* The passes over scalar columns. The sums of a block are computed in four lanes by the row's
  * position in the block, so that additions do not wait for each other and the result does not
- * depend on chunk borders. Extremes and levels do not depend on the order; each slot collects
- * its own. */
+ * depend on chunk borders. Extremes and levels do not depend on the order; each slot has
+ * its own extremes and levels, which are merged at the end. */
 #include "encoder/encoder_scan.h"
 #include "base/argument.h"
 #include "base/layout.h"
@@ -22,16 +22,18 @@ struct dni_scan_slot {
     dni_open_chunk open;
     struct lanes *lanes;       /* [n] */
     double *minimum, *maximum; /* [n] */
-    /* [n] overflow: the column has too many levels; they are no longer collected */
+    /* [n] missing: some row is missing. overflow: the column has too many levels, and no more are
+     * collected */
     bool *missing, *overflow;
     dni_string_set *levels; /* [n] */
-    /* [n] by code of the open chunk: the string is already in `levels` */
+    /* [n][code] 1: the string with this code of the open chunk is already in `levels` */
     unsigned char **seen;
     size_t *seen_capacity; /* [n] */
     /* bytes of all levels; beyond DN_MAX_LEVELS_BYTES they are no longer collected */
     size_t level_bytes;
-    double weights[DNI_CHUNK_TILE_ROWS]; /* of the rows of the tile */
-    double values[DNI_CHUNK_TILE_ROWS];  /* of the rows of the tile */
+    double weights[DNI_CHUNK_TILE_ROWS]; /* weight of each row of the tile */
+    double values
+        [DNI_CHUNK_TILE_ROWS]; /* number in each row of the tile, if the rows are not contiguous */
 };
 
 static dn_column_type type_of(const dni_scan *scan, size_t i) {
@@ -55,7 +57,8 @@ struct scan_shape {
     size_t n, n_slots;
 };
 
-/* Levels, and the strings of a chunk in `seen`, grow with the data and are not part of it. */
+/* Levels, and the strings of a chunk in `seen`, grow with the data and are not part of the
+ * layout. */
 static void scan_layout(dni_layout *layout, const void *shape, void *work) {
     const struct scan_shape *s = shape;
     dni_scan *w = work;

@@ -5,9 +5,10 @@
 #include "base/string_set.h"
 #include "table/selection.h"
 
-/* What the rows have shown of a column. Rows with weight 0 are ignored. */
+/* Statistics of a column over the training rows. v is the weight of a row; rows with weight 0 are
+ * ignored. */
 typedef struct dni_scan_column {
-    double weight;           /* sum of v over the rows where it is not missing */
+    double weight;           /* sum of v over the rows where the column is not missing */
     double sum;              /* numbers: sum of v x */
     double minimum, maximum; /* numbers: extremes; INFINITY and -INFINITY if there are no rows */
     /* second pass: (x - shift) × factor is summed; factor is a power of two */
@@ -25,15 +26,15 @@ typedef struct dni_scan {
     const double *weight; /* [source->n_rows] or NULL */
     const dn_run *run;
     dni_selection selection; /* the training rows */
-    size_t max_levels;       /* of a categorical column */
-    /* look for missing numbers too; set by the caller after dni_scan_init */
+    size_t max_levels;       /* largest permitted number of levels of a categorical column */
+    /* true: results[i].missing is also set for numbers. Set by the caller after dni_scan_init */
     bool find_missing;
     dn_run passes;            /* the run of passes over the source */
-    size_t n_slots;           /* of `passes` */
+    size_t n_slots;           /* number of slots of `passes` */
     dni_scan_slot *slots;     /* [n_slots] */
     dni_scan_column *results; /* [n] */
     double *totals;           /* the sums of a pass */
-    void *memory;             /* of all arrays */
+    void *memory;             /* the memory of all arrays */
     double total_weight;      /* sum of v over all training rows */
 } dni_scan;
 

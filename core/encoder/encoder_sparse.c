@@ -19,8 +19,8 @@ struct slot {
     dni_open_chunk open;
     dn_column_view view;    /* of the open chunk */
     unsigned char *nonzero; /* [n/8 + 1] bit k is 1 if feature k is nonzero in some row */
-    double *minimum;        /* [n] of the entries; NULL without moments */
-    double *maximum;
+    double *minimum;        /* [n] smallest entry of each feature; NULL without moments */
+    double *maximum;        /* [n] largest entry of each feature; NULL without moments */
 };
 
 struct sparse_fit {
@@ -162,7 +162,8 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     return add_block(arg, block, slot_index, count_entry, out, err);
 }
 
-/* Adds to `out` the same, then the sum of v and of v x of each index. */
+/* Adds to `out` the sum of v × (number of entries of the row), then the sum of v and of v x of
+ * each index. */
 static dn_status sum_block(void *arg, const dn_block *block, size_t slot_index, double *out,
                            dn_error *err) {
     return add_block(arg, block, slot_index, sum_entry, out, err);

@@ -1,4 +1,4 @@
-/* A tile of source rows to features: dense by columns, sparse by rows. */
+/* Encodes a tile of source rows: dense rows column by column, sparse rows row by row. */
 #include "encoder/encoder_tile.h"
 #include "base/layout.h"
 #include "base/run_memory.h"

@@ -23,7 +23,7 @@ typedef struct dni_encoding_slot {
     double *empty;
     double *raw;      /* [n_inputs] a raw row of the inputs of bases; NULL without bases */
     double *x;        /* [n_features - n_base] the features of bases of a row; NULL without bases */
-    void *memory;     /* of the arrays */
+    void *memory;     /* the memory of the arrays */
     double row_flops; /* floating-point operations of the bases for one row */
 } dni_encoding_slot;
 

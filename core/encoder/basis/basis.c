@@ -3,8 +3,7 @@
  *   polynomial      all monomials of degree 1 to D, ordered by degree, then by their factors
  *                   (a a, a b, b b); each monomial is one of the previous degree times a column
  *   gaussian        exp(-|z - c_k|^2/(2 width^2))     Bishop, PRML, section 3.1, eq. 3.4;
- *                   Alpaydin,
- *                                                     section 12.3
+ *                                                     Alpaydin, section 12.3
  *   distance        |z - p_k|
  *   random Fourier  sqrt(2/D) cos(w_k'z + b_k)        Rahimi and Recht, Random features for
  *                                                     large-scale kernel machines, NIPS 2007

@@ -13,17 +13,17 @@ typedef struct dni_basis {
     double width;
     size_t n_columns, n_features;
     size_t *columns; /* [n_columns] inputs of the encoder */
-    double *mean,
-        *scale; /* [n_columns] the functions are applied to z = (x - mean)/scale; NULL: z = x */
+    /* [n_columns] the functions are applied to z = (x - mean)/scale; NULL: z = x */
+    double *mean, *scale;
     /* [n_features × n_columns] centres, points, frequencies or directions in terms of z;
      * NULL: polynomial */
     double *points;
     double *phase; /* random Fourier: [n_features] b */
-    uint32_t *
-        /* polynomial: [n_features] the monomial of the previous degree that is multiplied by
-         * `factor`. The first n_columns monomials are the columns; each is its own parent */
-        parent;
-    uint32_t *factor;     /* polynomial: [n_features] the last factor, a column */
+    /* polynomial: [n_features] monomial j is the monomial parent[j], of the previous degree, times
+     * the column factor[j]. The first n_columns monomials are the columns; each is its own
+     * parent */
+    uint32_t *parent;
+    uint32_t *factor;
     size_t first_feature; /* index among the encoder's features */
     /* number of the first feature in feature names; the features of all bases of one kind are
      * numbered consecutively from 1 */

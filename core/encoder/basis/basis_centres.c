@@ -261,8 +261,8 @@ static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols)
     }
 }
 
-/* Counts the rows with a weight > 0 and copies a sample of `left` of these rows. *among: the
- * number of rows with a weight > 0, if known. */
+/* Counts the rows with a weight > 0 and copies a sample of `left` of these rows. *among ← the
+ * number of rows with a weight > 0; if left > 0, the caller must pass this number in it. */
 static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among,
                         size_t left, double *out, dn_error *err) {
     struct sample s = {.random = random, .among = *among, .left = left, .out = out};

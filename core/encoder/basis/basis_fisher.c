@@ -31,10 +31,9 @@
 struct fisher {
     const dn_run *run;
     size_t p, K;
-    double
-        /* [K × (p + 1)] sum of v z and sum of v of each class; finish_means replaces sum of v z
-         * by the mean */
-        *mean;
+    /* [K × (p + 1)] sum of v z and sum of v of each class; finish_means divides the first by the
+     * second */
+    double *mean;
     double *centre;  /* [p] mean of all rows */
     double *within;  /* [p × p] S_W, then R, then L */
     double *scratch; /* [p × p] */

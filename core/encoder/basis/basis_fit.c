@@ -1,6 +1,6 @@
 /* Fits the bases one after the other, each to the training rows of its columns. If the encoder
- * standardises, mean and deviation of the features follow by two passes, as encoder_fit.c
- * computes those of columns. */
+ * standardises, two passes then compute mean and deviation of the features by the formulas of
+ * encoder_fit.c. */
 #include "encoder/basis/basis_fit.h"
 #include "base/layout.h"
 #include "base/random.h"
@@ -63,7 +63,7 @@ dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_er
 
 /* ---- the rows of a basis's columns ---- */
 struct columns {
-    dn_encoder *encoder; /* an encoder of these columns only */
+    dn_encoder *encoder; /* its features are the columns of the basis */
     dn_rows *rows;
     dn_run run; /* the run of sums over the rows */
 };
@@ -229,7 +229,7 @@ struct moments {
     const dni_basis *basis;
     const dn_run *run;
     dni_scan_column *features; /* [n_features] */
-    double *x; /* [n_slots × 3 × n_features] a row's features, minima and maxima */
+    double *x; /* [n_slots][3][n_features]: the features of a row, their minima, their maxima */
 };
 
 /* Reports the first feature of a row that is not finite. */

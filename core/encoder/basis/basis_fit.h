@@ -12,8 +12,8 @@ typedef struct dni_bases_data {
     double total_weight;  /* sum of v over the training rows */
     const double *target; /* [source->n_rows] class indices, for fisher */
     size_t n_classes;
-    const double *mean,
-        *scale; /* [n_inputs] of the columns of bases for which dni_basis_needs_moments is true */
+    /* [n_inputs] of the columns of bases for which dni_basis_needs_moments is true */
+    const double *mean, *scale;
 } dni_bases_data;
 
 /* Creates the bases of a checked spec and sets their columns. The caller must call

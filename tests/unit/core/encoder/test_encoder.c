@@ -1,5 +1,5 @@
-/* The encoder: statistics recomputed from the data; the same bytes for every cut of the table
- * and every number of threads; errors. */
+/* The encoder: statistics recomputed from the data; the same bytes for all chunk borders and all
+ * numbers of threads; errors. */
 #include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
@@ -36,7 +36,8 @@ static void close_to(double got, double want, double tolerance) {
     }
 }
 
-/* Computes the mean of the values, and the deviation with missing values at the mean. */
+/* Computes the mean of the present values, and the deviation after missing values are replaced by
+ * the mean. */
 static void statistics(const double *x, const uint8_t *role, const double *weight, double *mean,
                        double *scale) {
     long double all = 0, present = 0, sum = 0, squares = 0;
@@ -87,7 +88,7 @@ static void recomputed(void **unused) {
         assert_true(dn_encoder_scale(encoder)[constant->first_feature] == 1);
         assert_true(empty->fill == 0 && dn_encoder_mean(encoder)[empty->first_feature] == 0);
         assert_true(dn_encoder_scale(encoder)[empty->first_feature] == 1);
-        double share, unused_scale; /* booleans are filled but not standardised */
+        double share, unused_scale; /* booleans are not standardised */
         statistics(t->number[T_FLAG], role, weight, &share, &unused_scale);
         close_to(flag->fill, share, 1e-14);
         assert_true(dn_encoder_mean(encoder)[flag->first_feature] == 0 &&

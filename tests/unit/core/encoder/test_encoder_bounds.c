@@ -42,7 +42,7 @@ static void text_limits_are_exact(void **unused) {
     assert_int_equal(check_text((dn_text_spec){.buckets = DN_MAX_WORDS + 1}), DN_ERR_ARGUMENT);
     OK(check_text((dn_text_spec){.vocabulary = DN_MAX_WORDS}));
     assert_int_equal(check_text((dn_text_spec){.vocabulary = DN_MAX_WORDS + 1}), DN_ERR_ARGUMENT);
-    /* the size of the vocabulary has no effect with buckets, and neither has with sets */
+    /* with buckets the size of the vocabulary is not checked; with sets neither size is */
     OK(check_text((dn_text_spec){.buckets = 2, .vocabulary = DN_MAX_WORDS + 1}));
     OK(check_text((dn_text_spec){.weighting = DN_TEXT_SET, .vocabulary = DN_MAX_WORDS + 1}));
     for (unsigned length = 0; length <= DN_MAX_PATH_LABELS + 1; length++) {
@@ -223,7 +223,8 @@ static void standardize_sparse_needs_standardize(void **unused) {
     dn_encoder_unref(encoder);
 }
 
-/* The list that is written is the shorter one; of two equal ones that of the kept indices. */
+/* The shorter list is written: kept or dropped indices. If both are equally long, the kept indices
+ * are written. */
 static void the_shorter_list_of_indices_is_written(void **unused) {
     (void)unused;
     static const uint32_t list[] = {1, 2, 3};
@@ -313,7 +314,7 @@ static void only_numbers_that_are_missing_have_an_indicator(void **unused) {
             for (size_t i = 0; i < 4; i++) {
                 assert_true(dn_encoder_input(encoder, i)->indicator == (indicator == 1 && i == 0));
             }
-            /* the indicator is neither standardised nor part of a neighbour */
+            /* the indicator is not standardised, and is not a feature of the next input */
             dn_rows *rows = NULL;
             OK(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL,
                                    &rows, NULL));
@@ -374,7 +375,7 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
         assert_int_equal(dn_encoder_input(encoder, 0)->remark, DN_INPUT_CONSTANT);
         assert_int_equal(dn_encoder_input(encoder, 1)->remark, DN_INPUT_EMPTY);
         assert_true(dn_encoder_input(encoder, 1)->fill == 0);
-        /* with an indicator the input of one value has information */
+        /* an input with one value is not constant if it has an indicator */
         assert_int_equal(dn_encoder_input(encoder, 2)->remark,
                          indicator == 1 ? DN_INPUT_VARIES : DN_INPUT_CONSTANT);
         dn_encoder_unref(encoder);
@@ -382,8 +383,8 @@ static void remarks_name_constant_and_empty_inputs(void **unused) {
     dn_table_source_free(source);
 }
 
-/* By default a basis has all numeric and boolean inputs, and no text and sparse ones; bytes that
- * say otherwise are damaged. */
+/* By default a basis has all numeric and boolean inputs, and no text or sparse inputs. Bytes with a
+ * basis of a text or sparse input are refused as damaged. */
 static void bases_have_only_numbers(void **unused) {
     (void)unused;
     dn_table_source *source;
@@ -460,7 +461,7 @@ static void rows_of_weight_0_are_not_checked(void **unused) {
     }
 }
 
-/* The most frequent number: rows with weight 0 are ignored, even if they are the most. */
+/* The most frequent number: rows with weight 0 are ignored, even if most rows have weight 0. */
 static void the_most_frequent_number_has_a_weight(void **unused) {
     (void)unused;
     const double x[] = {5, 5, 5, 1, 1, 2, (double)NAN}, v[] = {0, 0, 0, 1, 1, 1.5, 1};
@@ -480,7 +481,7 @@ static void the_most_frequent_number_has_a_weight(void **unused) {
     dn_table_source_free(source);
 }
 
-/* Bytes of a deviation or an idf at the limit of what is valid. */
+/* The smallest valid and the largest invalid value of an idf and of a deviation in bytes. */
 static void limits_of_numbers_in_bytes_are_exact(void **unused) {
     (void)unused;
     static const char words[] = "red";
@@ -536,7 +537,7 @@ static void the_default_vocabulary_has_100000_words(void **unused) {
     const uint32_t start[] = {0, WORDS * SIZE};
     dn_encoder *encoder = fit_words(bytes, start, 1, (dn_text_spec){0});
     assert_int_equal(dn_encoder_n_features(encoder), DN_DEFAULT_VOCABULARY);
-    name_is(encoder, DN_DEFAULT_VOCABULARY - 1, "t:099999"); /* among equals the first are chosen */
+    name_is(encoder, DN_DEFAULT_VOCABULARY - 1, "t:099999"); /* ties: the first in byte order */
     dn_encoder_unref(encoder);
     free(bytes);
 }
@@ -644,7 +645,7 @@ static void a_budget_may_be_exactly_full(void **unused) {
     dn_table_source_free(source);
 }
 
-/* The estimates are not below the truth and at most 1.5 times of it. */
+/* Checks that the estimate is at least the memory in use and at most 1.5 times as much. */
 static void estimate_is(double estimate, double truth) {
     if (!(estimate >= truth && estimate <= 1.5 * truth)) {
         fail_msg("estimate %.0f, truth %.0f", estimate, truth);

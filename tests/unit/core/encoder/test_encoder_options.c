@@ -63,7 +63,7 @@ static dn_encoder *fit_small(struct small *s, size_t n_columns, size_t n, const 
 }
 
 /* ---- most frequent values ---- */
-/* Returns the sum of v over the rows that have x. */
+/* Returns the sum of the weights v of the rows whose value is x. */
 static double count_of(const double *column, double x, const uint8_t *role, const double *weight) {
     double count = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
@@ -286,7 +286,7 @@ static void indicators(void **unused) {
     const double raw[] = {nan, nan, nan, nan, 40, 3, 0, 1};
     double got[12], mean = dn_encoder_mean(encoder)[0], scale = dn_encoder_scale(encoder)[0];
     assert_true(mean == 30 && dn_encoder_input(encoder, 0)->fill == 30);
-    close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing value is at the mean */
+    close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing value is replaced by the mean */
     assert_true(dn_encoder_mean(encoder)[1] == 0 && dn_encoder_scale(encoder)[1] == 1);
     dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), got);
     const double want[] = {0, 1, 0, 1, 1, 0, 10 / scale, 0, (3 - 2) / dn_encoder_scale(encoder)[2],
@@ -342,7 +342,8 @@ static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
     assert_int_equal(dni_writer_take(&writer, bytes, size, NULL), DN_OK);
 }
 
-/* The encoder does not depend on chunks and threads, and survives being written and read. */
+/* The encoder does not depend on chunks and threads. An encoder that is written and read is
+ * equal. */
 static void bytes_and_back(void **unused) {
     (void)unused;
     table *t = table_new(12);

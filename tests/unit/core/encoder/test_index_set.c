@@ -21,7 +21,8 @@ static void same_places(const dni_index_set *set, const bool *in, size_t width) 
     assert_int_equal(dni_index_set_find(set, SIZE_MAX - 1), SIZE_MAX);
 }
 
-/* A set survives being written and read; cut and changed bytes are handled. */
+/* A set that is written and read is equal. Truncated bytes are refused; changed bytes are refused
+ * or give a valid set. */
 static void there_and_back(const dni_index_set *set, const bool *in) {
     dni_writer writer;
     void *bytes;
@@ -210,7 +211,8 @@ static void same_names(const dn_encoder *a, const dn_encoder *b) {
     }
 }
 
-/* Features of kept or dropped indices are those of a table with only these columns. */
+/* An encoder with an index filter gives the features of a table that has only the columns of the
+ * filter. */
 static void chosen_are_columns(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);

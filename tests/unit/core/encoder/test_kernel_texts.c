@@ -11,7 +11,8 @@ struct graph {
     char text[400];
 };
 
-/* Labels "n0" … in any direction, some edges twice. */
+/* Makes a random graph with the labels "n0" …. Edges are written in either direction; some are
+ * written twice. */
 static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
     size_t n = 0;
     *g = (struct graph){0};
@@ -33,7 +34,8 @@ static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
     }
 }
 
-/* Returns the number of paths of g with the labels [n]. Label i is node i, so that it is 0 or 1. */
+/* Returns the number of paths of g with the labels [n]. It is 0 or 1, as every label names one
+ * node. */
 static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
     for (size_t k = 0; k < n; k++) {
         if (!g->has[label[k]] || (k > 0 && !g->joined[label[k - 1]][label[k]])) {
@@ -48,7 +50,8 @@ static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
     return 1;
 }
 
-/* Returns the sum of n_A n_B over all sequences of 1 … length labels. */
+/* Returns the sum of n_A n_B over all sequences of 1 … length labels; n_G is the number of paths
+ * of graph G with the sequence. */
 static size_t shared_paths(const struct graph *a, const struct graph *b, size_t length) {
     size_t sum = 0, label[4];
     for (size_t n = 1, all = NODES; n <= length; n++, all *= NODES) {
@@ -76,10 +79,8 @@ static void paths_of_random_graphs(void **state) {
     for (unsigned length = 1; length <= 4; length++) {
         dn_encoder *encoder = fit(text, length == 3 ? 2 : GRAPHS, spec_of(DN_TEXT_PATHS, length),
                                   length == 3 ? NULL : role);
-        const size_t trained =
-            length == 3 ? 2
-                        /* fitted to two graphs only, so that others have many unseen sequences */
-                        : TRAINED;
+        /* length 3: fitted to two graphs, so that the others have many unseen sequences */
+        const size_t trained = length == 3 ? 2 : TRAINED;
         size_t unseen = 0;
         for (size_t i = 0; i < GRAPHS; i++) {
             for (size_t j = 0; j < trained; j++) {

@@ -102,7 +102,7 @@ static void too_many_paths(void **state) {
         }
         assert_true(status != DN_OK || (double)count == want);
     }
-    paths.length = 1; /* as many edges, few paths */
+    paths.length = 1; /* the same edges have few paths of one label */
     OK(dni_paths_begin(&paths, text, n, NULL));
     for (count = 0; dni_paths_next(&paths) > 0; count++) {
     }
@@ -191,7 +191,8 @@ static void the_same_however_it_runs(void **state) {
     free(buffer);
 }
 
-/* An encoder read back encodes the same; a version without the weighting is damaged. */
+/* An encoder that is written and read gives the same features. Bytes with the weighting and a
+ * version that does not have it are refused as damaged. */
 static void there_and_back(void **state) {
     (void)state;
     static const char *const text[] = {"a-b b-c", "c-d", NULL};

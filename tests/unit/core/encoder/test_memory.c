@@ -1,5 +1,5 @@
-/* Every single allocation fails once: the failure is reported, nothing leaks, and the next
- * attempt succeeds. */
+/* Each allocation fails once. The failure is reported, nothing leaks, and the next attempt
+ * succeeds. */
 #include "encoder/encoder_bytes.h"
 #include "unit/base/alloc_fail.h"
 #include "unit/core/table/table.h"
@@ -25,7 +25,8 @@ static dn_status append(dn_column_builder *builder, const char *cell, dn_error *
     return dn_column_builder_string(builder, cell, strlen(cell), err);
 }
 
-/* Allocation k fails; a call that failed is repeated. *out_failed: whether it failed. */
+/* Builds a column chunk while allocation k fails. A call that failed is repeated. *out_failed:
+ * whether a call failed. */
 static void build(long k, size_t n_cells, void **bytes, size_t *size, bool *out_failed) {
     dn_column_builder *builder = NULL;
     dn_error err;

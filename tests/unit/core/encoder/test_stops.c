@@ -1,5 +1,5 @@
-/* Encoding of wide rows polls the run's stop function as often as their width requires, and ends
- * when it says so. */
+/* Encoding of wide rows polls the run's stop function after at most BETWEEN operations, and returns
+ * DN_ERR_STOPPED if the stop function does. */
 #include "encoder/basis/basis_fit.h"
 #include "unit/core/table/chunked.h"
 #include <setjmp.h>
@@ -56,7 +56,7 @@ struct work {
     const dn_table_source *source;
     dn_encoder_spec spec;
     const dn_encoder *encoder;
-    dn_rows *rows; /* of the columns only */
+    dn_rows *rows; /* of the basis's columns */
 };
 typedef dn_status (*work_fn)(const struct work *work, const dn_run *run);
 
@@ -154,7 +154,7 @@ static void wide_bases(void **state) {
     chunked_done(&source);
 }
 
-/* A category beside the basis makes rows sparse. */
+/* A categorical input with many levels makes the rows sparse. */
 static void sparse_rows(void **state) {
     (void)state;
     enum { POINTS = 400 };

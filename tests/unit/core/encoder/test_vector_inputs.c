@@ -16,7 +16,7 @@ struct want {
     double mean[VECTORS_WIDTH], scale[VECTORS_WIDTH];
 };
 
-/* Computes means and deviations of the sparse column's indices. */
+/* Computes mean and deviation of each index of the sparse column. */
 static void want_places(const vector_table *t, const uint8_t *role, const double *weight,
                         struct want *w) {
     for (size_t j = 0; j < VECTORS_WIDTH; j++) {
@@ -151,8 +151,8 @@ static void check_rows(const vector_table *t, dn_rows *rows, const struct want *
     free(x);
 }
 
-/* All weightings of words, standardised or not, all rows or training rows, in memory and
- * streamed. */
+/* For all weightings of words; with and without standardisation; for all rows and training rows; in
+ * memory and streamed. */
 static void recomputed(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);

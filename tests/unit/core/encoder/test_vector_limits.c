@@ -62,7 +62,7 @@ static void bytes_and_back(void **unused) {
     free(t);
 }
 
-/* A few bytes cannot stand for many features. */
+/* Bytes with many features must be followed by at least one byte for each feature. */
 static void bytes_of_no_model(void **unused) {
     (void)unused;
     dni_writer w;
@@ -199,8 +199,8 @@ static void counted_release(void *ctx, void *memory) {
     free(start);
 }
 
-/* Rows in memory use 12 bytes for each entry, whatever the number of features is; a budget too
- * small for them is reported. */
+/* Sparse rows in memory use 12 bytes for each entry for any number of features. A budget that is
+ * too small for the rows is reported. */
 static void bytes_of_rows(void **unused) {
     (void)unused;
     vector_table *t = vector_table_new(2);
@@ -245,8 +245,8 @@ static void bytes_of_rows(void **unused) {
     free(t);
 }
 
-/* With more than 16,384 features of vector inputs rows are sparse, however many entries they
- * have. */
+/* With more than 16,384 features of vector inputs the rows are sparse for any number of
+ * entries. */
 static void very_wide(void **unused) {
     (void)unused;
     enum { WIDTH = 4000000 };

@@ -15,7 +15,7 @@ enum vector_table_column { L_AGE, L_SPARSE, L_KIND, L_NOTE, L_CLASS, L_COLUMNS }
 typedef struct vector_table {
     double age[VECTORS_ROWS];
     double dense[VECTORS_WIDTH]
-                [VECTORS_ROWS]; /* the sparse column as a dense matrix, one row for each feature */
+                [VECTORS_ROWS]; /* the sparse column as a dense matrix: [feature][row] */
     size_t row_start[VECTORS_ROWS + 1];
     uint32_t index[VECTORS_ROWS * VECTORS_MAX_ENTRIES];
     double entry[VECTORS_ROWS * VECTORS_MAX_ENTRIES];
@@ -30,7 +30,7 @@ typedef struct vector_table {
     chunked_column columns[L_COLUMNS];
     /* dense columns with the names of the sparse column's features */
     chunked_column numbers[VECTORS_WIDTH];
-    size_t borders[4][8]; /* for each cut of vector_table_source */
+    size_t borders[4][8]; /* chunk borders of each way of vector_table_source */
 } vector_table;
 
 static inline uint64_t vector_table_random(uint64_t *state) {

@@ -1,6 +1,6 @@
-/* For tests: a table in memory whose columns are delivered in chunks with any borders, each encoded
- * and decoded as the store would; a run that sums out of order on several slots; an allocator that
- * refuses. */
+/* For tests: a table in memory whose columns are read in chunks with any borders, each encoded and
+ * decoded as in the store; a run that computes blocks out of order on several slots; an allocator
+ * whose calls fail. */
 #ifndef TESTS_CHUNKED_H
 #define TESTS_CHUNKED_H
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell of a categorical column is "", missing, when its pointer is NULL. */
+/* A column. A cell of a categorical or text column is missing if its pointer is NULL. */
 typedef struct chunked_column {
     dn_table_column column;
-    const double *number;    /* numeric, boolean: [n_rows]; sparse: of the entries */
+    const double *number;    /* numeric, boolean: [n_rows]; sparse: the value of each entry */
     const char *const *text; /* categorical, text: [n_rows] */
     const size_t *row_start; /* sparse: [n_rows + 1] */
-    const uint32_t *index;   /* sparse: of the entries */
+    const uint32_t *index;   /* sparse: the index of each entry */
 } chunked_column;
 
 #define CHUNKED_SLOTS 4
@@ -73,7 +73,7 @@ static inline dn_status chunked_column_of(const dn_table_source *source, size_t 
     return status;
 }
 
-/* borders[n_chunks + 1] must outlive it. */
+/* borders [n_chunks + 1] must outlive `self`. */
 static inline void chunked_init(chunked *self, const chunked_column *data, size_t n_cols,
                                 size_t n_rows, const size_t *borders, size_t n_chunks) {
     memset(self, 0, sizeof *self);
@@ -99,8 +99,8 @@ static inline void chunked_done(chunked *self) {
     }
 }
 
-/* dn_run.each as a team of threads would do it, on one thread: ranges of two blocks, the last range
- * first, on changing slots. */
+/* A dn_run.each that simulates several threads on one thread: it computes ranges of two blocks from
+ * the last range to the first, on alternating slots. */
 static inline dn_status scattered_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn,
                                        void *arg, dn_error *err) {
     for (size_t r = (rows->n_blocks + 1) / 2; r-- > 0;) {

@@ -1,4 +1,5 @@
-/* A table with columns of every type, with the values that are hard to encode. */
+/* A table with numeric, boolean and categorical columns; some are constant, empty or have missing
+ * values. */
 #ifndef TESTS_TABLE_H
 #define TESTS_TABLE_H
 
@@ -79,7 +80,8 @@ static inline table *table_new(size_t cities) {
     return t;
 }
 
-/* Chunk borders of several kinds: one chunk, DN_BLOCK_ROWS, odd sizes, empty chunks among them. */
+/* Four kinds of chunk borders: one chunk, chunks of DN_BLOCK_ROWS, chunks of odd sizes, some chunks
+ * empty. */
 #define TABLE_CUTS 4
 static inline size_t table_cut(size_t kind, size_t *borders) {
     size_t n = 0;

@@ -69,8 +69,8 @@ static bool same_text(dn_strings strings, uint32_t code, const char *text) {
     return length == strlen(text) && memcmp(strings.bytes + strings.start[code], text, length) == 0;
 }
 
-/* The blob read as categories gives the cells; its list is distinct, in order of first
- * appearance. */
+/* Checks that the blob read as categories has the cells, and that its strings are distinct and in
+ * the order of first appearance. */
 static void check_texts(dn_column_chunk *chunk, struct blob blob, const char *const *cells,
                         size_t n) {
     dn_column_view view;
@@ -160,12 +160,12 @@ static void spellings(void **unused) {
     CHECK("1e5", "100000", "1E5", "1e+5", "100000.0", "1e5");
     CHECK("007", "7", "7.0", "7.00", "+7", " ", "7 ");
     CHECK("5.0", "4.0", "5.25", "3.125", "-0.0", "1000.0"); /* at least one digit after the point */
-    CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* two decimals, but for one cell */
+    CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* two decimals, except in one cell */
     CHECK("3", "1.50", "2.00"); /* the cell with another format is the first */
     CHECK("1.5", "1.50", "1.500", "1.5");
     CHECK("1.2345", "0.0001", "12.3450", "1.2345", "7", "7.0000",
-          "1e-7"); /* canonical numbers first; padding does not apply to them */
-    CHECK("1.2345", "2", "12.3450", "12.3450"); /* or does not */
+          "1e-7"); /* canonical numbers first; padding does not change them */
+    CHECK("1.2345", "2", "12.3450", "12.3450"); /* padding would change 2, the second cell */
     CHECK("1.9999", "9999.9999", "10000.0001", "1.000", "1.0001", "3.25", "1.2350");
     CHECK("0.0000001", "1e-7", "0.000001", "1.0e-7", "0.00000010");
     CHECK("1e21", "1000000000000000000000", "100000000000000000000",
@@ -369,8 +369,8 @@ static void add_padded(dn_column_builder *builder, double value, unsigned decima
     }
 }
 
-/* Numbers appended many at once give the same bytes as one by one, whatever the chunk held
- * before. */
+/* Numbers appended in one call give the same bytes as in one call for each number, for any cells
+ * before them. */
 static void many_at_once(void **unused) {
     (void)unused;
     enum { N = 90, STRIDE = 3 };
@@ -580,7 +580,7 @@ static void damaged_bytes(void **unused) {
     dn_column_builder_free(builder);
 }
 
-/* A newer version has another error than damage. */
+/* The error of a newer version is DN_ERR_VERSION, not DN_ERR_CORRUPT. */
 static void newer_version(void **unused) {
     (void)unused;
     static const char *const cells[] = {"1"};

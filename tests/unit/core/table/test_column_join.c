@@ -196,7 +196,7 @@ static void test_sparse_rows(void **unused) {
     assert_memory_equal(view.number, value, sizeof value);
     put(builder, "1", false);
     assert_int_equal(dn_column_builder_chunk(builder, scratch, all.bytes, all.size, NULL),
-                     DN_ERR_ARGUMENT); /* nor after the chunk */
+                     DN_ERR_ARGUMENT); /* a builder with cells refuses a sparse chunk */
     free(cell.bytes);
     free(all.bytes);
     dn_column_builder_free(builder);
@@ -240,7 +240,7 @@ static void test_damage(void **unused) {
     dn_column_chunk_free(scratch);
 }
 
-/* true: both chunks were joined. */
+/* Joins two chunks. Returns whether no allocation failed. */
 static bool join_lean(const struct blob *a, const struct blob *b) {
     dn_column_builder *joined = NULL;
     dn_column_chunk *scratch = NULL;

@@ -233,7 +233,7 @@ static void other_types(void **unused) {
     free(rows);
 }
 
-/* Any bytes are refused, or give rows that keep all guarantees. */
+/* Decodes any bytes: they are refused, or the rows are valid. */
 static dn_status touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
     dn_column_view view;
     dn_error err;

@@ -26,7 +26,7 @@ static dn_status begin(size_t n, bool different, unsigned path_labels, char mess
     return status;
 }
 
-/* With one label a path is a node: 50,000 edges have 100,000 of them. */
+/* A path of one label is a node: 50,000 edges have 100,000 nodes. */
 static void the_number_of_paths_is_exact(void **unused) {
     (void)unused;
     char message[128];
@@ -81,7 +81,7 @@ static void the_number_of_characters_is_exact(void **unused) {
     assert_int_equal(code[DN_MAX_CHARACTERS - 1], 0xe9);
     assert_int_equal(dni_characters(text, 2 * DN_MAX_CHARACTERS + 2, code, &n, NULL), DN_ERR_DATA);
     assert_int_equal(dni_characters(text, 2 * DN_MAX_CHARACTERS + 2, NULL, &n, NULL), DN_ERR_DATA);
-    /* half a character counts as one */
+    /* a truncated character counts as a character */
     OK(dni_characters(text, 2 * DN_MAX_CHARACTERS - 1, code, &n, NULL));
     assert_int_equal(n, DN_MAX_CHARACTERS);
     assert_int_equal(code[DN_MAX_CHARACTERS - 1], 0xfffd);
@@ -89,7 +89,7 @@ static void the_number_of_characters_is_exact(void **unused) {
     free(code);
 }
 
-/* An error of another kind keeps its message; one of the text gets the column and the row. */
+/* Column and row are added to an error of the text (DN_ERR_DATA), not to other errors. */
 static void errors_name_column_and_row(void **unused) {
     (void)unused;
     dn_error err = {0};

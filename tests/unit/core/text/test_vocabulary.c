@@ -1,5 +1,5 @@
-/* Vocabularies: values of scikit-learn; a count by hand over chunks, slots and weights; bytes;
- * errors. */
+/* Vocabularies: compared with values of scikit-learn and with a plain count, for several chunks,
+ * slots and weights; bytes; errors. */
 #include "unit/core/support.h"
 
 #include "text/vocabulary.h"
@@ -304,7 +304,7 @@ static void weights_are_repetitions(void **state) {
     dni_vocabulary_done(&w);
     texts_done(&a);
     texts_done(&b);
-    /* tiny weights leave all words in */
+    /* with tiny weights no word is left out */
     static const double tiny[] = {1e-9, 1e-9, 1e-9, 1e-9};
     texts_init(&a, once, 4, 1, NULL);
     OK(dni_vocabulary_fit(&a.rows, 0, tiny, &(dn_text_spec){0}, &run, &v, &mean, NULL));
@@ -452,7 +452,7 @@ static bool same(const dni_vocabulary *a, const dni_vocabulary *b) {
            (a->idf == NULL || memcmp(a->idf, b->idf, a->n_features * sizeof *a->idf) == 0);
 }
 
-/* Every vocabulary that can be read has words in order that are found again. */
+/* Checks a vocabulary that was read: its words are in byte order, and each is found in its text. */
 static void check_read(const dni_vocabulary *v) {
     dn_strings words = dni_string_set_view(&v->words);
     assert_true(v->n_features == (v->buckets > 0 ? v->buckets

@@ -1,5 +1,4 @@
-/* Helpers of the tests of bases: encoders of the table in any cut, their features, moments of
- * columns. */
+/* Helpers of the tests of bases: fit encoders with bases, compute features and moments. */
 #ifndef TEST_BASES_H
 #define TEST_BASES_H
 
@@ -57,7 +56,7 @@ static inline dn_encoder_spec spec_of(const dn_basis_spec *bases, size_t n, bool
                              .n_bases = n};
 }
 
-/* Stores row i of the first P columns, missing values replaced. */
+/* z [P] ← row i of the first P columns, with missing values replaced by the fill values. */
 static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t i, double *z) {
     for (size_t c = 0; c < P; c++) {
         double x = t->number[columns[c]][i];
@@ -65,7 +64,7 @@ static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t 
     }
 }
 
-/* Stores the unstandardised features of row i with a missing category. */
+/* x ← the features of row i, not standardised; the category is missing. */
 static inline void features_of(const table *t, const dn_encoder *encoder, size_t i, double *x) {
     double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i],
                          nan_value};

@@ -1,5 +1,4 @@
-/* Bases: constant features are counted, and only those; exact limits; defaults; memory
- * estimates. */
+/* Bases: the number of constant features; exact limits; defaults; memory estimates. */
 #include "encoder/basis/basis_fit.h"
 #include "unit/core/encoder/basis/bases.h"
 
@@ -89,7 +88,7 @@ static void defaults_of_the_spec(void **unused) {
     dn_encoder *encoder = fit_two(&fisher, 1, false, target, 3);
     assert_int_equal(dn_encoder_basis(encoder, 0).n_features, 2);
     assert_int_equal(dn_encoder_basis(encoder, 0).n_columns, 2); /* all numbers */
-    assert_int_equal(dn_encoder_n_features(encoder), 2);         /* which are not kept */
+    assert_int_equal(dn_encoder_n_features(encoder), 2); /* the columns are not kept as features */
     dn_encoder_unref(encoder);
     fisher.n_features = 1;
     encoder = fit_two(&fisher, 1, false, two, 2);
@@ -160,9 +159,9 @@ static void limits_are_exact(void **unused) {
     assert_int_equal(check(basis, 2, 1), DN_ERR_ARGUMENT);
     basis.n_features = 2;
     ok(check(basis, 2, 3));
-    assert_int_equal(check(basis, 2, 2), DN_ERR_ARGUMENT); /* one less than classes */
+    assert_int_equal(check(basis, 2, 2), DN_ERR_ARGUMENT); /* at most classes - 1 */
     basis.n_features = 3;
-    assert_int_equal(check(basis, 2, 9), DN_ERR_ARGUMENT); /* no more than columns */
+    assert_int_equal(check(basis, 2, 9), DN_ERR_ARGUMENT); /* at most columns */
     basis = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .n_points = 1, .width = (double)INFINITY};
     assert_int_equal(check(basis, 2, 0), DN_ERR_ARGUMENT);
 }

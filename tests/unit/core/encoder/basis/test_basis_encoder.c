@@ -46,9 +46,8 @@ static void standardised(void **unused) {
     dn_encoder *encoder = fit(t, 3, &spec, t->role, t->weight, NULL);
     size_t d = dn_encoder_n_features(encoder), first = d - MANY_FEATURES;
     assert_int_equal(
-        first,
-        dn_encoder_input(encoder, 3)
-            ->n_features); /* the polynomial has two of the numbers; no basis keeps the third */
+        first, dn_encoder_input(encoder, 3)
+                   ->n_features); /* two numbers are in the polynomial; no basis keeps the third */
     double sum[64] = {0}, square[64] = {0}, total = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double v = weight_of(t->role, t->weight, i), x[64], y[64];
@@ -171,7 +170,8 @@ static void failures(void **unused) {
     dn_status status = DN_ERR_BUDGET;
     size_t refused = 0;
     for (; status != DN_OK || refused < 20;
-         /* refused memory for rows is not a failure: continue until nothing is refused */
+         /* The fit succeeds without the memory for the rows: it streams them. The loop ends when no
+             * allocation was refused. */
          refused++) {
         refusing memory;
         refusing_init(&memory, refused + 1);

@@ -16,14 +16,14 @@ static void centre_of(const dn_encoder *encoder, size_t feature, size_t p, doubl
     }
 }
 
-/* At the end each centre is the mean of its nearest rows; k-means++ finds clusters that are far
- * apart. */
+/* Each fitted centre is the mean of the rows that are nearest to it. k-means++ finds clusters with
+ * large distances between them. */
 static void centres(void **unused) {
     (void)unused;
     enum { K = 5 };
     table *t = table_new(3);
     for (size_t i = 0; i < TABLE_ROWS;
-         i++) { /* five clusters, far apart relative to their spread */
+         i++) { /* five clusters; their distances are large compared with their deviations */
         uint64_t s = i + 1;
         for (int k = 0; k < 5; k++) {
             table_random(&s);
