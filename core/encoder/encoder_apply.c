@@ -13,16 +13,6 @@ static uint32_t raw_level(const dn_input *input, double raw) {
     return raw >= 0 && raw < (double)input->levels.n ? (uint32_t)raw : (uint32_t)input->levels.n;
 }
 
-static void put_category(const dn_input *input, double raw, double *row) {
-    for (size_t k = 0; k < input->n_features; k++) {
-        row[input->first_feature + k] = 0;
-    }
-    size_t feature = dni_encode_level(input, raw_level(input, raw));
-    if (feature != SIZE_MAX) {
-        row[feature] = 1;
-    }
-}
-
 size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw) {
     return dni_encode_level(&encoder->inputs[input], raw_level(&encoder->inputs[input], raw));
 }
@@ -47,7 +37,7 @@ static void encode_values(const dn_encoder *encoder, const double *value, bool s
         const dn_input *input = &encoder->inputs[k];
         size_t j = input->first_feature;
         if (input->type == DN_CATEGORICAL) {
-            put_category(input, value[k], out);
+            dni_put_category(input, dni_encoder_level_feature(encoder, k, value[k]), out);
             continue;
         }
         if (dni_input_is_vector(input)) {
@@ -140,24 +130,8 @@ struct writing {
     size_t n;
 };
 
-/* Appends an entry. If the value is 0, the next entry overwrites it. */
 static inline void put(struct writing *w, size_t feature, double value) {
-    w->cols[w->n] = (uint32_t)feature;
-    w->values[w->n] = value;
-    w->n += value != 0;
-}
-
-static void put_number(struct writing *w, const dn_encoder *encoder, const dn_input *input,
-                       double raw) {
-    const size_t j = input->first_feature;
-    if (!input->in_basis_only) {
-        put(w, j,
-            dni_encode_number(raw, input->fill, dni_encoder_mean_of(encoder, j),
-                              dni_encoder_scale_of(encoder, j)));
-    }
-    if (input->indicator) {
-        put(w, j + input->n_features - 1, isnan(raw));
-    }
+    w->n = dni_put_entry(w->values, w->cols, w->n, feature, value);
 }
 
 /* Appends the entries of one input, from entry *e on. A feature of a standardised input is
@@ -200,7 +174,7 @@ size_t dni_encode_raw_entries(const dn_encoder *encoder, dn_raw_rows rows, size_
                 put(&w, feature, 1);
             }
         } else {
-            put_number(&w, encoder, input, raw[k]);
+            w.n = dni_put_number(encoder, input, raw[k], w.values, w.cols, w.n);
         }
     }
     if (encoder->n_bases > 0) {

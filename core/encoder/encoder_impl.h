@@ -151,6 +151,44 @@ static inline double dni_encoder_scale_of(const dn_encoder *encoder, size_t j) {
     return encoder->scale == NULL ? 1 : encoder->scale[j];
 }
 
+/* Writes the features of a categorical input to a dense row.
+ *
+ *   feature  the feature that is 1; SIZE_MAX: none */
+static inline void dni_put_category(const dn_input *input, size_t feature, double *row) {
+    for (size_t k = 0; k < input->n_features; k++) {
+        row[input->first_feature + k] = 0;
+    }
+    if (feature != SIZE_MAX) {
+        row[feature] = 1;
+    }
+}
+
+/* Writes entry n of a sparse row. Returns n + 1, or n if the value is 0: the next entry then
+ * overwrites it. */
+static inline size_t dni_put_entry(double *values, uint32_t *cols, size_t n, size_t feature,
+                                   double value) {
+    values[n] = value;
+    cols[n] = (uint32_t)feature;
+    return n + (value != 0);
+}
+
+/* Writes the entries of a number and of its missing indicator to a sparse row, from entry n on.
+ * Returns the number of entries of the row. */
+static inline size_t dni_put_number(const dn_encoder *encoder, const dn_input *input, double raw,
+                                    double *values, uint32_t *cols, size_t n) {
+    const size_t j = input->first_feature;
+    const double filled = isnan(raw) ? input->fill : raw;
+    if (!input->in_basis_only) { /* without mean: the result of dni_encode_number for 0 and 1 */
+        n = dni_put_entry(values, cols, n, j,
+                          encoder->mean == NULL
+                              ? filled
+                              : dni_encode_number(raw, input->fill, encoder->mean[j],
+                                                  encoder->scale[j]));
+    }
+    return input->indicator ? dni_put_entry(values, cols, n, j + input->n_features - 1, isnan(raw))
+                            : n;
+}
+
 /* Computes the features of the bases of a raw row.
  *
  *   raw          [n_inputs]

@@ -303,14 +303,8 @@ static void dense_category(const dni_encoding_slot *slot, const dn_encoder *enco
                            const dni_chunk_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     for (size_t k = 0; k < tile->n; k++) {
-        double *row = out + k * encoder->n_features;
-        for (size_t level = 0; level < input->n_features; level++) {
-            row[input->first_feature + level] = 0;
-        }
-        size_t feature = dni_slot_category(slot, input, i, dni_chunk_tile_row(tile, k));
-        if (feature != SIZE_MAX) {
-            row[feature] = 1;
-        }
+        dni_put_category(input, dni_slot_category(slot, input, i, dni_chunk_tile_row(tile, k)),
+                         out + k * encoder->n_features);
     }
 }
 
@@ -448,15 +442,8 @@ static inline dn_status entries_reserve_more(dni_entries *out, size_t n, dn_erro
     return need <= out->capacity ? DN_OK : dni_entries_reserve(out, need + need / 2, err);
 }
 
-/* Writes entry n. Returns n + 1, or n if the value is 0. */
-static inline size_t put(double *values, uint32_t *cols, size_t n, size_t feature, double value) {
-    values[n] = value;
-    cols[n] = (uint32_t)feature;
-    return n + (value != 0);
-}
-
 static inline void put_entry(dni_entries *out, size_t feature, double value) {
-    out->n = put(out->values, out->cols, out->n, feature, value);
+    out->n = dni_put_entry(out->values, out->cols, out->n, feature, value);
 }
 
 /* Encodes the scalar inputs from *next on, up to the next vector input. */
@@ -467,24 +454,14 @@ static void sparse_plain(const dni_encoding_slot *slot, const dn_encoder *encode
     size_t n = out->n, i = *next;
     for (; i < encoder->n_inputs && !dni_input_is_vector(&encoder->inputs[i]); i++) {
         const dn_input *input = &encoder->inputs[i];
-        const size_t j = input->first_feature;
         if (input->type == DN_CATEGORICAL) {
             const size_t feature = dni_slot_category(slot, input, i, row);
             if (feature != SIZE_MAX) {
-                n = put(values, cols, n, feature, 1);
+                n = dni_put_entry(values, cols, n, feature, 1);
             }
             continue;
         }
-        const double x = slot->open.views[i].number[row], filled = isnan(x) ? input->fill : x;
-        if (!input->in_basis_only) { /* the result of dni_encode_number for mean 0 and scale 1 */
-            n = put(values, cols, n, j,
-                    encoder->mean == NULL
-                        ? filled
-                        : dni_encode_number(x, input->fill, encoder->mean[j], encoder->scale[j]));
-        }
-        if (input->indicator) {
-            n = put(values, cols, n, j + input->n_features - 1, isnan(x));
-        }
+        n = dni_put_number(encoder, input, slot->open.views[i].number[row], values, cols, n);
     }
     out->n = n;
     *next = i;

@@ -95,6 +95,13 @@ static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
     return before == size;
 }
 
+/* Returns text k of texts with the given ends (u32 each). */
+static const char *text_at(const char *texts, const unsigned char *end, size_t k, size_t *length) {
+    const uint32_t first = k == 0 ? 0 : dni_get_u32(end + 4 * (k - 1));
+    *length = dni_get_u32(end + 4 * k) - first;
+    return texts + first;
+}
+
 /* ---- numbers ---- */
 /* Reads the part of a chunk after the kind and the number of rows. Does not check the ends of the
  * spellings (see ends_ascend). */
@@ -129,12 +136,6 @@ static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers 
 
 static size_t spelled_row(const struct numbers *numbers, size_t k) {
     return dni_get_u32(numbers->spelled_row + 4 * k);
-}
-
-static const char *spelled_text(const struct numbers *numbers, size_t k, size_t *length) {
-    const uint32_t first = k == 0 ? 0 : dni_get_u32(numbers->spelled_end + 4 * (k - 1));
-    *length = dni_get_u32(numbers->spelled_end + 4 * k) - first;
-    return numbers->text + first;
 }
 
 static dn_status expand_numbers(dn_column_chunk *chunk, const struct numbers *numbers,
@@ -193,7 +194,7 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers
         struct memo *known = &memo[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
         if (spelled) {
             size_t length;
-            const char *spelling = spelled_text(numbers, k++, &length);
+            const char *spelling = text_at(numbers->text, numbers->spelled_end, k++, &length);
             status = dni_string_set_add(&chunk->set, spelling, length, &chunk->code[i], err);
         } else if (isnan(chunk->number[i])) {
             chunk->code[i] = DN_CODE_MISSING;
@@ -272,10 +273,9 @@ static dn_status remove_duplicates(dn_column_chunk *chunk, const struct strings 
         if (c == DN_CODE_MISSING) {
             continue;
         }
-        uint32_t first = c == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(c - 1)),
-                 end = dni_get_u32(strings->end + 4 * (size_t)c);
-        dn_status status = dni_string_set_add(&chunk->set, strings->text + first, end - first,
-                                              &chunk->code[i], err);
+        size_t length;
+        const char *text = text_at(strings->text, strings->end, c, &length);
+        dn_status status = dni_string_set_add(&chunk->set, text, length, &chunk->code[i], err);
         if (status != DN_OK) {
             return status;
         }
@@ -338,16 +338,15 @@ static double value_of(const char *text, size_t length, dn_column_type type) {
 
 static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_column_type type,
                              size_t row, dn_error *err) {
-    uint32_t first = code == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(code - 1)),
-             end = dni_get_u32(strings->end + 4 * (size_t)code);
-    int length = end - first > 40 ? 40 : (int)(end - first);
-    bool cut = end - first > 40;
-    while (cut && length > 0 &&
-           ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80) {
+    size_t size;
+    const char *text = text_at(strings->text, strings->end, code, &size);
+    const bool cut = size > 40;
+    int length = cut ? 40 : (int)size;
+    while (cut && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
         length--; /* do not cut inside a UTF-8 character */
     }
-    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
-                                     strings->text + first, cut ? "…" : "",
+    return dni_error_at(dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length, text,
+                                     cut ? "…" : "",
                                      type == DN_NUMERIC ? "number"
                                                         : "boolean: true, false, 1 or 0"),
                         NULL, (int64_t)row, err);
@@ -365,11 +364,10 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
     if (status != DN_OK) {
         return status;
     }
-    uint32_t first = 0;
     for (size_t i = 0; i < strings->n_strings; i++) {
-        uint32_t end = dni_get_u32(strings->end + 4 * i);
-        chunk->parsed[i] = value_of(strings->text + first, end - first, type);
-        first = end;
+        size_t length;
+        const char *text = text_at(strings->text, strings->end, i, &length);
+        chunk->parsed[i] = value_of(text, length, type);
     }
     for (size_t i = 0; i < strings->n_rows; i++) {
         uint32_t code = chunk->code[i];
@@ -519,7 +517,7 @@ static dn_status add_spelled(dn_column_builder *builder, const struct numbers *n
         const char *spelling = NULL;
         size_t length = 0;
         if (k < numbers->n_spelled && spelled_row(numbers, k) == i) {
-            spelling = spelled_text(numbers, k++, &length);
+            spelling = text_at(numbers->text, numbers->spelled_end, k++, &length);
         } else if (numbers->decimals > 0 && !isnan(value[i])) {
             length = dni_column_number_text(value[i], numbers->decimals, text);
             spelling = text;
