@@ -138,8 +138,7 @@ static size_t iterations_of(const dn_params *p, const struct method *method, siz
     if (dn_params_word(p, "max_iterations") == NULL) {
         return (size_t)dn_params_number(p, "max_iterations");
     }
-    const double passes = method->visits / fmax(1, (double)n_rows);
-    return (size_t)fmax(method->least, fmin(method->most, passes));
+    return dni_default_iterations(n_rows, method->visits, method->least, method->most);
 }
 
 static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,

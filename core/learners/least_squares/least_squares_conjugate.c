@@ -18,7 +18,6 @@
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
-#include "machine/linear.h"
 #include "optimize/conjugate_gradients.h"
 
 #include <math.h>
@@ -122,7 +121,6 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
                           double measure, dn_error *err) {
     struct conjugate *c = ctx;
     const dni_linear_problem *q = &c->fit->problem;
-    size_t d = q->width - 1;
     (void)err;
     if (c->first_measure == 0) {
         c->first_measure = measure;
@@ -139,17 +137,9 @@ static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const 
                             .gradient_norm = (double)NAN,
                             .train_error = (double)NAN,
                             .n_scores = q->n_scores,
-                            .n_features = d};
-    if (dn_run_wants_snapshot(run, iteration)) {
-        const dn_fit_input *input = c->fit->input;
-        double *w0 = c->raw + q->n_scores * d;
-        centre(c, w, c->target, c->variables);
-        dni_linear_to_raw(c->variables, q->width, c->variables + d, q->width, q->n_scores, d,
-                          input->mean, input->scale, c->raw, w0);
-        progress.w = c->raw;
-        progress.w0 = w0;
-    }
-    run->progress(run, &progress);
+                            .n_features = q->width - 1};
+    centre(c, w, c->target, c->variables);
+    dni_linear_report_progress(c->fit->input, run, c->variables, c->raw, &progress);
     return DN_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "learners/least_squares/least_squares_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
-#include "machine/linear.h"
 #include "optimize/solver.h"
 
 #include <math.h>
@@ -74,7 +73,6 @@ static double measure(const struct descent *state, const double *x, const double
 
 static void report_progress(struct descent *state, const dn_run *run, const dni_iterate *point) {
     const dni_linear_problem *q = &state->fit->problem;
-    size_t d = q->width - 1;
     state->fraction =
         dni_progress_fraction(point->iteration, state->fit->max_iterations, state->first_measure,
                               state->measure, state->fit->tolerance, state->fraction);
@@ -85,16 +83,8 @@ static void report_progress(struct descent *state, const dn_run *run, const dni_
                             .gradient_norm = state->gradient_norm,
                             .train_error = q->sums.wrong / q->total_weight,
                             .n_scores = q->n_scores,
-                            .n_features = d};
-    if (dn_run_wants_snapshot(run, point->iteration)) {
-        const dn_fit_input *input = state->fit->input;
-        double *w0 = state->raw + q->n_scores * d;
-        dni_linear_to_raw(point->x, q->width, point->x + d, q->width, q->n_scores, d, input->mean,
-                          input->scale, state->raw, w0);
-        progress.w = state->raw;
-        progress.w0 = w0;
-    }
-    run->progress(run, &progress);
+                            .n_features = q->width - 1};
+    dni_linear_report_progress(state->fit->input, run, point->x, state->raw, &progress);
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,

@@ -112,12 +112,6 @@ static unsigned check_uses_of(const dni_logistic_plan *plan, double n_rows, doub
     return uses == 0 ? 0 : uses | DNI_LINEAR_STANDARDISE;
 }
 
-/* max_iterations "auto": fewer passes if there are more rows. */
-static size_t iterations_of(const dni_logistic_method *method, size_t n_rows) {
-    const double passes = method->visits / fmax(1, (double)n_rows);
-    return (size_t)fmax(method->least, fmin(method->most, passes));
-}
-
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
                                          size_t n_classes) {
     const double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
@@ -143,7 +137,8 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
                                                             : plan.method->tolerance;
     plan.max_iterations = dn_params_word(p, "max_iterations") == NULL
                               ? (size_t)dn_params_number(p, "max_iterations")
-                              : iterations_of(plan.method, n_rows);
+                              : dni_default_iterations(n_rows, plan.method->visits,
+                                                       plan.method->least, plan.method->most);
     return plan;
 }
 

@@ -18,7 +18,6 @@
 #include "learners/logistic/logistic_fit.h"
 #include "learners/shared/learner.h"
 #include "linalg/vector.h"
-#include "machine/linear.h"
 #include "optimize/l1/l1.h"
 
 #include <math.h>
@@ -211,7 +210,6 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
     if (run->progress == NULL || point->iteration == 0) {
         return;
     }
-    size_t d = problem->width - 1;
     dn_progress progress = {.iteration = point->iteration,
                             .max_iterations = fit->plan.max_iterations,
                             .fraction = fit->fraction,
@@ -219,16 +217,8 @@ static void report_progress(dni_logistic_fit *fit, const dni_iterate *point) {
                             .gradient_norm = fit->gradient_norm,
                             .train_error = problem->sums.wrong / problem->total_weight,
                             .n_scores = problem->n_scores,
-                            .n_features = d};
-    if (dn_run_wants_snapshot(run, point->iteration)) {
-        double *w0 = fit->arrays.raw + problem->n_scores * d;
-        dni_linear_to_raw(problem->original, problem->width, problem->original + d, problem->width,
-                          problem->n_scores, d, fit->input->mean, fit->input->scale,
-                          fit->arrays.raw, w0);
-        progress.w = fit->arrays.raw;
-        progress.w0 = w0;
-    }
-    run->progress(run, &progress);
+                            .n_features = problem->width - 1};
+    dni_linear_report_progress(fit->input, run, problem->original, fit->arrays.raw, &progress);
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate,

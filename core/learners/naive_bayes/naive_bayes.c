@@ -20,6 +20,7 @@
  * learning for text categorization, equations (4) and (6).
  *
  * Closed form: two passes over the rows for Gaussian features, one for all others. */
+#include "base/argument.h"
 #include "base/layout.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
@@ -195,13 +196,12 @@ static dn_status set_factors(struct bayes *b, dn_error *err) {
 static dn_status refuse_negative(const struct bayes *b, size_t j, double x, dn_error *err) {
     char name[DN_FIELD_SIZE];
     dni_feature_name(b->input, j, name);
-    dn_status status =
+    return dni_error_at(
         dn_error_set(err, DN_ERR_DATA,
                      "column \"%s\" must have values >= 0 for numeric "
                      "\"multinomial\" (got %g): choose \"gaussian\" or \"bernoulli\"",
-                     name, x);
-    dn_error_set_field(err, name);
-    return status;
+                     name, x),
+        name, -1, err);
 }
 
 static inline dn_status add_value(const struct bayes *b, size_t j, double x, double v, double *sum,
@@ -319,16 +319,15 @@ static dn_status refuse_no_variance(const struct bayes *b, size_t k, size_t j, d
     dni_class_name(b->input, k, class_name);
     dni_feature_name(b->input, j, column);
     const bool has_floor = dn_params_number(b->input->params, "variance_floor") > 0;
-    dn_status status =
+    return dni_error_at(
         dn_error_set(err, DN_ERR_DATA,
                      has_floor ? "column \"%s\" is constant in class \"%s\" (variance 0), "
                                  "and variance_floor has no effect because no numeric "
                                  "column varies: exclude the column"
                                : "column \"%s\" is constant in class \"%s\" (variance "
                                  "0): exclude the column, or set variance_floor above 0",
-                     column, class_name);
-    dn_error_set_field(err, column);
-    return status;
+                     column, class_name),
+        column, -1, err);
 }
 
 static dn_status fit_gaussian(struct bayes *b, size_t j, double *mean, double *variance,

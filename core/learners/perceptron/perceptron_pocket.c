@@ -9,8 +9,8 @@
  *
  * Gallant, Perceptron-based learning algorithms, IEEE Trans. Neural Networks 1, 1990. */
 #include "learners/perceptron/perceptron_fit.h"
+#include "learners/shared/learner.h"
 #include "linalg/vector.h"
-#include "machine/linear.h"
 #include "optimize/descent.h"
 
 #include <math.h>
@@ -63,7 +63,6 @@ static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
 
 static void report_progress(dni_perceptron *p) {
     const dn_run *run = p->run;
-    size_t d = p->width - 1;
     if (run->progress == NULL) {
         return;
     }
@@ -74,14 +73,8 @@ static void report_progress(dni_perceptron *p) {
                             .gradient_norm = (double)NAN,
                             .train_error = p->now.errors / p->weight,
                             .n_scores = 1,
-                            .n_features = d};
-    if (dn_run_wants_snapshot(run, p->iterations)) {
-        dni_linear_to_raw(p->a.w, p->width, p->a.w + d, 1, 1, d, p->input->mean, p->input->scale,
-                          p->a.raw, p->a.raw + d);
-        progress.w = p->a.raw;
-        progress.w0 = p->a.raw + d;
-    }
-    run->progress(run, &progress);
+                            .n_features = p->width - 1};
+    dni_linear_report_progress(p->input, run, p->a.w, p->a.raw, &progress);
 }
 
 /* Returns the reason to stop after this pass, or DN_STOP_NONE. Criterion perceptron stops after a

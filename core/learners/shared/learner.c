@@ -1,5 +1,6 @@
 /* Functions that the fits of several methods share. */
 #include "learners/shared/learner.h"
+#include "base/argument.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
 
@@ -63,15 +64,29 @@ double dni_progress_fraction(size_t iteration, size_t max_iterations, double fir
     return fmin(fmax(before, fraction), 1);
 }
 
+void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, const double *table,
+                                double *raw, dn_progress *progress) {
+    const size_t d = progress->n_features, S = progress->n_scores;
+    if (dn_run_wants_snapshot(run, progress->iteration)) {
+        dni_linear_to_raw(table, d + 1, table + d, d + 1, S, d, input->mean, input->scale, raw,
+                          raw + S * d);
+        progress->w = raw;
+        progress->w0 = raw + S * d;
+    }
+    run->progress(run, progress);
+}
+
+size_t dni_default_iterations(size_t n_rows, double visits, double least, double most) {
+    return (size_t)fmax(least, fmin(most, visits / fmax(1, (double)n_rows)));
+}
+
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...) {
     char message[sizeof err->message];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
-    dn_error_set_field(err, name);
-    return DN_ERR_ARGUMENT;
+    return dni_error_at(dn_error_set(err, DN_ERR_ARGUMENT, "%s", message), name, -1, err);
 }
 
 bool dni_drops_first(const dn_params *params) {

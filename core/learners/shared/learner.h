@@ -25,6 +25,17 @@ dn_status dni_weights_not_finite(dn_error *err);
 double dni_progress_fraction(size_t iteration, size_t max_iterations, double first_measure,
                              double measure, double tolerance, double before);
 
+/* Calls run->progress, which must not be NULL, with `progress`. If the run wants a snapshot of this
+ * iteration, sets progress->w and w0 to the weights for raw features first.
+ *
+ *   table  [n_scores × (n_features + 1)] weights for encoded features, each row with its intercept
+ *   raw    [n_scores × (n_features + 1)] memory of the snapshot */
+void dni_linear_report_progress(const dn_fit_input *input, const dn_run *run, const double *table,
+                                double *raw, dn_progress *progress);
+
+/* Returns the default of max_iterations: visits/n_rows passes, at least `least`, at most `most`. */
+size_t dni_default_iterations(size_t n_rows, double visits, double least, double most);
+
 /* Sets *err to DN_ERR_ARGUMENT with the parameter's name as the field. Returns DN_ERR_ARGUMENT. */
 dn_status dni_parameter_error(dn_error *err, const char *name, const char *format, ...)
     DN_PRINTF(3, 4);
