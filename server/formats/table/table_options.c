@@ -76,9 +76,8 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     for (size_t i = 0; i < size; i++) {
         capacity += text[i] == ',';
     }
-    struct type_override *list =
-        /* the names are behind the list in the same memory */
-        calloc(1, capacity * sizeof *list + size + 1);
+    /* the names are behind the list in the same memory */
+    struct type_override *list = calloc(1, capacity * sizeof *list + size + 1);
     if (list == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
