@@ -47,7 +47,8 @@ dni_form dni_kernel_form(const dn_kernel *kernel) {
     return DNI_FORM_PRODUCT;
 }
 
-/* base^exponent by repeated squaring: exact for small integers, unlike pow on some platforms. */
+/* Returns base^exponent by repeated squaring. Unlike pow on some platforms, it is exact for small
+ * integers. */
 static double power(double base, unsigned exponent) {
     double result = 1;
     for (; exponent > 0; exponent /= 2) {

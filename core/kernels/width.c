@@ -26,7 +26,7 @@ struct draw {
     bool sparse;       /* the rows are sparse */
     size_t entries;    /* number of stored entries of the drawn rows, if sparse */
     double position; /* next drawn position of the cumulative weight, in units of the mean weight */
-    double passed;   /* cumulative weight of the processed rows, in the same units */
+    double passed;   /* cumulative weight of the processed rows, in units of the mean weight */
     dni_points *points; /* out: the drawn rows; NULL: rows are only counted */
     double *weight;     /* out: the weights of the drawn rows */
 };
@@ -250,8 +250,7 @@ static void find_medians(const struct pair *pairs, size_t n, const double *weigh
     }
 }
 
-/* Replaces an error that names a point of the sample, because the caller does not know the sample.
- * */
+/* Replaces an error that names a point of the sample. The caller does not know the sample. */
 static dn_status too_far(dn_error *err) {
     dn_error_clear(err);
     return dn_error_set(err, DN_ERR_NUMERIC,

@@ -46,7 +46,7 @@ typedef struct dni_smo {
     double fine_tolerance;
     double objective_unit; /* divisor of the objective in progress reports */
     double max_iterations; /* maximum number of steps */
-    /* The starting point and the solution. */
+    /* In and out: the starting point, then the solution. */
     double *alpha;     /* [n] feasible at the start */
     double *g;         /* [n] out: the gradient, from kernel values in double precision */
     double violation;  /* out: the largest violation */

@@ -378,7 +378,7 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
     }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    /* With a Gram matrix the variables' points were not copied before. */
+    /* With a Gram matrix the points of the variables are not copied until now. */
     if (rows->variable_copy == NULL && !rows->identity) {
         status = dni_points_select(rows->all_points, rows->list, rows->n, rows->run, &chosen, err);
     }

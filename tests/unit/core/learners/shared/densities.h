@@ -246,7 +246,7 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     free(v);
 }
 
-/* Partial sums in another order and other slots give the same bytes. */
+/* Results do not depend on the number of threads, nor on the order in which blocks are added. */
 static inline void check_threads(const struct csv *t, const dn_params *p) {
     struct fit one, many;
     dn_rows *rows;

@@ -72,7 +72,7 @@ static inline void stream_free(dn_rows *rows) {
     free(s);
 }
 
-/* `base` as a stream. `base` must outlive it. */
+/* Returns the rows of `base` as a stream. `base` must outlive the stream. */
 static inline dn_rows *stream_of(const dn_rows *base) {
     struct stream *s = xcalloc(1, sizeof *s);
     s->rows = *base;

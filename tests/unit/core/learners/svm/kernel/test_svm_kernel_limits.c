@@ -15,7 +15,7 @@ static void release_none(void *ctx, void *memory) {
     assert_null(memory);
 }
 
-/* 2^31 − 1 rows are accepted, and only then is memory requested. */
+/* At most 2^31 − 1 rows are accepted. If there are more, no memory is requested. */
 static void largest_number_of_rows(void **state) {
     (void)state;
     size_t n_refused = 0;
