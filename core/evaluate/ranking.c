@@ -191,7 +191,7 @@ static bool next_corner(struct walk *w, bool *more, struct walk *out) {
 static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t positive,
                            const struct areas *a, size_t max_points, dn_curve *curve,
                            dn_error *err) {
-    struct walk w = walk_of(r, score, positive), corner;
+    struct walk w = walk_of(r, score, positive), corner = w;
     bool more = false;
     size_t n = 1;
     while (next_corner(&w, &more, &corner)) {
@@ -267,7 +267,7 @@ dn_status dni_ranking_finish(dni_ranking *r, size_t max_points, dn_curves *curve
                              double *out_precision, dn_error *err) {
     double roc = 0, precision = 0, count = 0;
     for (size_t k = 0; k < r->n_columns; k++) {
-        struct areas a;
+        struct areas a = {0};
         dn_status status = finish_column(r, k, max_points, curves, &a, err);
         if (status != DN_OK) {
             return status;
