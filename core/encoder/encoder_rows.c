@@ -358,10 +358,10 @@ static dn_status build_block(void *arg, size_t i, size_t slot_index, dn_error *e
     memcpy(to->values, from.x.values, entries * sizeof *to->values);
     memcpy(to->cols, from.x.cols, entries * sizeof *to->cols);
     memcpy(to->row_start, from.x.row_start, (n + 1) * sizeof *to->row_start);
-    if (to->target != NULL) {
+    if (to->target != NULL && from.target != NULL) {
         memcpy(to->target, from.target, n * sizeof *to->target);
     }
-    if (to->weight != NULL) {
+    if (to->weight != NULL && from.weight != NULL) {
         memcpy(to->weight, from.weight, n * sizeof *to->weight);
     }
     return DN_OK;
