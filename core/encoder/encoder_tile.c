@@ -7,7 +7,8 @@
 
 #define GROUP 8 /* numeric inputs that are encoded together: one cache line of a row */
 
-/* The size of a slot's workspace. Levels of a chunk grow with the data and are not part of it. */
+/* Reserves the arrays of a slot. The levels of a chunk grow with the data and are not part of the
+ * layout. */
 static void slot_layout(dni_layout *layout, const void *shape, void *work) {
     const dni_encoding_shape *s = shape;
     dni_encoding_slot *w = work;
@@ -436,7 +437,8 @@ void dni_entries_done(dni_entries *entries) {
     *entries = (dni_entries){0};
 }
 
-/* Reserves n entries, and one more because zeros are written and then overwritten. */
+/* Reserves n entries, and one more because a zero is written before the next entry overwrites
+ * it. */
 static inline dn_status entries_reserve_more(dni_entries *out, size_t n, dn_error *err) {
     const size_t need = out->n + n + 1;
     return need <= out->capacity ? DN_OK : dni_entries_reserve(out, need + need / 2, err);

@@ -8,7 +8,7 @@
 #include "table/selection.h"
 #include "text/tokens.h"
 
-/* The encoding workspace of one slot: the open chunk and what depends on it. */
+/* The encoding workspace of one slot: the open chunk and values computed from it. */
 typedef struct dni_encoding_slot {
     dni_open_chunk open;
     size_t first_row; /* source row of the chunk's first row */
@@ -95,7 +95,7 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
 
 /* Checks that the encoder accepts the values of inputs first … first + n - 1 in the tile's rows.
  *
- *   weight  by source row, or NULL; rows with weight 0 are not checked
+ *   weight  [source->n_rows] or NULL; rows with weight 0 are not checked
  *
  * Errors: DN_ERR_DATA (field, row) for an unseen category or a missing number that the encoder
  * refuses. */
@@ -125,18 +125,18 @@ DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot,
                                              const dn_encoder *encoder, const dni_chunk_tile *tile,
                                              double *out, dni_pace *pace, dn_error *err);
 
-/* Sparse rows, one after the other, in memory that grows. */
+/* The entries of consecutive sparse rows, in memory that grows. */
 typedef struct dni_entries {
     const dn_run *run;  /* the owner of the memory */
     double *values;     /* [capacity] */
     uint32_t *cols;     /* [capacity] */
-    size_t n, capacity; /* entries of the rows so far; entries allocated */
-    size_t n_rows;      /* rows so far */
+    size_t n, capacity; /* number of entries; allocated entries */
+    size_t n_rows;      /* number of rows */
     size_t *row_start;  /* [n_rows + 1] owned by the caller, who provides space for all rows */
 } dni_entries;
 
-/* Allocates at least `capacity` entries and keeps the present ones. Errors: DN_ERR_BUDGET,
- * DN_ERR_MEMORY. */
+/* Increases the capacity to at least `capacity` entries; the entries are kept. Errors:
+ * DN_ERR_BUDGET, DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_entries_reserve(dni_entries *entries, size_t capacity, dn_error *err);
 void dni_entries_done(dni_entries *entries);
 

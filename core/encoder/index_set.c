@@ -1,4 +1,4 @@
-/* Index sets: creation, bytes. */
+/* Creates index sets, and writes them to bytes and reads them. */
 #include "encoder/index_set.h"
 #include "encoder/encoder_impl.h"
 
@@ -118,7 +118,7 @@ dn_status dni_index_set_read(dni_reader *reader, size_t width, double *n_feature
     filter.index = listed;
     const bool read =
         dni_read_u32s(reader, listed, filter.n) && dn_index_filter_is_valid(&filter, width);
-    /* A list of dropped indices may stand for many more features than it has bytes. To prevent a
+    /* A list of dropped indices may leave many more features than it has bytes. To prevent a
      * small input from requesting much memory, more than DN_MAX_DENSE_FEATURES features of all
      * sets must be followed by a byte each. */
     *n_features += read ? (double)dn_index_filter_count(&filter, width) : 0;

@@ -62,7 +62,7 @@ static void shuffles(void **state) {
     dni_random_shuffle(&r, order, 0);
 }
 
-/* A draw has the requested number of distinct elements, each equally often. */
+/* A sample has the requested number of distinct elements; each element is drawn equally often. */
 static void draws(void **state) {
     (void)state;
     enum { N = 40, WANTED = 7, ROUNDS = 20000 };

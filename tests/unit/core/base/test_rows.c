@@ -373,8 +373,8 @@ static void refused_categories(void **unused) {
     free(t);
 }
 
-/* Wide dense rows are delivered in pieces: the block cut at fixed rows. For rows of a matrix, in
- * memory and streamed, all rows or a selection in any order. */
+/* The pieces of a block of wide dense rows are consecutive parts of the block. Tested for rows in
+ * memory and streamed rows, all rows and selected rows; the pieces are not read in order. */
 static void pieces(void **unused) {
     (void)unused;
     enum { ROWS = DN_BLOCK_ROWS + 700, COLUMNS = 300, PIECE = 1024 };
@@ -484,7 +484,7 @@ static void failures(void **unused) {
     free(t);
 }
 
-/* A block whose read failed can be requested again. */
+/* After a failure to read a block, the block can be read again. */
 static void source_fails_and_recovers(void **unused) {
     (void)unused;
     table *t = table_new(3);

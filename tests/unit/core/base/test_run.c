@@ -76,10 +76,10 @@ static void names_of_statuses(void **unused) {
     assert_string_equal(dn_status_name((dn_status)999), "unknown");
 }
 
-/* An allocator that counts and refuses. */
+/* An allocator that counts live allocations and makes one call fail. */
 struct counting {
     size_t live, calls;
-    size_t refuse; /* number of the refused call, from 1; 0: none */
+    size_t refuse; /* number of the call that fails, from 1; 0: none */
 };
 
 static void *count_allocate(void *ctx, size_t size) {
@@ -171,7 +171,7 @@ static dn_status stop_second(const dn_run *run) {
     return ++*(size_t *)run->ctx == 2 ? DN_ERR_STOPPED : DN_OK;
 }
 
-/* Zeroing large arrays takes time: the stop is polled before each one. */
+/* Zeroing a large array takes time: the stop function is polled before each large allocation. */
 static void large_memory(void **unused) {
     (void)unused;
     size_t looks = 0;
@@ -273,7 +273,7 @@ static void snapshots_only_with_progress_and_in_the_list(void **unused) {
     assert_false(dn_run_wants_snapshot(&run, 4));
 }
 
-/* Exactly 32 MiB poll the stop, one byte less does not. */
+/* An allocation of 32 MiB polls the stop function; one byte less does not. */
 static void memory_polls_the_stop_from_32_mib(void **unused) {
     (void)unused;
     size_t polls = 0;
@@ -289,7 +289,7 @@ static void memory_polls_the_stop_from_32_mib(void **unused) {
     assert_int_equal(polls, 1);
 }
 
-/* The stop is polled before each piece of a block, and not more often. */
+/* The stop function is polled exactly once before each piece of a block. */
 static void a_sum_polls_the_stop_once_a_piece(void **unused) {
     (void)unused;
     const size_t n_cols = 4096, n = DN_BLOCK_ROWS + 1; /* pieces of 256 rows: 16 and 1 */

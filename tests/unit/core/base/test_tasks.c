@@ -1,5 +1,5 @@
 /* Tasks on the threads of a run: each runs once, the first failure in order is returned, the stop
- * is polled. */
+ * function is polled. */
 #include "base/tasks.h"
 #include "unit/core/support.h"
 

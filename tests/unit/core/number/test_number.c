@@ -101,7 +101,8 @@ static void grammar(void **unused) {
         }
     }
     double value;
-    assert_true(dn_number_parse("123456", 3, &value)); /* the length counts, not a NUL */
+    assert_true(dn_number_parse("123456", 3,
+                                &value)); /* the text ends after `length` bytes, not at a NUL */
     assert_true(value == 123);
     assert_false(dn_number_parse("1\0", 2, &value));
 }
