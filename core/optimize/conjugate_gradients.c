@@ -1,4 +1,4 @@
-/* Conjugate gradients for several right-hand sides. Each right-hand side has its ratio recurrence;
+/* Conjugate gradients for several right-hand sides. Each right-hand side has a separate recurrence;
  * one call of `product` multiplies the directions of all recurrences by A.
  *
  *   p ← z = M⁻¹r,   M = diag(scale) or 1
@@ -65,7 +65,7 @@ static double length(const dni_systems *s, const double *r) {
     return largest * sqrt(sum);
 }
 
-/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at largest `rounding`. */
+/* The relative residual ‖r_k‖/‖b_k‖ of system k; 0 if ‖r_k‖ is at most `rounding`. */
 static double relative_residual(const struct recurrences *t, size_t k) {
     return t->length[k] <= t->systems->rounding ? 0 : t->length[k] / t->right[k];
 }

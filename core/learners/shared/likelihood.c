@@ -16,7 +16,7 @@
 
 struct likelihood_shape {
     size_t n_slots, K, d;
-    size_t work;   /* numbers of working memory for a row: dni_machine_work */
+    size_t work;   /* number of doubles of working memory for a row: dni_machine_work */
     bool whitened; /* Gaussian densities with full covariance matrices */
 };
 

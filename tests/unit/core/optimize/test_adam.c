@@ -9,7 +9,7 @@ enum { N = 3, ROWS = 7 };
 struct squares {
     size_t n;
     double a[ROWS];             /* [t]: a_t has the value a[t] + i in variable i */
-    size_t seen[ROWS], batches; /* how often each row was in a batch; number of batches */
+    size_t seen[ROWS], batches; /* number of batches that had each row; number of batches */
     size_t orders[64][ROWS];    /* the orders of rows in the first passes */
     size_t at, passes;
     double gradient_offset; /* added to the gradient */

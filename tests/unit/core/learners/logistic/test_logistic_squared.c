@@ -114,7 +114,7 @@ static void solvers_end_at_stationary_points(void **state) {
                             detail(&fit.report, "tolerance") + 1e-8);
             }
             assert_near(fit.report.objective, squared_error(&t, table, 1e-3), 1e-12);
-            /* The objective of equal probabilities. */
+            /* The right-hand side is the objective of equal probabilities. */
             assert_true(fit.report.objective < (K == 2 ? 0.125 : 1.0 / 3));
             if (s == 0) {
                 first = fit.report.objective;
