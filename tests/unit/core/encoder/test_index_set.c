@@ -5,10 +5,10 @@
 #include "encoder/encoder_bytes.h"
 #include "encoder/index_set.h"
 
-enum { MOST = 300 };
+enum { MAX_WIDTH = 300 };
 
 /* ---- the set ---- */
-static void same_places(const dni_index_set *set, const bool *in, size_t width) {
+static void same_indices(const dni_index_set *set, const bool *in, size_t width) {
     size_t n = 0;
     for (size_t index = 0; index < width; index++) {
         assert_int_equal(dni_index_set_find(set, index), in[index] ? n : SIZE_MAX);
@@ -39,7 +39,7 @@ static void there_and_back(const dni_index_set *set, const bool *in) {
         dn_status status = dni_index_set_read(&reader, set->width, &(double){0}, &back, NULL);
         assert_int_equal(status, cut == size ? DN_OK : DN_ERR_CORRUPT);
         if (status == DN_OK) {
-            same_places(&back, in, set->width);
+            same_indices(&back, in, set->width);
         }
         dni_index_set_done(&back);
         free(exact);
@@ -60,14 +60,14 @@ static void there_and_back(const dni_index_set *set, const bool *in) {
 
 static void sets(void **unused) {
     (void)unused;
-    static const size_t widths[] = {1, 2, 7, 64, MOST};
+    static const size_t widths[] = {1, 2, 7, 64, MAX_WIDTH};
     static const unsigned shares[] = {1, 2, 9, 40}; /* one index of a wide column */
     uint64_t s = 99;
     for (size_t k = 0; k < 5 * 4 * 2 * 3; k++) {
         const size_t width = widths[k % 5];
         const bool dropped = k / 5 % 2 == 1, together = k % 3 == 0; /* consecutive indices */
-        bool in[MOST];
-        uint32_t listed[MOST];
+        bool in[MAX_WIDTH];
+        uint32_t listed[MAX_WIDTH];
         size_t n = 0;
         for (size_t index = 0; index < width; index++) {
             const bool is = together ? index >= width / 3 && index < width / 2
@@ -88,7 +88,7 @@ static void sets(void **unused) {
         dni_index_set set;
         OK(dni_index_set_init(&set, &indices, width, NULL));
         assert_true(dni_index_set_bytes(&set) <= 16 * set.n + 16);
-        same_places(&set, in, width);
+        same_indices(&set, in, width);
         there_and_back(&set, in);
         dni_index_set_done(&set);
     }

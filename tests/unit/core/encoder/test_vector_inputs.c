@@ -17,8 +17,8 @@ struct want {
 };
 
 /* Computes mean and deviation of each index of the sparse column. */
-static void want_places(const vector_table *t, const uint8_t *role, const double *weight,
-                        struct want *w) {
+static void want_indices(const vector_table *t, const uint8_t *role, const double *weight,
+                         struct want *w) {
     for (size_t j = 0; j < VECTORS_WIDTH; j++) {
         long double total = 0, sum = 0, squares = 0;
         for (size_t i = 0; i < VECTORS_ROWS; i++) {
@@ -86,7 +86,7 @@ static struct want want_of(const vector_table *t, const dn_encoder *encoder,
     const dn_input *age = dn_encoder_input(encoder, 0), *indices = dn_encoder_input(encoder, 1),
                    *kind = dn_encoder_input(encoder, 2);
     w.x = xcalloc(VECTORS_ROWS * w.d, sizeof *w.x);
-    want_places(t, role, weight, &w);
+    want_indices(t, role, weight, &w);
     assert_true(age->first_feature == 0 && age->n_features == 2 && indices->first_feature == 2 &&
                 indices->n_features == VECTORS_WIDTH);
     for (size_t i = 0; i < VECTORS_ROWS; i++) {

@@ -315,7 +315,7 @@ static void weights_are_repetitions(void **state) {
 }
 
 /* min_rows counts rows, not weights. */
-static void least_rows(void **state) {
+static void min_rows_counts_rows(void **state) {
     (void)state;
     static const char *const texts[] = {"red fox", "red",      "blue blue",
                                         "fox",     "gone red", "fox blue"};
@@ -327,14 +327,14 @@ static void least_rows(void **state) {
         double mean;
         dn_run run = way % 2 == 0 ? dn_run_default() : scattered_run();
         texts_init(&t, texts, 6, 1 + way, NULL);
-        for (size_t least = 0; least <= 4; least++) {
+        for (size_t min_rows = 0; min_rows <= 4; min_rows++) {
             OK(dni_vocabulary_fit(&t.rows, 0, way < 2 ? light : heavy,
-                                  &(dn_text_spec){.min_rows = least}, &run, &v, &mean, NULL));
-            assert_int_equal(v.n_features, least <= 2 ? 3
-                                           : least == 3
+                                  &(dn_text_spec){.min_rows = min_rows}, &run, &v, &mean, NULL));
+            assert_int_equal(v.n_features, min_rows <= 2 ? 3
+                                           : min_rows == 3
                                                ? 1
                                                : 0); /* blue 2, fox 3, red 2 and one of weight 0 */
-            if (least == 3) {
+            if (min_rows == 3) {
                 assert_word(&v, 0, "fox");
             }
             dni_vocabulary_done(&v);
@@ -667,7 +667,7 @@ int main(void) {
         cmocka_unit_test(numbers_of_others),
         cmocka_unit_test(counted_by_hand),
         cmocka_unit_test(weights_are_repetitions),
-        cmocka_unit_test(least_rows),
+        cmocka_unit_test(min_rows_counts_rows),
         cmocka_unit_test(hashed),
         cmocka_unit_test(a_long_text),
         cmocka_unit_test(there_and_back),
