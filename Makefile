@@ -70,7 +70,7 @@ CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
 MODULES  := base http auth store formats jobs serving api
 MODULE_LIBS :=
 define MODULE_template
-$(1)_SRC := $$(sort $$(wildcard server/$(1)/*.c server/$(1)/*/*.c))
+$(1)_SRC := $$(sort $$(wildcard server/$(1)/*.c server/$(1)/*/*.c server/$(1)/*/*/*.c))
 $(1)_OBJ := $$($(1)_SRC:%.c=$$(BUILD)/obj/%.o)
 ifneq ($$($(1)_SRC),)
 MODULE_LIBS += $$(BUILD)/lib/lib$(1).a
@@ -130,7 +130,7 @@ $(BUILD)/gen/migrations.inc: $(MIGRATIONS) Makefile
 	@mkdir -p $(@D)
 	@{ for f in $(MIGRATIONS); do \
 	     printf '{ "%s", (const char[]){' "$$(basename $$f)"; od -An -v -tx1 "$$f" | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done; } > $@
-$(BUILD)/obj/server/store/sqlite/migrate.o: $(BUILD)/gen/migrations.inc
+$(BUILD)/obj/server/store/sqlite/file/migrate.o: $(BUILD)/gen/migrations.inc
 $(BUILD)/gen/openapi.inc: server/api/operations/openapi.json Makefile
 	@mkdir -p $(@D)
 	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@

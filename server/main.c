@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/ids.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "blas.h"
 #include "healthcheck.h"
 #include "http/http.h"

@@ -2,7 +2,7 @@
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef API_DESCRIBE_H
 #define API_DESCRIBE_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include <discern/describe.h>
 
 /* A visitor that writes members of the object that is open in w. */

@@ -2,7 +2,7 @@
 #ifndef API_DOCUMENTS_H
 #define API_DOCUMENTS_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "store/store.h"
 
 /* brief: as an item of a list, its columns without quantiles and histograms. */

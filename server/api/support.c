@@ -2,8 +2,8 @@
  * list.c, query parameters in query.c. */
 #include "api/support.h"
 #include "base/hash.h"
-#include "base/json_brief.h"
-#include "base/json_read.h"
+#include "base/json/json_brief.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

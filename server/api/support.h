@@ -7,8 +7,8 @@
 #define API_SUPPORT_H
 
 #include "api/api.h"
-#include "base/json.h"
-#include "base/json_write.h"
+#include "base/json/json.h"
+#include "base/json/json_write.h"
 #include "formats/format.h"
 
 #define API_JSON "application/json"

@@ -1,6 +1,6 @@
 /* Problems: the closed list of types, collecting faults, and the document a client reads. */
 #include "base/problem.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/utf8.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #define BASE_PROBLEM_H
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,7 +144,7 @@ bool problem_set_permanent(struct problem *p, enum problem_type type, const char
 /* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and
  * its place; if one of another type is set, nothing is added. Details are cut at 4,000 bytes, those
  * of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in
- * base/json.h). */
+ * base/json/json.h). */
 bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,

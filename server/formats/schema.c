@@ -1,5 +1,5 @@
 /* The schema of a stored table: the JSON of its columns read back. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/formats.h"
 
 #include <math.h>

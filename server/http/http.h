@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Start, drain and stop of the server. */
 #include "http/server.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/call/dispatch.h"
 #include "http/call/record.h"

@@ -2,7 +2,7 @@
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
 
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "http/call/memory.h"
 #include "http/call/pool.h"
 #include "http/call/router.h"

@@ -3,7 +3,7 @@
 #define JOBS_DOCUMENTS_H
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/problem.h"
 #include "jobs/request/spec.h"
 #include <discern/discern.h>

@@ -2,7 +2,7 @@
  * only a hint, once a second it looks by itself. */
 #include "jobs/jobs.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "jobs/mailbox.h"
 #include "jobs/training.h"
 #include <errno.h>

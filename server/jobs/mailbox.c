@@ -2,8 +2,8 @@
  * beyond the first thousand. */
 #include "jobs/mailbox.h"
 
-#include "base/json_write.h"
-#include "base/log.h"
+#include "base/json/json_write.h"
+#include "base/log/log.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* JSON of a finished training. */
 #include "jobs/result.h"
 
-#include "base/json.h"
-#include "base/json_write.h"
+#include "base/json/json.h"
+#include "base/json/json_write.h"
 #include "jobs/documents.h"
 #include "jobs/request/params.h"
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * which opens fewer chunks of a table. */
 #include "jobs/team.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

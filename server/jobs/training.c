@@ -2,7 +2,7 @@
 #include "jobs/training.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
 #include "jobs/request/class_weights.h"

@@ -3,7 +3,7 @@
 #include "serving/serving.h"
 #include "serving/model_table.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table.
  * Byte 0 of the input chooses the cuts. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/json/json.h"
 #include "fuzz/support.h"
 

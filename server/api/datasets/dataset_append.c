@@ -12,7 +12,7 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 #include <string.h>
 

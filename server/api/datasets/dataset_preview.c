@@ -7,7 +7,7 @@
 #include "api/datasets/dataset_body.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

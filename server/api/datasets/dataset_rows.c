@@ -3,7 +3,7 @@
 #include "api/datasets/rows_columns.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "formats/formats.h"
 
 #include <inttypes.h>

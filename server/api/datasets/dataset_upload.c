@@ -3,7 +3,7 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 /* Checks the condition before the body, so that a body that cannot be stored is not sent. The
  * transaction that publishes checks it again. On a pool thread. */

@@ -3,7 +3,7 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/json_brief.h"
+#include "base/json/json_brief.h"
 #include "formats/formats.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * will be encoded. */
 #include "api/jobs/job_places.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <discern/encoder.h>
 #include <inttypes.h>

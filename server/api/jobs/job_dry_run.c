@@ -1,6 +1,6 @@
 /* The answer of POST /v1/jobs?dry_run=true: the job as it would run. */
 #include "api/jobs/job_spec.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "jobs/request/params.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* How the columns of a job become features: the options of `features`, what each column makes, and
  * how many features there are in all. */
 #include "api/jobs/job_spec.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <math.h>

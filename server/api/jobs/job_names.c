@@ -3,7 +3,7 @@
  * all names. Where the summary does not list the levels of a category, nobody knows them before the
  * rows are read, nor the words of a text. */
 #include "api/jobs/job_spec.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "jobs/documents.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Algorithm and parameters of a job: judged by the algorithm's own descriptor. */
 #include "api/jobs/job_spec.h"
-#include "base/json.h"
-#include "base/json_read.h"
+#include "base/json/json.h"
+#include "base/json/json_read.h"
 #include "jobs/request/params.h"
 
 #include <inttypes.h>

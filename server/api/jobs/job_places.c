@@ -1,7 +1,7 @@
 /* Single features of a sparse column in include and exclude: "f17" is place 17 of column "f". The
  * column takes part with the places that include names, or without those that exclude names. */
 #include "api/jobs/job_places.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>

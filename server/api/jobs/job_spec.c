@@ -1,7 +1,7 @@
 /* The body of POST /v1/jobs: reads every member, notes every fault, fills in what was left out. */
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <math.h>

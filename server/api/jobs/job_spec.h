@@ -4,7 +4,7 @@
 #define API_JOB_SPEC_H
 
 #include "api/api.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "jobs/request/spec.h"
 #include <jansson.h>

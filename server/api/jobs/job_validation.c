@@ -1,6 +1,6 @@
 /* On what a job's model is judged: a share of the rows, folds, or another dataset. */
 #include "api/jobs/job_spec.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * is judged at once, the rest when the job reads the rows. */
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include "jobs/request/class_weights.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
-#include "base/json_read.h"
-#include "base/log.h"
+#include "base/json/json_read.h"
+#include "base/log/log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef API_MODEL_BASES_H
 #define API_MODEL_BASES_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include <discern/discern.h>
 
 /* Numbers that their points, frequencies and directions take. */

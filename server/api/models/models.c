@@ -2,7 +2,7 @@
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <inttypes.h>
 #include <string.h>

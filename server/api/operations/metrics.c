@@ -1,7 +1,7 @@
 /* Gauges that are read when somebody looks: jobs, queues, models in memory, files, build. */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "api/api.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>

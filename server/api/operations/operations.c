@@ -2,7 +2,7 @@
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/clock.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 
 #include <discern/model.h>
 

@@ -4,7 +4,7 @@
 #include "api/jobs/job_spec.h"
 #include "api/predictions/instances.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include "formats/formats.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"

@@ -5,7 +5,7 @@
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
 #include "api/support.h"
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include "jobs/documents.h"
 
 #include <inttypes.h>

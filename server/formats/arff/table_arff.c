@@ -1,6 +1,6 @@
 /* Tables in ARFF. The types of the columns are those of the attributes: nominal ones are
  * categorical, numeric ones numeric; those of strings are inferred as in other formats. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
 #include "formats/formats.h"

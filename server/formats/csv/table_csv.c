@@ -1,5 +1,5 @@
 /* Rows of separated text into a table: comments, the header, ragged rows, cells that do not fit. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
 #include "formats/formats.h"

@@ -1,5 +1,5 @@
 /* One instance from name/value pairs: the query string of a GET. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/instances/instances.h"
 
 #include <string.h>

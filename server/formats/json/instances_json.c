@@ -3,7 +3,7 @@
 #include "formats/json/instances_json.h"
 #include "formats/json/format_json.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

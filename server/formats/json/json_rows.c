@@ -1,5 +1,5 @@
 /* Rows of stored tables as JSON objects. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/json/format_json.h"
 

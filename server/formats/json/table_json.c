@@ -6,7 +6,7 @@
  * that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of
  * its row only: reading goes on with the next line. */
 #include "formats/json/table_json.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/csv/csv_text.h"
 #include "formats/formats.h"
 #include "formats/json/format_json.h"

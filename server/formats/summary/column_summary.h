@@ -9,7 +9,7 @@
 #define WIRE_COLUMN_SUMMARY_H
 
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/summary/column_words.h"
 #include "formats/summary/number_sample.h"
 #include "formats/summary/number_tally.h"

@@ -5,7 +5,7 @@
 #define WIRE_SPARSE_SUMMARY_H
 
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include <discern/table.h>
 #include <stdbool.h>
 #include <stddef.h>

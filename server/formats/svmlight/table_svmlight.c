@@ -1,7 +1,7 @@
 /* Rows of svmlight into a table. A line with a fault is a faulty row: nothing of it goes into the
  * builder. */
 #include "formats/svmlight/table_svmlight.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/svmlight/svmlight.h"
 #include "formats/table/table.h"

@@ -2,7 +2,7 @@
  * notes. */
 #include "formats/table/table.h"
 #include "base/heap.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 
 #include <inttypes.h>

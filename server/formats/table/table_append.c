@@ -2,7 +2,7 @@
  * a newer version of it. The columns of the body are in table_append_columns.c, the notes in
  * table_append_notes.c. */
 #include "formats/table/table_append.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/table/table.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Appending: maps the columns of the body, by name or by position, to those of the table. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
 

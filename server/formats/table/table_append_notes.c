@@ -1,7 +1,7 @@
 /* The notes of a table that rows were appended to. The notes of the first upload stay, because its
  * options are used for later appends. The member "append" describes the rows of this version.
  * Warnings of earlier appends are moved to the list of warnings. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
 

@@ -1,7 +1,7 @@
 /* Encodes and delivers chunks, makes the summaries of columns, and ends a table: types, chunks that
  * are read back, the content hash. */
 #include "base/heap.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "formats/summary/column_summary_saved.h"
 #include "formats/table/table_builder.h"
 

@@ -1,5 +1,5 @@
 /* Faults that refuse a table, faults that leave out a row, and warnings. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 

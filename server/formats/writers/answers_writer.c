@@ -1,5 +1,5 @@
 /* What the answers of many rows have in common, and rows as coordinates. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 
 #include <inttypes.h>

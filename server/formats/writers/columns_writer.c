@@ -1,6 +1,6 @@
 /* The stored columns as the API shows them: a sparse column as the features that it stands for. */
-#include "base/json.h"
-#include "base/json_write.h"
+#include "base/json/json.h"
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/json/json.h"
 #include "formats/svmlight/table_svmlight.h"

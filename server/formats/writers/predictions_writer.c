@@ -1,7 +1,7 @@
 /* Classes and features as JSON, and the answer of a prediction call as JSON and NDJSON; as CSV and
  * TSV it is predictions_csv.c's. Numbers go straight into the buffer; the text of a class is made
  * once, not for each row. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/csv/predictions_csv.h"
 
 #include <inttypes.h>

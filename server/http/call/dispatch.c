@@ -1,6 +1,6 @@
 /* The callbacks of the library. All of them run on the I/O thread of the connection. */
 #include "http/call/dispatch.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/call/record.h"
 #include "http/call/reply.h"

@@ -1,7 +1,7 @@
 /* Fills the reply, and queues it with the library. */
 #include "http/call/reply.h"
 #include "base/ids.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/call/reply_coding.h"
 #include "http/call/stream.h"

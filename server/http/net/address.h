@@ -2,7 +2,7 @@
 #ifndef HTTP_ADDRESS_H
 #define HTTP_ADDRESS_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "base/problem.h"
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * others to the I/O threads in turn. */
 #include "http/net/listener.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/net/sockets.h"
 #include "http/net/wake_pipe.h"

@@ -2,7 +2,7 @@
  * makes there do not block: TCP_INFO, shutdown, and one send without waiting. */
 #include "http/net/sweeper.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/call/body.h"
 #include "http/net/tcp_progress.h"
 #include "http/server.h"

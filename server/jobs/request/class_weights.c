@@ -2,7 +2,7 @@
  * has. */
 #include "jobs/request/class_weights.h"
 
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include "jobs/documents.h"
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #define JOBS_FEATURES_H
 
 #include "base/arena.h"
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/json/json_read.h"
+#include "base/json/json_write.h"
 #include <discern/discern.h>
 
 #define JOBS_MAX_BASES 16

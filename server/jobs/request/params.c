@@ -1,8 +1,8 @@
 /* Parameters as JSON: members are gathered into the object of their owner. */
 #include "jobs/request/params.h"
 
-#include "base/json.h"
-#include "base/json_write.h"
+#include "base/json/json.h"
+#include "base/json/json_write.h"
 #include "jobs/documents.h"
 #include <string.h>
 

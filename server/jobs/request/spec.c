@@ -2,8 +2,8 @@
  * columns as parallel lists: what the typed readers of base take. */
 #include "jobs/request/spec.h"
 
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/json/json_read.h"
+#include "base/json/json_write.h"
 #include "jobs/documents.h"
 #include <inttypes.h>
 #include <stdio.h>

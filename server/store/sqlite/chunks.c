@@ -1,6 +1,6 @@
 /* Reading chunks back, each blob held to its CRC. */
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 

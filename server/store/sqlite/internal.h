@@ -3,13 +3,13 @@
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
-#include "store/sqlite/changes.h"
 #include "store/sqlite/claims.h"
-#include "store/sqlite/lockfile.h"
+#include "store/sqlite/engine/changes.h"
+#include "store/sqlite/engine/readers.h"
+#include "store/sqlite/engine/writer.h"
+#include "store/sqlite/file/lockfile.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/pins.h"
-#include "store/sqlite/readers.h"
-#include "store/sqlite/writer.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>

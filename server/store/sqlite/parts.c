@@ -2,7 +2,7 @@
  * is checked against. */
 #include "store/sqlite/parts.h"
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 #define STORE_PARTS_H
 
 #include "base/problem.h"
-#include "store/sqlite/query.h"
+#include "store/sqlite/engine/query.h"
 #include "store/store.h"
 #include <pthread.h>
 

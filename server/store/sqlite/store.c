@@ -1,9 +1,9 @@
 /* Opening and closing a store, its health and its sizes. */
 #include "base/clock.h"
-#include "base/log.h"
-#include "store/sqlite/dbfile.h"
+#include "base/log/log.h"
+#include "store/sqlite/file/dbfile.h"
+#include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
-#include "store/sqlite/migrate.h"
 #include <inttypes.h>
 #include <sys/stat.h>
 

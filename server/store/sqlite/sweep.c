@@ -1,6 +1,6 @@
 /* Giving back what nobody sees any more: deleted dataset versions, dead parts, parts whose owner is
  * gone; then the file's free pages. Some MiB a step, so that commits pass. */
-#include "base/log.h"
+#include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include "unit/base/alloc_fail.h"
 #include "unit/base/cm.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_brief.h"
+#include "base/json/json_brief.h"
 
 static void test_members(void **state) {
     (void)state;

@@ -1,7 +1,7 @@
 /* Typed members: right values, every wrong type named with its place, all faults at once. */
 #include "unit/base/cm.h"
 
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 #include <stdio.h>
 #include <string.h>

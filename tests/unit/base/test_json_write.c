@@ -2,7 +2,7 @@
 #include "unit/base/alloc_fail.h"
 #include "unit/base/cm.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 #include <discern/number.h>
 #include <jansson.h>

@@ -2,8 +2,8 @@
  */
 #include "unit/base/cm.h"
 
-#include "base/json_write.h"
-#include "base/log.h"
+#include "base/json/json_write.h"
+#include "base/log/log.h"
 
 #include <discern/number.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "unit/base/alloc_fail.h"
 #include "unit/base/cm.h"
 
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 
 #include <math.h>
 #include <pthread.h>

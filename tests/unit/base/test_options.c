@@ -1,7 +1,7 @@
 /* Options: every kind's grammar, precedence, one clear line for every mistake, the help text. */
 #include "unit/base/cm.h"
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 #include <stdlib.h>
 #include <string.h>

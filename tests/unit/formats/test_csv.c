@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/csv/csv.h"
 #include <discern/table.h>
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/json/json.h"
 #include <discern/table.h>
 

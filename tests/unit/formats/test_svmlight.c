@@ -2,7 +2,7 @@
  * nothing depends on cuts; and the rows written back. */
 #include "table_helper.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "formats/svmlight/svmlight.h"
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>

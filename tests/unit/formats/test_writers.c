@@ -1,5 +1,5 @@
 /* Rows, schemas and predictions as text. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "model_helper.h"
 
 #include <jansson.h>

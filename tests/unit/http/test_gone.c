@@ -1,6 +1,6 @@
 /* Long calls: operations answer beside them, they end when nobody waits for them any more, and the
  * server stops though they do not. */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 

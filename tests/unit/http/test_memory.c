@@ -1,6 +1,6 @@
 /* The budget of bytes that clients can make the server hold: refused beyond it with an answer,
  * given back at the end, small calls served in any case. */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "http/call/memory.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"

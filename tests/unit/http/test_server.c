@@ -1,5 +1,5 @@
 /* Starting, listening, connection limits, load. */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 #define TESTS_HTTP_TOY_H
 
 #include "base/ids.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "http/http.h"
 
 #include <setjmp.h>

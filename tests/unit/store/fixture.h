@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "store/store.h"
 #include <fcntl.h>
 #include <sqlite3.h>

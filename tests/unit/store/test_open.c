@@ -1,6 +1,6 @@
 /* Making, opening, locking and refusing database files. */
+#include "store/sqlite/file/migrate.h"
 #include "store/sqlite/internal.h"
-#include "store/sqlite/migrate.h"
 #include "unit/store/fixture.h"
 #include <dirent.h>
 #include <glob.h>

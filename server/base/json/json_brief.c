@@ -1,0 +1,62 @@
+/* Members out of a JSON text. */
+#include "base/json/json_brief.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Behind the string that begins at `at`. */
+static const char *skip_string(const char *at) {
+    for (at++; *at && *at != '"'; at++) {
+        at += *at == '\\' && at[1];
+    }
+    return *at ? at + 1 : at;
+}
+
+/* Behind the value that begins at `at`. */
+static const char *skip_value(const char *at) {
+    size_t depth = 0;
+    while (*at && (depth > 0 || (*at != ',' && *at != '}' && *at != ']'))) {
+        if (*at == '"') {
+            at = skip_string(at);
+            continue;
+        }
+        depth += *at == '{' || *at == '[';
+        depth -= *at == '}' || *at == ']';
+        at++;
+    }
+    return at;
+}
+
+/* The string at … end - 1 is the key of one of them. */
+static bool is_unwanted(const char *at, const char *end, const char *const *names) {
+    if (*end != ':') {
+        return false;
+    }
+    for (; *names; names++) {
+        if ((size_t)(end - at) == strlen(*names) + 2 &&
+            memcmp(at + 1, *names, strlen(*names)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void json_brief(struct buf *out, const char *document, const char *const *names) {
+    const char *from = document; /* what is wanted and not copied yet */
+    for (const char *at = document; *at;) {
+        const char *end = *at == '"' ? skip_string(at) : at + 1;
+        if (*at != '"' || !is_unwanted(at, end, names)) {
+            at = end;
+            continue;
+        }
+        buf_append(out, from, (size_t)(at - from));
+        at = skip_value(end + 1);
+        if (*at == ',') {
+            at++;
+        } else if (!out->failed && out->size > 0 && out->data[out->size - 1] == ',') {
+            out->size--;
+        }
+        from = at;
+    }
+    buf_append(out, from, strlen(from));
+}

@@ -1,0 +1,81 @@
+/* Checkpoints, made by the writer thread between its transactions: often and in small steps, so
+ * that the log stays short and no commit waits for a long one. */
+#include "base/clock.h"
+#include "base/log/log.h"
+#include "store/sqlite/internal.h"
+
+#define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)
+enum {
+    STEP_PAGES = PAGES(8),   /* a log with more than this to copy is checkpointed */
+    DEFER_PAGES = PAGES(12), /* while somebody waits for a commit: more than this */
+    INSIST_PAGES =
+        PAGES(16), /* a log longer than this has readers waited for, so that it can begin anew */
+    HOLD_PAGES = PAGES(40),    /* and one longer than this lets no chunk in before it has */
+    TRUNCATE_PAGES = PAGES(4), /* an idle store keeps no longer log file */
+    READER_MS = 50,            /* how long readers are waited for: a read copies one chunk */
+    HOLD_MS = 2000 /* how long a chunk is held back at most, should a reader stay that long */
+};
+
+int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages) {
+    struct store_writer *w = writer;
+    (void)db;
+    (void)name;
+    if (pages < w->log_pages) { /* it began anew */
+        w->log_done = 0;
+        w->log_retry = 0;
+        w->log_blocked = false;
+    }
+    w->log_pages = pages;
+    return SQLITE_OK;
+}
+
+static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
+    int64_t start = clock_monotonic_ns();
+    int pages = -1, done = -1;
+    sqlite3_busy_timeout(w->connection->db, wait_ms);
+    int code = sqlite3_wal_checkpoint_v2(w->connection->db, NULL, mode, &pages, &done);
+    sqlite3_busy_timeout(w->connection->db, STORE_BUSY_MS);
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
+        log_error("store.checkpoint", log_int("code", code),
+                  log_str("message", sqlite3_errmsg(w->connection->db)));
+    }
+    if (pages >= 0 && done >= 0) {
+        w->log_pages = pages;
+        w->log_done = done;
+    }
+    if (mode != SQLITE_CHECKPOINT_PASSIVE) {
+        w->log_blocked = (code & 0xff) == SQLITE_BUSY;
+    }
+    metric_add(w->checkpoints[mode], 1);
+    metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
+}
+
+/* PASSIVE copies what no reader hinders; when it has copied all, the next commit begins the log
+ * anew unless a reader still reads from it. RESTART waits for that reader. */
+void store_checkpoint_due(struct store *store, bool pressing) {
+    struct store_writer *w = &store->writer;
+    if (w->log_pages >= INSIST_PAGES && w->log_pages >= w->log_retry) {
+        checkpoint(w, SQLITE_CHECKPOINT_RESTART, READER_MS);
+        w->log_retry = w->log_pages >= HOLD_PAGES ? HOLD_PAGES : w->log_pages + STEP_PAGES / 2;
+    } else if (w->log_pages - w->log_done >= (pressing ? DEFER_PAGES : STEP_PAGES)) {
+        checkpoint(w, SQLITE_CHECKPOINT_PASSIVE, 0);
+    }
+}
+
+bool store_checkpoint_holds(struct store *store) {
+    struct store_writer *w = &store->writer;
+    return w->log_pages >= HOLD_PAGES && w->log_blocked &&
+           clock_monotonic_ns() - w->bulk_ns < (int64_t)HOLD_MS * 1000000;
+}
+
+void store_checkpoint_idle(struct store *store) {
+    struct store_writer *w = &store->writer;
+    checkpoint(w,
+               w->log_pages > TRUNCATE_PAGES ? SQLITE_CHECKPOINT_TRUNCATE
+                                             : SQLITE_CHECKPOINT_PASSIVE,
+               0);
+}
+
+void store_checkpoint_last(struct store *store) {
+    checkpoint(&store->writer, SQLITE_CHECKPOINT_TRUNCATE, READER_MS);
+}

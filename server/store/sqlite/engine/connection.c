@@ -1,0 +1,130 @@
+/* Opening a connection, its pragmas, the statement cache, the mapping of SQLite's errors. */
+#include "store/sqlite/engine/connection.h"
+#include "base/log/log.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* temp_store: sub-journals and sorters must not need a writable /tmp. cache_size is in KiB when
+ * negative; chunks pass through it once, so a small one will do. */
+static const char common_pragmas[] = "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA "
+                                     "temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
+                                     "PRAGMA journal_size_limit=16777216;";
+static const char read_pragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-1024;";
+static const char write_pragmas[] = "PRAGMA cache_size=-4096;";
+
+/* SQLite counts its memory under one global mutex unless told not to: readers in parallel would
+ * queue there for every page. */
+static void configure(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static bool disk_is_full(struct store_connection *c, int code) {
+    if ((code & 0xff) == SQLITE_FULL) {
+        return true;
+    }
+    if ((code & 0xff) != SQLITE_IOERR || !c->db) {
+        return false;
+    }
+    int cause = sqlite3_system_errno(c->db);
+    return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+}
+
+/* Whether the code means damaged or contradictory data, so that a retry fails again. */
+static bool is_permanent(int code) {
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool store_connection_failed(struct store_connection *c, int code, const char *sql,
+                             struct problem *problem) {
+    const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
+    if (disk_is_full(c, code)) {
+        log_warn("store.full", log_int("code", code), log_str("message", text));
+        return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
+    }
+    log_error("store.error", log_int("code", code), log_str("message", text), log_str("sql", sql));
+    if (is_permanent(code)) {
+        return problem_set_permanent(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
+    }
+    return problem_set(problem, PROBLEM_INTERNAL, "the database failed: %s", text);
+}
+
+bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem) {
+    if (problem->type) {
+        return false;
+    }
+    int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK || store_connection_failed(c, code, sql, problem);
+}
+
+struct store_connection *store_connection_open(const char *path, enum store_access access,
+                                               struct problem *problem) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure);
+    struct store_connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+        return NULL;
+    }
+    int code =
+        sqlite3_open_v2(path, &c->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    if (code != SQLITE_OK) {
+        store_connection_failed(c, code, "open", problem);
+    } else {
+        sqlite3_busy_timeout(c->db, STORE_BUSY_MS);
+        store_connection_exec(c, common_pragmas, problem);
+        store_connection_exec(c, access == STORE_READ ? read_pragmas : write_pragmas, problem);
+    }
+    if (problem->type) {
+        store_connection_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+void store_connection_close(struct store_connection *c) {
+    if (!c) {
+        return;
+    }
+    for (size_t i = 0; i < STORE_STATEMENTS; i++) {
+        sqlite3_finalize(c->statements[i].statement);
+    }
+    int code = sqlite3_close(c->db);
+    if (code != SQLITE_OK) {
+        log_error("store.close", log_int("code", code));
+    }
+    free(c);
+}
+
+sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql,
+                                         struct problem *problem) {
+    size_t start = ((uintptr_t)sql >> 3) % STORE_STATEMENTS;
+    for (size_t i = 0; i < STORE_STATEMENTS; i++) {
+        struct store_statement *slot = &c->statements[(start + i) % STORE_STATEMENTS];
+        if (slot->sql == sql) {
+            return slot->statement;
+        }
+        if (!slot->sql) {
+            int code = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                          &slot->statement, NULL);
+            if (code != SQLITE_OK) {
+                store_connection_failed(c, code, sql, problem);
+                return NULL;
+            }
+            slot->sql = sql;
+            return slot->statement;
+        }
+    }
+    problem_set(problem, PROBLEM_INTERNAL, "more SQL statements than the cache has places");
+    return NULL;
+}

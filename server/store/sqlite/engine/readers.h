@@ -1,0 +1,43 @@
+/* The pool of reading connections, and a read as a short transaction on one of them. */
+#ifndef STORE_READERS_H
+#define STORE_READERS_H
+
+#include "base/metrics/metrics.h"
+#include "store/sqlite/engine/query.h"
+#include "store/store.h"
+#include <pthread.h>
+
+#define STORE_READERS 8
+
+/* A place for a connection. */
+struct store_reader {
+    struct store_connection *connection; /* NULL: not opened yet */
+    bool busy;
+    pthread_t holder; /* while busy */
+};
+struct store_readers {
+    pthread_mutex_t mutex; /* guards the places */
+    pthread_cond_t cond;   /* one became free */
+    struct store_reader places[STORE_READERS];
+    struct metric *chunks_read; /* of datasets: columns of chunks */
+};
+
+bool store_readers_init(struct store_readers *readers, struct problem *problem);
+void store_readers_done(struct store_readers *readers);
+
+/* One read: everything between begin and end sees the same state. */
+struct store_read {
+    struct store *store;
+    struct store_connection *connection;
+    struct problem *problem; /* sticky */
+    int place;               /* in the pool; -1: a connection of its own */
+};
+/* Borrows a connection (waits for one when all are in use) and begins a transaction. False:
+ * problem, nothing to end. */
+bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem);
+bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
+                             struct problem *problem);
+/* Ends the transaction and returns the connection. Returns whether all went well. */
+bool store_read_end(struct store_read *r);
+
+#endif
