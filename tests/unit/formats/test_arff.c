@@ -277,7 +277,21 @@ static bool read_table(const char *body) {
     return well;
 }
 
-static bool read_instances(const dn_model *model, const char *body) {
+static dn_model *model; /* of the tests below, which may be skipped at any point */
+
+static int make_model(void **state) {
+    (void)state;
+    model = model_mixed();
+    return 0;
+}
+
+static int free_model(void **state) {
+    (void)state;
+    dn_model_unref(model);
+    return 0;
+}
+
+static bool read_instances(const char *body) {
     struct wire_instances in = {0};
     struct problem problem = {0};
     const bool well = wire_instances_read(body, strlen(body), &(struct wire_instances_options){0},
@@ -291,12 +305,10 @@ static bool read_instances(const dn_model *model, const char *body) {
 static void test_every_allocation_may_fail(void **state) {
     (void)state;
     bool well = false;
-    dn_model *model = model_mixed();
     ALLOC_FAIL_EACH(well = read_table(HEADER "1,red,'a\\'b'\n{0 2,2 c}\n"));
     assert_true(well);
-    ALLOC_FAIL_EACH(well = read_instances(model, INSTANCES "@data\ntrue,1,'re\\d',2\n{2 blue}\n"));
+    ALLOC_FAIL_EACH(well = read_instances(INSTANCES "@data\ntrue,1,'re\\d',2\n{2 blue}\n"));
     assert_true(well);
-    dn_model_unref(model);
 }
 
 int main(void) {
@@ -311,7 +323,7 @@ int main(void) {
         cmocka_unit_test(test_sniffing),
         cmocka_unit_test(test_instances),
         cmocka_unit_test(test_refused_instances),
-        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, make_model, free_model),
     };
     return cmocka_run_group_tests_name("formats: ARFF", tests, NULL, NULL);
 }
