@@ -99,6 +99,12 @@ static bool check_cell(struct wire_table *t, const struct arff_cell *cell) {
     if (cell->missing) {
         return true;
     }
+    if (cell->text.n > WIRE_MAX_CELL) {
+        return table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
+                               "attribute \"%s\": the value has %zu bytes, at most %d are allowed",
+                               arff_of(t)->arff.attributes[cell->attribute].name.bytes,
+                               cell->text.n, WIRE_MAX_CELL);
+    }
     if (numeric && !is_number) {
         return table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
                                "attribute \"%s\": the value must be a finite number or ? (got %s)",

@@ -139,6 +139,27 @@ static void test_faults(void **state) {
                      "option \\\"types\\\" names \\\"q\\\"");
 }
 
+/* A value may have exactly WIRE_MAX_CELL bytes. */
+static void test_longest_value(void **state) {
+    (void)state;
+    static const char head[] = "@relation r\n@attribute a string\n@data\n";
+    const size_t n_head = sizeof head - 1;
+    char *body = malloc(n_head + WIRE_MAX_CELL + 2);
+    assert_non_null(body);
+    memcpy(body, head, n_head);
+    memset(body + n_head, 'x', WIRE_MAX_CELL + 1);
+    for (size_t more = 0; more < 2; more++) {
+        const size_t n = n_head + WIRE_MAX_CELL + more;
+        struct table t = table_read_cut(&(struct wire_table_options){0}, body, n, &n, 1);
+        assert_int_equal(t.well, more == 0);
+        if (more > 0) {
+            assert_non_null(strstr(buf_cstr(&t.problem_text), "at most 1048576 are allowed"));
+        }
+        table_done(&t);
+    }
+    free(body);
+}
+
 static void test_faulty_rows_are_skipped(void **state) {
     (void)state;
     const struct wire_table_options options = {.on_error = WIRE_SKIP};
@@ -318,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_sparse_rows),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_longest_value),
         cmocka_unit_test(test_faulty_rows_are_skipped),
         cmocka_unit_test(test_unused_options),
         cmocka_unit_test(test_sniffing),
