@@ -150,6 +150,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .allow_origins = s->allow_origins,
         .trusted_proxies = s->trusted_proxies,
         .check_host = true,
+        .admit = api_admit,
     };
 }
 

@@ -32,6 +32,8 @@ struct api_app {
     struct api_metrics *metrics; /* of api_metrics_register; NULL before */
 };
 
+/* Checks a request against the policy of its route; http_settings.admit. */
+bool api_admit(struct http_call *call);
 extern const struct http_route api_routes[];
 extern const size_t api_n_routes;
 /* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database

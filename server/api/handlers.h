@@ -1,10 +1,13 @@
-/* The handlers that the route table names, by resource. Which thread runs them is the table's to
- * say (routes.c). */
+/* The handlers of the route table (routes.c), by resource. */
 #ifndef API_HANDLERS_H
 #define API_HANDLERS_H
 
 #include "http/http.h"
 #include "store/store.h"
+
+/* Limits of bodies. */
+extern const struct http_limit api_max_upload; /* --max-upload */
+extern const struct http_limit api_max_body;   /* --max-body */
 
 /* datasets */
 void api_datasets_list(struct http_call *call);

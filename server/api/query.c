@@ -1,52 +1,9 @@
-/* Query parameters: each known, given once, of the right form; a wrong one is 400 with its name,
- * its value and the rule. */
+/* Values of query parameters. A wrong one is answered 400 with its name, its value and the rule. */
 #include "api/support.h"
 
 #include <discern/table.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* "a, b, c" in the call's arena. */
-static const char *join(struct http_call *call, const char *const *known) {
-    const char *text = "";
-    for (size_t i = 0; known[i]; i++) {
-        text = arena_printf(http_arena(call), "%s%s%s", text, i > 0 ? ", " : "", known[i]);
-        if (!text) {
-            return "";
-        }
-    }
-    return text;
-}
-
-bool api_query_known(struct http_call *call, const char *const *known) {
-    const char *name, *value;
-    unsigned seen = 0; /* bit i: known[i] was there */
-    for (size_t i = 0; i < http_query_count(call); i++) {
-        size_t k = 0;
-        http_query_at(call, i, &name, &value);
-        while (known[k] && strcmp(known[k], name) != 0) {
-            k++;
-        }
-        if (!known[k]) {
-            if (known[0]) {
-                http_fail(call, PROBLEM_BAD_REQUEST,
-                          "unknown query parameter \"%.100s\"; known here: %s", name,
-                          join(call, known));
-            } else {
-                http_fail(call, PROBLEM_BAD_REQUEST,
-                          "unknown query parameter \"%.100s\": this call takes none", name);
-            }
-            return false;
-        }
-        if (seen & 1u << k) {
-            http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" is given more than once",
-                      name);
-            return false;
-        }
-        seen |= 1u << k;
-    }
-    return true;
-}
 
 bool api_query_int(struct http_call *call, const char *name, int64_t minimum, int64_t maximum,
                    int64_t *out) {

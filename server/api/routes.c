@@ -1,5 +1,5 @@
-/* The one table of routes. What each call means is in API terms in openapi.json, which a test holds
- * against this table in both directions. */
+/* The table of routes: how each call is routed, what it accepts, and who runs it. openapi.json
+ * describes the same calls; test_openapi.c compares the two. */
 #include "api/api.h"
 #include "api/handlers.h"
 #include "api/predictions/lines.h"
@@ -12,139 +12,146 @@ static int64_t max_body(void *app) {
     return ((const struct api_app *)app)->max_body;
 }
 
-/* Rows of the table by how the body is taken and where the handler runs. */
-#define READ(path_, operation_, handle_)                                                           \
+const struct http_limit api_max_upload = {.bytes = max_upload, .option = "--max-upload"};
+const struct http_limit api_max_body = {.bytes = max_body, .option = "--max-body"};
+
+/* Query parameters. A route without a list takes any: a feature of a model is a parameter of its
+ * GET …/predict, and health checks of some load balancers append one. */
+static const char *const query_none[] = {NULL};
+static const char *const query_page[] = {"limit", "after", NULL};
+static const char *const query_jobs[] = {"limit", "after", "state", "model", NULL};
+static const char *const query_version[] = {"version", NULL};
+static const char *const query_rows[] = {"version", "offset", "limit", "columns", "label", NULL};
+static const char *const query_upload[] = {"header",  "delimiter", "missing",    "types", "label",
+                                           "comment", "on_error",  "zero_based", NULL};
+static const char *const query_preview[] = {"header",  "delimiter", "missing",    "types", "label",
+                                            "comment", "on_error",  "zero_based", "rows",  NULL};
+static const char *const query_append[] = {"header",   "delimiter",  "missing", "comment",
+                                           "on_error", "zero_based", NULL};
+static const char *const query_dry_run[] = {"dry_run", NULL};
+static const char *const query_wait[] = {"wait", NULL};
+static const char *const query_promote[] = {"promote", NULL};
+static const char *const query_matrices[] = {"matrices", NULL};
+static const char *const query_predict[] = {"output", "zero_based", NULL};
+static const char *const query_evaluate[] = {"curves", "target", "zero_based", NULL};
+static const char *const query_transform[] = {"zero_based", NULL};
+
+/* Rows of the table: what routes of a kind have in common, then what is the route's own. */
+#define NAMED(method_, path_, operation_) .method = method_, .path = path_, .operation = operation_
+#define READ(path_, operation_, handle_, ...)                                                      \
+    { NAMED("GET", path_, operation_), .where = HTTP_ON_POOL, .handle = handle_, __VA_ARGS__ }
+#define READ_JOB(path_, operation_, handle_, ...)                                                  \
+    READ(path_, operation_, handle_, .cache = "no-store", __VA_ARGS__)
+#define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
-        .method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE,           \
-        .where = HTTP_ON_POOL, .handle = handle_                                                   \
+        NAMED(method_, path_, operation_), .where = HTTP_ON_POOL, .scope = HTTP_SCOPE_WRITE,       \
+                                           __VA_ARGS__                                             \
     }
-#define READ_FAST(path_, operation_, handle_, quiet_)                                              \
+#define CHANGE_STATE(method_, path_, operation_, ...)                                              \
+    CHANGE(method_, path_, operation_, .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH,           \
+           __VA_ARGS__)
+#define STREAM(sink_) .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload
+/* Computations with a model: of its live version, and of a given one. */
+#define COMPUTE(method_, call_, operation_, ...)                                                   \
+    {NAMED(method_, "/v1/models/{model}" call_, operation_), .cache = "no-store", .lasting = true, \
+     __VA_ARGS__},                                                                                 \
     {                                                                                              \
-        .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO,              \
-        .handle = handle_, .quiet = quiet_                                                         \
+        NAMED(method_, "/v1/models/{model}/versions/{version}" call_, operation_ "Version"),       \
+            .cache = "no-store", .lasting = true, __VA_ARGS__                                      \
     }
-#define ROW_IN(path_, operation_)                                                                  \
+#define COMPUTE_ROWS(call_, operation_, ...)                                                       \
+    COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .limit = &api_max_body,           \
+            .plain = true, __VA_ARGS__)
+#define CONSTANT(path_, operation_, handle_, ...)                                                  \
+    { NAMED("GET", path_, operation_), .where = HTTP_ON_IO, .handle = handle_, __VA_ARGS__ }
+#define HEALTH(path_, operation_, where_, handle_, ...)                                            \
     {                                                                                              \
-        .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO,              \
-        .handle = api_model_predict_query, .lasting = true                                         \
-    }
-#define CHANGE(method_, path_, operation_, body_, handle_)                                         \
-    {                                                                                              \
-        .method = method_, .path = path_, .operation = operation_, .body = body_,                  \
-        .where = HTTP_ON_POOL, .handle = handle_, .changes = true                                  \
-    }
-#define GRID(path_, operation_)                                                                    \
-    {                                                                                              \
-        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY,        \
-        .where = HTTP_ON_POOL, .handle = api_model_evaluate_grid, .lasting = true                  \
-    }
-#define ROWS_IN(path_, operation_, where_, handle_, sink_)                                         \
-    {                                                                                              \
-        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY,        \
-        .where = where_, .handle = handle_, .body_limit = max_body, .limit_option = "--max-body",  \
-        .plain = true, .lasting = true, .sink = sink_                                              \
+        NAMED("GET", path_, operation_), .where = where_, .handle = handle_, .cache = "no-store",  \
+                                         .quiet = true, __VA_ARGS__                                \
     }
 
 const struct http_route api_routes[] = {
     /* datasets */
-    READ("/v1/datasets", "listDatasets", api_datasets_list),
-    READ("/v1/datasets/{dataset}", "getDataset", api_dataset_get),
-    READ("/v1/datasets/{dataset}/versions", "listDatasetVersions", api_dataset_versions),
-    READ("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion", api_dataset_get),
-    READ("/v1/datasets/{dataset}/rows", "getDatasetRows", api_dataset_rows),
-    {.method = "PUT",
-     .path = "/v1/datasets/{dataset}",
-     .operation = "putDataset",
-     .body = HTTP_BODY_STREAM,
-     .where = HTTP_ON_POOL,
-     .sink = &api_dataset_upload,
-     .changes = true,
-     .body_limit = max_upload,
-     .limit_option = "--max-upload"},
-    {.method = "POST",
-     .path = "/v1/datasets/{dataset}/rows",
-     .operation = "appendDatasetRows",
-     .body = HTTP_BODY_STREAM,
-     .where = HTTP_ON_POOL,
-     .sink = &api_dataset_append,
-     .changes = true,
-     .body_limit = max_upload,
-     .limit_option = "--max-upload"},
-    {.method = "POST",
-     .path = "/v1/datasets:preview",
-     .operation = "previewDataset",
-     .body = HTTP_BODY_STREAM,
-     .where = HTTP_ON_POOL,
-     .sink = &api_dataset_preview,
-     .body_limit = max_upload,
-     .limit_option = "--max-upload"},
-    CHANGE("PATCH", "/v1/datasets/{dataset}", "patchDataset", HTTP_BODY_MEMORY, api_dataset_patch),
-    CHANGE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", HTTP_BODY_NONE, api_dataset_delete),
-    CHANGE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
-           HTTP_BODY_NONE, api_dataset_delete),
+    READ("/v1/datasets", "listDatasets", api_datasets_list, .query = query_page),
+    READ("/v1/datasets/{dataset}", "getDataset", api_dataset_get, .query = query_version,
+         .conditions = HTTP_IF_NONE_MATCH),
+    READ("/v1/datasets/{dataset}/versions", "listDatasetVersions", api_dataset_versions,
+         .query = query_page),
+    READ("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion", api_dataset_get,
+         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ("/v1/datasets/{dataset}/rows", "getDatasetRows", api_dataset_rows, .query = query_rows,
+         .conditions = HTTP_IF_NONE_MATCH),
+    CHANGE_STATE("PUT", "/v1/datasets/{dataset}", "putDataset", STREAM(&api_dataset_upload),
+                 .query = query_upload),
+    CHANGE_STATE("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
+                 STREAM(&api_dataset_append), .query = query_append),
+    {NAMED("POST", "/v1/datasets:preview", "previewDataset"), .where = HTTP_ON_POOL,
+     STREAM(&api_dataset_preview), .query = query_preview},
+    CHANGE_STATE("PATCH", "/v1/datasets/{dataset}", "patchDataset", .handle = api_dataset_patch,
+                 .body = HTTP_BODY_MEMORY, .query = query_none),
+    CHANGE_STATE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", .handle = api_dataset_delete,
+                 .query = query_version),
+    CHANGE_STATE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
+                 .handle = api_dataset_delete, .query = query_none),
 
     /* jobs */
-    CHANGE("POST", "/v1/jobs", "createJob", HTTP_BODY_MEMORY, api_jobs_create),
-    READ("/v1/jobs", "listJobs", api_jobs_list),
-    READ("/v1/jobs/{id}", "getJob", api_job_get),
-    READ("/v1/jobs/{id}/events", "getJobEvents", api_job_events),
-    READ("/v1/jobs/{id}/history", "getJobHistory", api_job_history),
-    CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", HTTP_BODY_NONE, api_job_cancel),
-    CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", HTTP_BODY_NONE, api_job_delete),
+    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, .body = HTTP_BODY_MEMORY,
+           .query = query_dry_run, .cache = "no-store"),
+    READ_JOB("/v1/jobs", "listJobs", api_jobs_list, .query = query_jobs),
+    READ_JOB("/v1/jobs/{id}", "getJob", api_job_get, .query = query_wait),
+    READ_JOB("/v1/jobs/{id}/events", "getJobEvents", api_job_events, .query = query_none),
+    READ_JOB("/v1/jobs/{id}/history", "getJobHistory", api_job_history, .query = query_none),
+    CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .handle = api_job_cancel,
+           .query = query_none, .cache = "no-store"),
+    CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .handle = api_job_delete, .query = query_none,
+           .cache = "no-store"),
 
     /* models */
-    READ("/v1/models", "listModels", api_models_list),
-    READ("/v1/models/{model}", "getModel", api_model_get),
-    READ("/v1/models/{model}/versions", "listModelVersions", api_model_versions),
-    READ("/v1/models/{model}/versions/{version}", "getModelVersion", api_model_get),
-    CHANGE("PUT", "/v1/models/{model}/live", "setLiveVersion", HTTP_BODY_MEMORY,
-           api_model_set_live),
-    CHANGE("PATCH", "/v1/models/{model}", "patchModel", HTTP_BODY_MEMORY, api_model_patch),
-    CHANGE("DELETE", "/v1/models/{model}", "deleteModel", HTTP_BODY_NONE, api_model_delete),
-    CHANGE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion", HTTP_BODY_NONE,
-           api_model_delete),
-    READ("/v1/models/{model}/weights", "getModelWeights", api_model_weights),
+    READ("/v1/models", "listModels", api_models_list, .query = query_page),
+    READ("/v1/models/{model}", "getModel", api_model_get, .query = query_none,
+         .conditions = HTTP_IF_NONE_MATCH),
+    READ("/v1/models/{model}/versions", "listModelVersions", api_model_versions,
+         .query = query_page),
+    READ("/v1/models/{model}/versions/{version}", "getModelVersion", api_model_get,
+         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    CHANGE_STATE("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
+                 .body = HTTP_BODY_MEMORY, .query = query_none),
+    CHANGE_STATE("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
+                 .body = HTTP_BODY_MEMORY, .query = query_none),
+    CHANGE_STATE("DELETE", "/v1/models/{model}", "deleteModel", .handle = api_model_delete,
+                 .query = query_none),
+    CHANGE_STATE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
+                 .handle = api_model_delete, .query = query_promote),
+    READ("/v1/models/{model}/weights", "getModelWeights", api_model_weights,
+         .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
     READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
-         api_model_weights),
-    ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict,
-            &api_predict_lines),
-    ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO,
-            api_model_predict, &api_predict_lines),
-    ROW_IN("/v1/models/{model}/predict", "predictOne"),
-    ROW_IN("/v1/models/{model}/versions/{version}/predict", "predictOneVersion"),
-    ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate, NULL),
-    ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL,
-            api_model_evaluate, NULL),
-    GRID("/v1/models/{model}/evaluate_grid", "evaluateGrid"),
-    GRID("/v1/models/{model}/versions/{version}/evaluate_grid", "evaluateGridVersion"),
-    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform,
-            &api_transform_lines),
-    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL,
-            api_model_transform, &api_transform_lines),
+         api_model_weights, .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
+    COMPUTE_ROWS("/predict", "predict", .where = HTTP_ON_IO, .handle = api_model_predict,
+                 .sink = &api_predict_lines, .query = query_predict),
+    COMPUTE("GET", "/predict", "predictOne", .where = HTTP_ON_IO,
+            .handle = api_model_predict_query),
+    COMPUTE_ROWS("/evaluate", "evaluate", .where = HTTP_ON_POOL, .handle = api_model_evaluate,
+                 .query = query_evaluate),
+    COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
+            .handle = api_model_evaluate_grid, .body = HTTP_BODY_MEMORY, .query = query_none),
+    COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
+                 .sink = &api_transform_lines, .query = query_transform),
 
-    /* the catalogue and the problems: constants of the binary */
-    READ_FAST("/v1/algorithms", "listAlgorithms", api_algorithms_list, false),
-    READ_FAST("/v1/algorithms/{id}", "getAlgorithm", api_algorithm_get, false),
-    READ_FAST("/problems", "listProblems", api_problems_list, false),
-    READ_FAST("/problems/{name}", "getProblem", api_problem_get, false),
+    /* the catalogue, the problems and the manual: constants of the binary */
+    CONSTANT("/v1/algorithms", "listAlgorithms", api_algorithms_list, .query = query_none),
+    CONSTANT("/v1/algorithms/{id}", "getAlgorithm", api_algorithm_get, .query = query_none),
+    CONSTANT("/problems", "listProblems", api_problems_list, .query = query_none),
+    CONSTANT("/problems/{name}", "getProblem", api_problem_get, .query = query_none),
+    CONSTANT("/openapi.json", "getOpenApi", api_openapi, .query = query_none),
+    CONSTANT("/docs", "getDocs", api_docs_index, .query = query_none,
+             .conditions = HTTP_IF_NONE_MATCH),
+    CONSTANT("/docs/{page}", "getDocsPage", api_docs_page, .query = query_none,
+             .conditions = HTTP_IF_NONE_MATCH),
 
     /* the daemon */
-    READ_FAST("/healthz", "getHealth", api_healthz, true),
-    {.method = "GET",
-     .path = "/readyz",
-     .operation = "getReadiness",
-     .where = HTTP_ON_OPERATIONS,
-     .handle = api_readyz,
-     .quiet = true},
-    {.method = "GET",
-     .path = "/metrics",
-     .operation = "getMetrics",
-     .where = HTTP_ON_OPERATIONS,
-     .handle = api_metrics,
-     .quiet = true},
-    READ_FAST("/version", "getVersion", api_version, false),
-    READ_FAST("/openapi.json", "getOpenApi", api_openapi, false),
-    READ_FAST("/docs", "getDocs", api_docs_index, false),
-    READ_FAST("/docs/{page}", "getDocsPage", api_docs_page, false),
+    HEALTH("/healthz", "getHealth", HTTP_ON_IO, api_healthz, .scope = HTTP_SCOPE_READ),
+    HEALTH("/readyz", "getReadiness", HTTP_ON_OPERATIONS, api_readyz, .scope = HTTP_SCOPE_READ),
+    HEALTH("/metrics", "getMetrics", HTTP_ON_OPERATIONS, api_metrics, .scope = HTTP_SCOPE_ADMIN),
+    {NAMED("GET", "/version", "getVersion"), .where = HTTP_ON_IO, .handle = api_version},
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

@@ -71,8 +71,8 @@ bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *ve
 }
 
 struct store_condition api_condition(const struct http_call *call) {
-    return (struct store_condition){.if_match = http_header(call, "If-Match"),
-                                    .if_none_match = http_header(call, "If-None-Match")};
+    return (struct store_condition){.if_match = http_condition(call, HTTP_IF_MATCH),
+                                    .if_none_match = http_condition(call, HTTP_IF_NONE_MATCH)};
 }
 
 void api_reply_json(struct http_call *call, int status, struct buf *body) {

@@ -21,8 +21,6 @@
 struct api_app *api_app_of(const struct http_call *call);
 
 /* ---- query parameters: 400 names the parameter and the rule ---- */
-/* Every parameter is one of `known` (NULL-terminated) and is given once. */
-bool api_query_known(struct http_call *call, const char *const *known);
 /* Absent: *out stays as it is. */
 bool api_query_int(struct http_call *call, const char *name, int64_t minimum, int64_t maximum,
                    int64_t *out);

@@ -51,6 +51,10 @@ struct http_settings {
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool check_host; /* without tokens: Host must be local, the listen address or allowed (else 421)
                       */
+    /* Checks a request against the policy of its route, by its header, before any of the body is
+     * taken. Returns false after it filled the reply. I/O thread; must not block. NULL: no check.
+     */
+    bool (*admit)(struct http_call *call);
 };
 /* Whether the text has the form of an address for --listen. */
 bool http_check_listen(const char *address, struct problem *problem);
@@ -83,6 +87,17 @@ void http_poke(struct http_server *server);
 /* ---- routes ---- */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
+/* What a client must be permitted to do. WRITE: the handler changes something. Without memory for
+ * its reply such a call is refused before the handler runs, never after. */
+enum http_scope { HTTP_SCOPE_READ, HTTP_SCOPE_WRITE, HTTP_SCOPE_ADMIN };
+/* Bits: the conditions that a route applies. It ignores the others. */
+enum http_condition { HTTP_IF_MATCH = 1, HTTP_IF_NONE_MATCH = 2 };
+
+/* The greatest length of a body. A longer one is answered 413. */
+struct http_limit {
+    int64_t (*bytes)(void *app); /* after decoding */
+    const char *option;          /* sets the limit ("--max-body"); named in the 413. NULL: none */
+};
 
 /* How a streamed body is taken. `wants`, `begin` and `seen` run on an I/O thread and must not
  * block; `data` and `end` on a pool thread, one after the other, never two of a call at once. */
@@ -91,8 +106,7 @@ struct http_sink {
     /* HTTP_BODY_MEMORY: whether the body of this call is streamed into the sink instead, by its
      * headers. NULL: never. */
     bool (*wants)(const struct http_call *call);
-    int64_t (*body_limit)(void *app); /* bytes of a streamed body; NULL: that of the route */
-    const char *limit_option;         /* the option that sets body_limit */
+    const struct http_limit *limit; /* of a streamed body; NULL: that of the route */
     /* Checks the request by its headers. Returns false after http_reply_problem: the body is
      * refused. A check that must wait for the store calls http_defer: the deferred function runs on
      * a pool thread before any of the body is taken and before 100 Continue is sent, and refuses by
@@ -125,13 +139,15 @@ struct http_route {
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
     const struct http_sink
         *sink; /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
-    int64_t (*body_limit)(void *app); /* bytes; a longer body is answered 413; NULL: 1 MiB */
-    const char *limit_option;         /* "--max-body": named in the 413 */
-    bool quiet;                       /* logged at debug level (health checks, metrics) */
+    const struct http_limit *limit; /* NULL: 1 MiB */
+    const char *const *query; /* names of the query parameters, ends with NULL; NULL: any. Checked
+                                 by http_settings.admit */
+    const char *cache;        /* Cache-Control of all replies; NULL: "no-cache" */
+    unsigned conditions;      /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
+    enum http_scope scope;
+    bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are never compressed: their time counts for more than their length */
     bool lasting; /* the handler may run for seconds: one thread of the pool is left to others */
-    bool changes; /* the handler changes something: without memory for the reply the call is refused
-                     before the handler runs, never after */
 };
 
 /* ---- a call: the request ---- */
@@ -150,6 +166,8 @@ void http_query_at(const struct http_call *call, size_t i, const char **name,
 const char *http_query(const struct http_call *call,
                        const char *name); /* the first of that name; NULL: none */
 const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
+/* The value of If-Match or If-None-Match. NULL: none, or the route does not apply it. */
+const char *http_condition(const struct http_call *call, enum http_condition condition);
 const char *
 http_client_address(const struct http_call *call); /* of the client in front of trusted proxies */
 /* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL. Never NULL. */
@@ -187,8 +205,6 @@ void http_fail(struct http_call *call, enum problem_type type, const char *forma
  * reply gets an ETag for its content coding and this release. A 200 to GET or HEAD becomes 304 if
  * If-None-Match has that ETag. */
 void http_etag(struct http_call *call, const char *state);
-/* "no-store" or "no-cache": Cache-Control. Default no-cache. */
-void http_cache_control(struct http_call *call, const char *value);
 
 /* Sets the bytes that the handler holds beside the body, which are counted against body_memory
  * until the reply is filled. Returns false if there is no room. */

@@ -106,12 +106,10 @@ static void append_open(struct http_call *call) {
 }
 
 static bool append_begin(struct http_call *call) {
-    static const char *const known[] = {"header",   "delimiter",  "missing", "comment",
-                                        "on_error", "zero_based", NULL};
     struct wire_table_options options = {0};
     const char *canonical;
     if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) ||
-        !dataset_body_options(call, known, &options, &canonical)) {
+        !dataset_body_options(call, &options, &canonical)) {
         return false;
     }
     struct dataset_body *b = dataset_body_new(call);

@@ -308,17 +308,15 @@ static bool sent_as_form(struct http_call *call) {
     return type && strncasecmp(type, form, sizeof form - 1) == 0;
 }
 
-bool dataset_body_options(struct http_call *call, const char *const *known,
-                          struct wire_table_options *options, const char **canonical) {
+bool dataset_body_options(struct http_call *call, struct wire_table_options *options,
+                          const char **canonical) {
+    const char *const *known = http_route_of(call)->query;
     struct problem problem = {0};
     const char *text = "";
     if (!api_content_format(call, FORMAT_TABLE, "a dataset is", &options->format)) {
         return false;
     }
     options->form = sent_as_form(call);
-    if (!api_query_known(call, known)) {
-        return false;
-    }
     for (size_t i = 0; known[i] && text; i++) {
         const char *value = http_query(call, known[i]);
         if (value && !wire_table_option(options, known[i], value, &problem)) {

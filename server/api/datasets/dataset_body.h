@@ -50,11 +50,10 @@ struct dataset_body {
     struct problem failure; /* of the first chunk that failed */
 };
 
-/* Sets the reader's options from the media type and the query, which may have only the options in
- * `known` (NULL-terminated). *canonical: the options of the query as text, in the call's arena.
- * false: answered. */
-bool dataset_body_options(struct http_call *call, const char *const *known,
-                          struct wire_table_options *options, const char **canonical);
+/* Sets the reader's options from the media type and the query parameters of the route. *canonical:
+ * the options of the query as text, in the call's arena. false: answered. */
+bool dataset_body_options(struct http_call *call, struct wire_table_options *options,
+                          const char **canonical);
 /* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory.
  */
 const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name);

@@ -206,11 +206,9 @@ static void answer(struct http_call *call, bool cut) {
 /* ---- the call's sink ---- */
 
 static bool preview_begin(struct http_call *call) {
-    static const char *const known[] = {"header",  "delimiter", "missing",    "types", "label",
-                                        "comment", "on_error",  "zero_based", "rows",  NULL};
     struct wire_table_options options = {.rows = PREVIEW_ROWS};
     const char *canonical;
-    if (!dataset_body_options(call, known, &options, &canonical)) {
+    if (!dataset_body_options(call, &options, &canonical)) {
         return false;
     }
     struct preview *p = calloc(1, sizeof *p);

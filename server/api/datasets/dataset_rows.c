@@ -303,12 +303,10 @@ static void put_page_headers(struct http_call *call, const struct rows_stream *s
 }
 
 void api_dataset_rows(struct http_call *call) {
-    static const char *const known[] = {"version", "offset", "limit", "columns", "label", NULL};
     struct problem problem = {0};
     struct store_dataset d;
     int64_t offset = 0, limit = 100;
-    if (!api_query_known(call, known) ||
-        !api_query_int(call, "offset", 0, API_NUMBER_MAX, &offset) ||
+    if (!api_query_int(call, "offset", 0, API_NUMBER_MAX, &offset) ||
         !api_query_int(call, "limit", 1, API_NUMBER_MAX, &limit)) {
         return;
     }

@@ -29,12 +29,10 @@ static void upload_judge(struct http_call *call) {
 }
 
 static bool upload_begin(struct http_call *call) {
-    static const char *const known[] = {"header",  "delimiter", "missing",    "types", "label",
-                                        "comment", "on_error",  "zero_based", NULL};
     struct wire_table_options options = {0};
     const char *canonical;
     if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
-        !dataset_body_options(call, known, &options, &canonical)) {
+        !dataset_body_options(call, &options, &canonical)) {
         return false;
     }
     struct dataset_body *b = dataset_body_new(call);
@@ -49,7 +47,8 @@ static bool upload_begin(struct http_call *call) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
         return false;
     }
-    if (http_header(call, "If-Match") || http_header(call, "If-None-Match")) {
+    const struct store_condition condition = api_condition(call);
+    if (condition.if_match != NULL || condition.if_none_match != NULL) {
         http_defer(call, upload_judge);
     }
     return true;

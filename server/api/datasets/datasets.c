@@ -57,11 +57,10 @@ static bool add_dataset(void *arg, const struct store_dataset *d) {
 }
 
 void api_datasets_list(struct http_call *call) {
-    static const char *const known[] = {"limit", "after", NULL};
     struct api_page page;
     struct api_list list;
     struct problem problem = {0};
-    if (!api_query_known(call, known) || !api_page_names(call, &page)) {
+    if (!api_page_names(call, &page)) {
         return;
     }
     api_list_begin(&list, page.limit);
@@ -80,13 +79,12 @@ static bool add_version(void *arg, const struct store_dataset *d) {
 }
 
 void api_dataset_versions(struct http_call *call) {
-    static const char *const known[] = {"limit", "after", NULL};
     struct api_page page;
     struct api_list list;
     struct problem problem = {0};
     int64_t after = 0;
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after)) {
+    if (!name || !api_page_numbers(call, &page, &after)) {
         return;
     }
     api_list_begin(&list, page.limit);
@@ -107,13 +105,6 @@ static const char *named(struct http_call *call, int64_t *version) {
                           ? api_path_number(call, "version", PROBLEM_UNKNOWN_DATASET, version)
                           : api_query_int(call, "version", 1, API_NUMBER_MAX, version);
     return good ? name : NULL;
-}
-
-/* Query parameters of a call that names one version: none where the path says which. */
-static bool query_known(struct http_call *call) {
-    static const char *const in_query[] = {"version", NULL}, *const in_path[] = {NULL};
-    return api_query_known(call,
-                           strstr(http_route_of(call)->path, "{version}") ? in_path : in_query);
 }
 
 bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
@@ -141,7 +132,7 @@ void api_dataset_reply(struct http_call *call, int status, struct store_dataset 
 
 void api_dataset_get(struct http_call *call) {
     struct store_dataset d;
-    if (!query_known(call) || !api_dataset_find(call, &d)) {
+    if (!api_dataset_find(call, &d)) {
         return;
     }
     http_etag(call, d.etag);
@@ -149,13 +140,12 @@ void api_dataset_get(struct http_call *call) {
 }
 
 void api_dataset_patch(struct http_call *call) {
-    static const char *const known[] = {NULL};
     struct api_app *app = api_app_of(call);
     struct api_patch patch;
     struct store_dataset d;
     struct problem problem = {0};
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_known(call, known) || !api_patch_read(call, &patch)) {
+    if (!name || !api_patch_read(call, &patch)) {
         return;
     }
     struct store_condition condition = api_condition(call);
@@ -172,7 +162,7 @@ void api_dataset_delete(struct http_call *call) {
     struct problem problem = {0};
     int64_t version;
     const char *name = named(call, &version);
-    if (!name || !query_known(call)) {
+    if (!name) {
         return;
     }
     struct store_condition condition = api_condition(call);

@@ -127,12 +127,10 @@ static void accept(struct http_call *call, struct job_request *r, bool dry_run) 
 }
 
 void api_jobs_create(struct http_call *call) {
-    static const char *const known[] = {"dry_run", NULL};
     struct problem problem = {0};
     struct job_request r;
     bool dry_run = false;
-    http_cache_control(call, "no-store");
-    if (!api_query_known(call, known) || !api_query_bool(call, "dry_run", &dry_run)) {
+    if (!api_query_bool(call, "dry_run", &dry_run)) {
         return;
     }
     json_t *root = api_body_object(call);
@@ -160,15 +158,13 @@ static bool add_job(void *arg, const struct store_job *j) {
 }
 
 void api_jobs_list(struct http_call *call) {
-    static const char *const known[] = {"limit", "after", "state", "model", NULL};
     struct store_job_filter filter = {.state = -1, .model = http_query(call, "model")};
     const char *state = http_query(call, "state");
     enum store_job_state parsed;
     struct problem problem = {0};
     struct api_page page;
     struct api_list list;
-    http_cache_control(call, "no-store");
-    if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before)) {
+    if (!api_page_numbers(call, &page, &filter.before)) {
         return;
     }
     if (state && !store_job_state_parse(state, &parsed)) {
@@ -192,7 +188,6 @@ void api_jobs_list(struct http_call *call) {
 
 static bool job_id(struct http_call *call, int64_t *out) {
     const char *text = http_path_param(call, "id");
-    http_cache_control(call, "no-store"); /* every call on a job begins here */
     if (api_number_parse(text, out)) {
         return true;
     }
@@ -266,10 +261,8 @@ static void wait_for_end(struct http_call *call, double seconds) {
 }
 
 void api_job_get(struct http_call *call) {
-    static const char *const known[] = {"wait", NULL};
     double wait = 0;
-    if (!api_query_known(call, known) ||
-        !api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
+    if (!api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
         return;
     }
     if (wait > 0) {
@@ -280,12 +273,11 @@ void api_job_get(struct http_call *call) {
 }
 
 void api_job_cancel(struct http_call *call) {
-    static const char *const known[] = {NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job j;
     int64_t id;
-    if (!api_query_known(call, known) || !job_id(call, &id)) {
+    if (!job_id(call, &id)) {
         return;
     }
     if (!store_job_cancel(app->store, id, &j, &problem)) {
@@ -298,10 +290,9 @@ void api_job_cancel(struct http_call *call) {
 }
 
 void api_job_delete(struct http_call *call) {
-    static const char *const known[] = {NULL};
     struct problem problem = {0};
     int64_t id;
-    if (!api_query_known(call, known) || !job_id(call, &id)) {
+    if (!job_id(call, &id)) {
         return;
     }
     if (store_job_delete(api_app_of(call)->store, id, &problem)) {

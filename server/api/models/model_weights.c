@@ -203,12 +203,11 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
 }
 
 void api_model_weights(struct http_call *call) {
-    static const char *const known[] = {"matrices", NULL};
     struct api_app *app = api_app_of(call);
     struct buf body = {0};
     struct json_writer w;
     bool matrices = true;
-    if (!api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices)) {
+    if (!api_query_bool(call, "matrices", &matrices)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);

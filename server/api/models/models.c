@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const no_query[] = {NULL};
-
 void api_model_write(const struct store_model *m, bool brief, struct json_writer *w) {
     json_begin_object(w);
     json_kv_string(w, "name", m->name);
@@ -74,11 +72,10 @@ static bool add_model(void *arg, const struct store_model *m) {
 }
 
 void api_models_list(struct http_call *call) {
-    static const char *const known[] = {"limit", "after", NULL};
     struct problem problem = {0};
     struct api_page page;
     struct api_list list;
-    if (!api_query_known(call, known) || !api_page_names(call, &page)) {
+    if (!api_page_names(call, &page)) {
         return;
     }
     api_list_begin(&list, page.limit);
@@ -97,13 +94,12 @@ static bool add_version(void *arg, const struct store_model *m) {
 }
 
 void api_model_versions(struct http_call *call) {
-    static const char *const known[] = {"limit", "after", NULL};
     struct problem problem = {0};
     struct api_page page;
     struct api_list list;
     int64_t after = 0, none;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after)) {
+    if (!name || !api_page_numbers(call, &page, &after)) {
         return;
     }
     api_list_begin(&list, page.limit);
@@ -119,7 +115,7 @@ void api_model_get(struct http_call *call) {
     struct store_model m;
     int64_t version;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, no_query)) {
+    if (!name) {
         return;
     }
     if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem)) {
@@ -155,7 +151,7 @@ void api_model_set_live(struct http_call *call) {
     struct store_model m;
     int64_t none, version;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, no_query) || (version = read_live(call)) == 0) {
+    if (!name || (version = read_live(call)) == 0) {
         return;
     }
     struct store_condition condition = api_condition(call);
@@ -183,7 +179,7 @@ void api_model_patch(struct http_call *call) {
     struct store_model m;
     int64_t none;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, no_query) || !api_patch_read(call, &patch)) {
+    if (!name || !api_patch_read(call, &patch)) {
         return;
     }
     struct store_condition condition = api_condition(call);
@@ -196,12 +192,10 @@ void api_model_patch(struct http_call *call) {
 }
 
 void api_model_delete(struct http_call *call) {
-    static const char *const promoting[] = {"promote", NULL};
     struct problem problem = {0};
     int64_t version, promote = 0;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, version ? promoting : no_query) ||
-        (version && !api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote))) {
+    if (!name || !api_query_int(call, "promote", 1, API_NUMBER_MAX, &promote)) {
         return;
     }
     if (promote != 0 && promote == version) {

@@ -7,8 +7,6 @@
 #include <discern/algorithm.h>
 #include <math.h>
 
-static const char *const no_query[] = {NULL};
-
 static const char *type_name(dn_param_type type) {
     switch (type) {
     case DN_PARAM_NUMBER:
@@ -182,9 +180,6 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
 void api_algorithms_list(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
-    if (!api_query_known(call, no_query)) {
-        return;
-    }
     json_writer_init(&w, &body);
     json_begin_object(&w);
     json_put_key(&w, "items");
@@ -203,9 +198,6 @@ void api_algorithm_get(struct http_call *call) {
     struct json_writer w;
     const char *id = http_path_param(call, "id");
     const dn_algorithm *a = dn_algorithm_find(id);
-    if (!api_query_known(call, no_query)) {
-        return;
-    }
     if (!a) {
         http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
         return;

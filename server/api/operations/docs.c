@@ -54,22 +54,15 @@ static void reply_constant(struct http_call *call, const char *type, struct buf 
 }
 
 void api_docs_index(struct http_call *call) {
-    static const char *const no_query[] = {NULL};
     struct buf body = {0};
-    if (api_query_known(call, no_query)) {
-        put_page(&body, page_find("index"), "docs/");
-        reply_constant(call, "text/html; charset=utf-8", &body);
-    }
+    put_page(&body, page_find("index"), "docs/");
+    reply_constant(call, "text/html; charset=utf-8", &body);
 }
 
 void api_docs_page(struct http_call *call) {
-    static const char *const no_query[] = {NULL};
     struct buf body = {0};
     const char *name = http_path_param(call, "page");
     const struct page *page = page_find(name);
-    if (!api_query_known(call, no_query)) {
-        return;
-    }
     if (strcmp(name, "style.css") == 0) {
         buf_append(&body, style, sizeof style - 1);
         reply_constant(call, "text/css; charset=utf-8", &body);

@@ -10,7 +10,6 @@
  * get the process killed. */
 void api_healthz(struct http_call *call) {
     static const char body[] = "{\"status\":\"ok\"}";
-    http_cache_control(call, "no-store");
     http_reply_static(call, 200, API_JSON, body, sizeof body - 1);
 }
 
@@ -54,7 +53,6 @@ void api_readyz(struct http_call *call) {
     struct problem storage = {0}, problem = {0};
     struct checks c = {.draining = app->draining(app), .workers = jobs_healthy(app->jobs)};
     c.database = store_healthy(app->store, &storage);
-    http_cache_control(call, "no-store");
     if (c.draining) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
     } else if (!c.database) {
@@ -81,7 +79,6 @@ void api_readyz(struct http_call *call) {
 void api_metrics(struct http_call *call) {
     struct buf body = {0};
     metrics_render(&body);
-    http_cache_control(call, "no-store");
     http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 

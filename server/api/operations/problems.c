@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-static const char *const no_query[] = {NULL};
-
 static void put_problem(struct json_writer *w, const char *base_path, enum problem_type type) {
     json_begin_object(w);
     problem_put_type(w, base_path, type);
@@ -19,9 +17,6 @@ static void put_problem(struct json_writer *w, const char *base_path, enum probl
 void api_problems_list(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
-    if (!api_query_known(call, no_query)) {
-        return;
-    }
     json_writer_init(&w, &body);
     json_begin_object(&w);
     json_put_key(&w, "items");
@@ -40,9 +35,6 @@ void api_problem_get(struct http_call *call) {
     struct json_writer w;
     enum problem_type type;
     const char *name = http_path_param(call, "name");
-    if (!api_query_known(call, no_query)) {
-        return;
-    }
     if (!problem_find(name, &type)) {
         http_fail(call, PROBLEM_UNKNOWN_PROBLEM,
                   "there is no problem type \"%s\"; GET /problems lists them", name);

@@ -273,14 +273,12 @@ static bool choose_target(struct evaluation *e) {
 }
 
 void api_model_evaluate(struct http_call *call) {
-    static const char *const known[] = {"curves", "target", "zero_based", NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct wire_instances_options options;
     struct evaluation e;
     bool curves = false;
-    http_cache_control(call, "no-store");
-    if (!api_query_known(call, known) || !api_query_bool(call, "curves", &curves)) {
+    if (!api_query_bool(call, "curves", &curves)) {
         return;
     }
     const struct serving_model *m = api_model_take(call);

@@ -430,17 +430,8 @@ static void answer(struct http_call *call, const struct serving_model *m) {
 }
 
 void api_model_evaluate_grid(struct http_call *call) {
-    static const char *const known[] = {NULL};
-    struct problem problem = {0};
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    http_cache_control(call, "no-store");
-    if (!name || !api_query_known(call, known)) {
-        return;
-    }
-    const struct serving_model *m = serving_get(api_app_of(call)->serving, name, version, &problem);
-    if (!m) {
-        http_reply_problem(call, &problem);
+    const struct serving_model *m = api_model_take(call);
+    if (m == NULL) {
         return;
     }
     answer(call, m);

@@ -284,20 +284,13 @@ static bool lines_want(const struct http_call *call) {
            format->instances->lines;
 }
 
-static int64_t body_limit(void *app) {
-    return ((const struct api_app *)app)->max_upload;
-}
-
 /* Query and Accept. NULL: answered. */
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
-    static const char *const known[] = {"output", "zero_based", NULL};
     const struct api_app *app = api_app_of(call);
     const struct format *format;
     unsigned outputs = 0;
     bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
-    http_cache_control(call, "no-store");
-    if (!api_query_known(call, kind == API_PREDICTIONS ? known : known + 1) ||
-        !api_query_bool(call, "zero_based", &zero_based) ||
+    if (!api_query_bool(call, "zero_based", &zero_based) ||
         (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs)) ||
         !api_answer_accept(call, &format_ndjson, &format)) {
         return NULL;
@@ -394,9 +387,8 @@ static int64_t lines_held(const struct http_call *call) {
 
 #define LINES_SINK(begin_)                                                                         \
     {                                                                                              \
-        .wants = lines_want, .body_limit = body_limit, .limit_option = "--max-upload",             \
-        .begin = begin_, .data = lines_data, .end = lines_end, .abort = lines_abort,               \
-        .holds = USUAL_BYTES, .held = lines_held                                                   \
+        .wants = lines_want, .limit = &api_max_upload, .begin = begin_, .data = lines_data,        \
+        .end = lines_end, .abort = lines_abort, .holds = USUAL_BYTES, .held = lines_held           \
     }
 const struct http_sink api_predict_lines = LINES_SINK(begin_predictions);
 const struct http_sink api_transform_lines = LINES_SINK(begin_coordinates);

@@ -103,12 +103,7 @@ static void pairs_on_pool(struct http_call *call) {
 }
 
 void api_model_predict(struct http_call *call) {
-    static const char *const known[] = {"output", "zero_based", NULL};
     size_t size;
-    http_cache_control(call, "no-store");
-    if (!api_query_known(call, known)) {
-        return;
-    }
     http_body_bytes(call, &size);
     if (size > ON_IO_BYTES || !on_io(call, predict_body)) {
         http_defer(call, body_on_pool);
@@ -116,7 +111,6 @@ void api_model_predict(struct http_call *call) {
 }
 
 void api_model_predict_query(struct http_call *call) {
-    http_cache_control(call, "no-store");
     if (!on_io(call, predict_pairs)) {
         http_defer(call, pairs_on_pool);
     }

@@ -16,11 +16,9 @@ static void transform(struct http_call *call, const struct serving_model *m,
 }
 
 void api_model_transform(struct http_call *call) {
-    static const char *const known[] = {"zero_based", NULL};
     struct api_app *app = api_app_of(call);
     struct wire_instances_options options;
-    http_cache_control(call, "no-store");
-    const struct serving_model *m = api_query_known(call, known) ? api_model_take(call) : NULL;
+    const struct serving_model *m = api_model_take(call);
     if (!m) {
         return;
     }

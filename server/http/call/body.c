@@ -84,10 +84,15 @@ bool body_refuse(struct http_call *call) {
     return call_enter(call, CALL_DISCARD);
 }
 
+/* NULL: DEFAULT_LIMIT. */
+static const struct http_limit *limit_of(const struct http_call *call) {
+    const struct http_sink *sink = call->body.sink;
+    return sink != NULL && sink->limit != NULL ? sink->limit : call->request.match.route->limit;
+}
+
 static void fail_too_large(struct http_call *call) {
-    const char *option = call->body.sink != NULL && call->body.sink->limit_option != NULL
-                             ? call->body.sink->limit_option
-                             : call->request.match.route->limit_option;
+    const struct http_limit *limit = limit_of(call);
+    const char *option = limit != NULL ? limit->option : NULL;
     http_fail(call, PROBLEM_BODY_TOO_LARGE, "the body is larger than the limit of %lld bytes%s%s",
               (long long)call->body.limit, option != NULL ? ", set by " : "",
               option != NULL ? option : "");
@@ -191,7 +196,7 @@ static bool accept_coding(struct http_call *call) {
 /* Checks what the header says about the body. Returns false if the reply is filled. */
 static bool accept_header(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
-    if (route->changes &&
+    if (route->scope == HTTP_SCOPE_WRITE &&
         !memory_has_room(&call->server->memory,
                          MEMORY_UNCOUNTED + 1)) { /* its reply cannot be refused later */
         fail_no_room(call);
@@ -252,14 +257,11 @@ bool body_checked(struct http_call *call) {
 static void choose_sink(struct http_call *call) {
     const struct http_route *route = call->request.match.route;
     const struct http_sink *sink = route->sink;
-    int64_t (*limit)(void *app) = route->body_limit;
     if (route->body == HTTP_BODY_STREAM || (sink != NULL && sink->wants(call))) {
         call->body.sink = sink;
     }
-    if (call->body.sink != NULL && call->body.sink->body_limit != NULL) {
-        limit = call->body.sink->body_limit;
-    }
-    call->body.limit = limit != NULL ? limit(call->server->app) : DEFAULT_LIMIT;
+    const struct http_limit *limit = limit_of(call);
+    call->body.limit = limit != NULL ? limit->bytes(call->server->app) : DEFAULT_LIMIT;
 }
 
 bool body_begin(struct http_call *call) {

@@ -87,7 +87,6 @@ struct http_call *call_new(struct io *io, struct connection *connection, struct 
     call->request.client = connection->peer_text;
     call->request.client_address = connection->peer;
     call->request.content_type = "";
-    call->reply.cache_control = "no-cache";
     call->work.job.run = job_run;
     call->request.target.raw_size = strlen(raw_target);
     call->request.target.raw =

@@ -90,10 +90,9 @@ struct stream;
 struct reply {
     enum reply_kind kind; /* REPLY_NONE: not filled yet */
     int status;
-    const char *content_type;  /* NULL: none */
-    const char *cache_control; /* "no-cache" unless set */
-    void *memory;              /* REPLY_MEMORY: to be freed; NULL once the library owns it */
-    const void *bytes;         /* [size] REPLY_MEMORY, REPLY_STATIC */
+    const char *content_type; /* NULL: none */
+    void *memory;             /* REPLY_MEMORY: to be freed; NULL once the library owns it */
+    const void *bytes;        /* [size] REPLY_MEMORY, REPLY_STATIC */
     size_t size;
     uint64_t
         length; /* REPLY_STREAM and 304: of the body that a GET would send; UINT64_MAX: unknown */

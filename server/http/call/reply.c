@@ -36,7 +36,7 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status,
 /* Counts the reply against --body-memory until it is sent. Returns false if there is no room. A
  * call that has changed something is never refused here. */
 static bool hold(struct http_call *call, size_t size) {
-    if (call->request.match.route == NULL || !call->request.match.route->changes) {
+    if (call->request.match.route == NULL || call->request.match.route->scope != HTTP_SCOPE_WRITE) {
         return memory_hold(&call->server->memory, &call->reply.share, size);
     }
     memory_hold_anyway(&call->server->memory, &call->reply.share, size);
@@ -161,10 +161,6 @@ void http_reply_header(struct http_call *call, const char *name, const char *val
     }
 }
 
-void http_cache_control(struct http_call *call, const char *value) {
-    call->reply.cache_control = value;
-}
-
 void reply_done(struct reply *reply) {
     free(reply->memory);
     reply->memory = NULL;
@@ -189,8 +185,10 @@ static const char *vary_of(const struct http_server *server) {
 bool reply_each_header(const struct http_call *call,
                        bool (*each)(void *arg, const char *name, const char *value), void *arg) {
     const struct reply *reply = &call->reply;
+    const struct http_route *route = call->request.match.route;
+    const char *cache = route != NULL && route->cache != NULL ? route->cache : "no-cache";
     bool ok = reply->content_type == NULL || each(arg, "Content-Type", reply->content_type);
-    ok = ok && each(arg, "Cache-Control", reply->cache_control);
+    ok = ok && each(arg, "Cache-Control", cache);
     ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->request.id);
@@ -247,7 +245,7 @@ void reply_text(const struct http_call *call, struct buf *out) {
 
 void reply_problem_text(struct http_server *server, enum problem_type type, const char *detail,
                         struct buf *out) {
-    struct http_call call = {.server = server, .reply.cache_control = "no-cache"};
+    struct http_call call = {.server = server};
     ids_request(call.request.id);
     http_fail(&call, type, "%s", detail);
     reply_text(&call, out);

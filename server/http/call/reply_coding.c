@@ -36,8 +36,8 @@ bool reply_tag(struct http_call *call, enum coding coding, uint64_t length) {
         const char *etag = buf_cstr(&form), *list = NULL;
         if (etag != NULL) {
             http_reply_header(call, "ETag", etag);
-            list =
-                reply->status == 200 && is_read(call) ? http_header(call, "If-None-Match") : NULL;
+            list = reply->status == 200 && is_read(call) ? http_condition(call, HTTP_IF_NONE_MATCH)
+                                                         : NULL;
         }
         known = list != NULL && etag_list_matches(list, etag, true);
         buf_done(&form);

@@ -60,6 +60,14 @@ const char *http_header(const struct http_call *call, const char *name) {
     return MHD_lookup_connection_value(call->mhd, MHD_HEADER_KIND, name);
 }
 
+const char *http_condition(const struct http_call *call, enum http_condition condition) {
+    const struct http_route *route = call->request.match.route;
+    if (route == NULL || (route->conditions & condition) == 0) {
+        return NULL;
+    }
+    return http_header(call, condition == HTTP_IF_MATCH ? "If-Match" : "If-None-Match");
+}
+
 const char *http_client_address(const struct http_call *call) {
     return call->request.client;
 }

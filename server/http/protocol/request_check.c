@@ -156,7 +156,9 @@ static bool route(struct http_call *call, struct problem *problem) {
         return problem_set(problem, PROBLEM_METHOD_NOT_ALLOWED, "%s is not allowed here, only %s",
                            call->request.method, call->request.match.allow);
     }
-    return target_parse_query(&call->request.target, &call->arena, problem);
+    bool (*admit)(struct http_call *) = call->server->settings.admit;
+    return target_parse_query(&call->request.target, &call->arena, problem) &&
+           (admit == NULL || admit(call));
 }
 
 enum request_check request_check(struct http_call *call, const char *url, const char *method,

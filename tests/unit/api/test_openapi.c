@@ -250,6 +250,67 @@ static void test_path_parameters_are_declared(void **state) {
     each_operation(check_path_parameters);
 }
 
+/* ---- the policy of a route ---- */
+
+static bool operation_declares(json_t *item, json_t *operation, const char *name, const char *in) {
+    return declares(json_object_get(item, "parameters"), name, strlen(name), in) ||
+           declares(json_object_get(operation, "parameters"), name, strlen(name), in);
+}
+
+/* A route without a list takes any parameter: the document describes them as one object. */
+static void check_query(const char *path, const char *method, json_t *item, json_t *operation) {
+    const char *const *known = route_find(path, method)->query;
+    size_t n_known = 0, n_declared = 0, i;
+    json_t *p;
+    for (; known != NULL && known[n_known] != NULL; n_known++) {
+        if (!operation_declares(item, operation, known[n_known], "query")) {
+            fail_msg("%s %s: the document lacks ?%s=", method, path, known[n_known]);
+        }
+    }
+    json_array_foreach(json_object_get(operation, "parameters"), i, p) {
+        n_declared += strcmp(json_string_value(json_object_get(resolve(p), "in")), "query") == 0;
+    }
+    if (known == NULL) {
+        assert_true(n_declared == 0 || operation_declares(item, operation, "features", "query"));
+    } else if (n_declared != n_known) {
+        fail_msg("%s %s: the document has %zu query parameters, the route %zu", method, path,
+                 n_declared, n_known);
+    }
+}
+
+static void test_query_parameters_are_those_of_the_route(void **state) {
+    (void)state;
+    each_operation(check_query);
+}
+
+static void check_conditions(const char *path, const char *method, json_t *item,
+                             json_t *operation) {
+    static const struct {
+        const char *header;
+        unsigned bit;
+    } conditions[] = {{"If-Match", HTTP_IF_MATCH}, {"If-None-Match", HTTP_IF_NONE_MATCH}};
+    const struct http_route *route = route_find(path, method);
+    json_t *responses = json_object_get(operation, "responses");
+    for (size_t i = 0; i < 2; i++) {
+        const bool has = (route->conditions & conditions[i].bit) != 0;
+        if (operation_declares(item, operation, conditions[i].header, "header") != has) {
+            fail_msg("%s %s: %s of route and document differ", method, path, conditions[i].header);
+        }
+    }
+    const bool reads = route->conditions == HTTP_IF_NONE_MATCH;
+    const bool changes = (route->conditions & HTTP_IF_MATCH) != 0;
+    if ((json_object_get(responses, "304") != NULL) != reads ||
+        (json_object_get(responses, "412") != NULL) != changes) {
+        fail_msg("%s %s: 304 is for conditions of a read, 412 for those of a change", method, path);
+    }
+    assert_true(!changes || route->scope == HTTP_SCOPE_WRITE);
+}
+
+static void test_conditions_are_those_of_the_route(void **state) {
+    (void)state;
+    each_operation(check_conditions);
+}
+
 /* Every schema is an object with words of JSON Schema that fit together. */
 static void check_schema(const char *name, json_t *schema) {
     size_t i;
@@ -303,7 +364,7 @@ static void test_routes_are_sound(void **state) {
         const struct http_route *r = &api_routes[i];
         assert_true(r->body == HTTP_BODY_STREAM ? r->sink && !r->handle
                                                 : r->handle && (!r->sink || r->sink->wants));
-        assert_true(r->body_limit ? r->limit_option != NULL : r->limit_option == NULL);
+        assert_true(r->limit == NULL || r->limit->option != NULL);
         for (size_t k = 0; k < i; k++) {
             assert_false(strcmp(api_routes[k].method, r->method) == 0 &&
                          strcmp(api_routes[k].path, r->path) == 0);
@@ -320,6 +381,8 @@ int main(void) {
         cmocka_unit_test(test_components_are_used),
         cmocka_unit_test(test_operations_are_complete),
         cmocka_unit_test(test_path_parameters_are_declared),
+        cmocka_unit_test(test_query_parameters_are_those_of_the_route),
+        cmocka_unit_test(test_conditions_are_those_of_the_route),
         cmocka_unit_test(test_schemas_describe_what_they_require),
         cmocka_unit_test(test_head_of_the_document),
         cmocka_unit_test(test_servers_follow_the_base_path),

@@ -45,6 +45,8 @@ static inline struct toy *toy_of(const struct http_call *call) {
 static inline int64_t toy_limit(void *app) {
     return ((struct toy *)app)->limit;
 }
+static const struct http_limit TOY_LIMIT = {toy_limit, "--max-toy"};
+static const struct http_limit TOY_LIMIT_ALONE = {toy_limit, NULL};
 static inline void toy_ok(struct http_call *call) {
     http_reply_static(call, 200, "text/plain", "ok\n", 3);
 }
@@ -362,8 +364,17 @@ static const struct http_route TOY_ROUTES[] = {
      .operation = "silentPool",
      .handle = toy_silent,
      .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/etag", .operation = "etag", .handle = toy_etag},
-    {.method = "GET", .path = "/big", .operation = "big", .handle = toy_big, .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/etag",
+     .operation = "etag",
+     .handle = toy_etag,
+     .conditions = HTTP_IF_NONE_MATCH},
+    {.method = "GET",
+     .path = "/big",
+     .operation = "big",
+     .handle = toy_big,
+     .conditions = HTTP_IF_NONE_MATCH,
+     .where = HTTP_ON_POOL},
     {.method = "GET",
      .path = "/given-up",
      .operation = "givenUp",
@@ -395,7 +406,7 @@ static const struct http_route TOY_ROUTES[] = {
      .operation = "change",
      .handle = toy_change,
      .where = HTTP_ON_POOL,
-     .changes = true},
+     .scope = HTTP_SCOPE_WRITE},
     {.method = "GET",
      .path = "/wait",
      .operation = "wait",
@@ -425,22 +436,20 @@ static const struct http_route TOY_ROUTES[] = {
      .operation = "echo",
      .body = HTTP_BODY_MEMORY,
      .handle = toy_echo,
-     .body_limit = toy_limit,
-     .limit_option = "--max-toy"},
+     .limit = &TOY_LIMIT},
     {.method = "POST",
      .path = "/echo-pool",
      .operation = "echoPool",
      .body = HTTP_BODY_MEMORY,
      .where = HTTP_ON_POOL,
      .handle = toy_echo,
-     .body_limit = toy_limit},
+     .limit = &TOY_LIMIT_ALONE},
     {.method = "PUT",
      .path = "/sink/{name}",
      .operation = "sink",
      .body = HTTP_BODY_STREAM,
      .sink = &TOY_SINK,
-     .body_limit = toy_limit,
-     .limit_option = "--max-toy"},
+     .limit = &TOY_LIMIT},
 };
 
 /* Nothing is defaulted but the address: 0 is 0. */
