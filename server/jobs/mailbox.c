@@ -28,9 +28,9 @@ void mailbox_done(struct mailbox *m) {
     pthread_mutex_destroy(&m->lock);
 }
 
-void mailbox_open(struct mailbox *m, int64_t job) {
+void mailbox_open(struct mailbox *m, const struct store_claim *claim) {
     pthread_mutex_lock(&m->lock);
-    m->job = job;
+    m->claim = *claim;
     m->fresh = false;
     m->progress = (dn_progress){0};
     m->elapsed = 0;
@@ -222,7 +222,7 @@ void mailbox_take(struct mailbox *m, struct store_history_row **rows, size_t *n_
 void mailbox_close(struct mailbox *m) {
     pthread_mutex_lock(&m->lock);
     await_delivery(m);
-    m->job = 0;
+    m->claim = (struct store_claim){0};
     mailbox_rows_free(m->rows, m->n_rows);
     m->rows = NULL;
     m->n_rows = m->room = 0;
@@ -233,39 +233,39 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
     struct store_history_row *rows = NULL;
     size_t n_rows = 0;
     pthread_mutex_lock(&m->lock);
-    int64_t job = m->job;
+    const struct store_claim claim = m->claim;
     bool fresh = m->fresh;
     dn_progress p = m->progress;
     double elapsed = m->elapsed;
-    if (job != 0) {
+    if (claim.job != 0) {
         m->fresh = false;
         m->delivering = true;
         take_rows(m, &rows, &n_rows);
     }
     pthread_mutex_unlock(&m->lock);
-    if (job == 0) {
+    if (claim.job == 0) {
         return;
     }
     struct problem problem = {0};
     struct buf doc = {0};
-    bool cancel = false, ours = true, good;
+    const char *text = NULL;
+    bool cancel = false;
     if (fresh) {
         progress_write(&p, elapsed, &doc);
-        const char *text = buf_cstr(&doc);
-        good = store_job_progress(store, job, text ? text : "{}", rows, n_rows, &cancel, &ours,
-                                  &problem);
-    } else {
-        good = store_job_renew(store, job, &cancel, &ours, &problem);
+        text = buf_cstr(&doc);
     }
+    const bool good =
+        store_job_report(store, &claim, text, rows, fresh ? n_rows : 0, &cancel, &problem);
     if (!good) {
-        log_warn("job.progress", log_int("job", job), log_str("detail", problem.detail));
+        log_warn("job.progress", log_int("job", claim.job), log_str("detail", problem.detail));
     }
+    const bool lost = problem.type == PROBLEM_CONFLICT;
     problem_done(&problem);
     buf_done(&doc);
-    bool delivered = good && fresh;
-    if (good && !ours) {
+    const bool delivered = good && fresh;
+    if (lost) {
         mailbox_stop(m, STOP_LOST);
-    } else if (good && cancel) {
+    } else if (cancel) {
         mailbox_stop(m, STOP_CANCELLED);
     }
     pthread_mutex_lock(&m->lock);

@@ -18,7 +18,7 @@ enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_DRAIN };
 struct mailbox {
     pthread_mutex_t lock; /* guards the plain members; leaf */
     pthread_cond_t delivered;
-    int64_t job;                    /* 0: idle */
+    struct store_claim claim;       /* of the running job; job 0: idle */
     bool delivering;                /* the reporter has taken rows and is at the store */
     bool fresh;                     /* progress has changed since the last delivery */
     struct dn_progress progress;    /* the latest; its pointers are not kept */
@@ -32,7 +32,7 @@ struct mailbox {
 void mailbox_init(struct mailbox *m);
 void mailbox_done(struct mailbox *m);
 /* The worker opens the mailbox at the start of a job and closes it after its end is stored. */
-void mailbox_open(struct mailbox *m, int64_t job);
+void mailbox_open(struct mailbox *m, const struct store_claim *claim);
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
 /* The job has made its model: nothing is left to do. Before mailbox_take. */
 void mailbox_complete(struct mailbox *m, double elapsed);

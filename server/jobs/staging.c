@@ -45,10 +45,10 @@ static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const 
     return w->problem.type == PROBLEM_NONE;
 }
 
-bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part,
-                   struct problem *problem) {
+bool staging_write(struct store *store, const struct store_claim *claim, const void *bytes,
+                   size_t size, int64_t *out_part, struct problem *problem) {
     struct waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-    int64_t part = store_part_begin(store), chunk = 0;
+    int64_t part = store_part_begin(store, claim), chunk = 0;
     bool good = true;
     for (size_t at = 0; good && at < size; at += STAGING_CHUNK, chunk++) {
         size_t n = size - at < STAGING_CHUNK ? size - at : STAGING_CHUNK;

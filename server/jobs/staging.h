@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies bytes into a new part, chunk by chunk, and waits for the commits. On failure the part is
- * dropped. */
-bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part,
-                   struct problem *problem);
+/* Copies the bytes of a job's model into a new part, chunk by chunk, and waits for the commits. On
+ * failure the part is dropped. PROBLEM_CONFLICT: the claim is lost. */
+bool staging_write(struct store *store, const struct store_claim *claim, const void *bytes,
+                   size_t size, int64_t *out_part, struct problem *problem);
 
 #endif

@@ -77,11 +77,15 @@ static void wait_for_retry(const struct training *t, int tries, bool success) {
 /* Stages a model's bytes, again and again while the store fails and nobody asks to stop. */
 static bool stage_model(const struct training *t, const void *bytes, size_t size, int64_t *part,
                         struct problem *problem) {
-    for (int tries = 0; !staging_write(t->store, bytes, size, part, problem); tries++) {
+    const struct store_claim claim = store_job_claim_of(t->job);
+    for (int tries = 0; !staging_write(t->store, &claim, bytes, size, part, problem); tries++) {
         log_error("job.stage", log_int("job", t->job->id), log_int("try", tries + 1),
                   log_str("detail", problem->detail));
         if (problem->permanent) {
             return false;
+        }
+        if (problem->type == PROBLEM_CONFLICT) {
+            mailbox_stop(t->mailbox, STOP_LOST);
         }
         wait_for_retry(t, tries, true);
         if (mailbox_stopped(t->mailbox) != STOP_NOT) {
@@ -138,7 +142,7 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
         over = good || problem.type == PROBLEM_CONFLICT ||
                (success && mailbox_stopped(t->mailbox) == STOP_LOST);
         if (!good) {
-            log_error("job.end", log_int("job", end->id), log_int("try", tries + 1),
+            log_error("job.end", log_int("job", end->claim.job), log_int("try", tries + 1),
                       log_str("state", store_job_state_name(end->state)),
                       log_str("detail", problem.detail));
         }
@@ -169,13 +173,13 @@ static void finish(struct training *t, struct store_job_end *end) {
         mailbox_complete(t->mailbox, elapsed);
     }
     mailbox_take(t->mailbox, &rows, &n_rows, &progress);
-    end->id = t->job->id;
+    end->claim = store_job_claim_of(t->job);
     end->progress = end->state == STORE_JOB_QUEUED ? NULL : buf_cstr(&progress);
     end->rows = rows;
     end->n_rows = n_rows;
     end->keep_versions = t->settings->keep_versions;
     if (write_end(t, end, &version)) {
-        log_info("job.finished", log_int("job", end->id),
+        log_info("job.finished", log_int("job", end->claim.job),
                  log_str("state", store_job_state_name(end->state)),
                  log_str("model", t->job->model), log_int("version", version),
                  log_dbl("seconds", elapsed));
@@ -403,7 +407,8 @@ void training_run(struct store *store, const struct jobs_settings *settings,
                          .began_ns = clock_monotonic_ns()};
     struct problem problem = {0};
     arena_init(&t.arena, 0);
-    mailbox_open(mailbox, job->id);
+    const struct store_claim claim = store_job_claim_of(job);
+    mailbox_open(mailbox, &claim);
     log_info("job.started", log_int("job", job->id), log_str("model", job->model),
              log_str("algorithm", job->algorithm), log_str("dataset", job->dataset),
              log_int("version", job->dataset_version), log_int("attempt", job->attempts));

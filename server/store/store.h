@@ -99,9 +99,16 @@ struct store_blob {
 typedef void (*store_done_fn)(
     void *arg, const struct problem *problem); /* on the writer thread: be short, call no store
                                                   function that waits. NULL problem: committed */
-/* An id for staged chunks, leased to this process and kept alive by it until published or dropped.
- * No transaction yet: cheap, may be called on an I/O thread. */
-int64_t store_part_begin(struct store *store);
+/* A worker's right to write a job. The fencing token rises with each claim of the job, so the writes
+ * of a worker whose job was claimed again are refused with PROBLEM_CONFLICT. */
+struct store_claim {
+    int64_t job, token;
+};
+/* Returns an id for staged chunks. They are leased to this process, which renews the lease until
+ * they are published or dropped. claim: the job that the chunks belong to, NULL: none; chunks of a
+ * job that was claimed again are refused. Runs no transaction: cheap, may be called on an I/O
+ * thread. 0: no memory; then the first chunk is refused. */
+int64_t store_part_begin(struct store *store, const struct store_claim *claim);
 /* Queues chunk number `chunk` (0, 1, … in order; or 1, 2, … in order, and then number 0 may come
  * some time later and stands before them) of n_blobs blobs (a dataset: one a column; a model: one),
  * standing for n_rows rows. Takes the blobs' memory (not the array's) in any case. `done` is called
@@ -290,6 +297,7 @@ struct store_job {
     char *spec; /* JSON object: the job as it will be run, complete, as api/jobs validated it */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;
+    int64_t token; /* of its latest claim; 0: it was never claimed */
     bool cancel_requested;
     char *progress;     /* JSON object or NULL */
     char *warnings;     /* JSON array */
@@ -329,31 +337,36 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
 bool store_job_counts(struct store *store, int64_t counts[5],
                       struct problem *problem); /* by state */
 
-/* A worker takes the oldest queued job (also one whose lease ran out: it is queued again, or failed
- * with PROBLEM_JOB_CRASHED after max_attempts starts). Of the jobs that were running when the
- * process died, only one runs at a time: the others wait, and younger jobs go before them. One
- * before its last start waits until nothing runs, and while it runs nothing is claimed. Sets
- * running, attempts + 1, owner, lease; clears progress and history. *found false: nothing to do. */
+/* Claims the oldest queued job for a worker: sets it running, counts an attempt, sets owner, lease
+ * and a new token, and clears progress and history. A job whose lease ended is queued again before;
+ * after max_attempts starts it fails with PROBLEM_JOB_CRASHED instead. *found false: no job may
+ * start now.
+ *
+ * Any job that was running when a process died may have ended the process. So only one such job
+ * runs at a time, while younger jobs pass the others; and before its last attempt it waits until no
+ * job runs, and no job is claimed while it runs.
+ *
+ * Cost: a read if no job waits, otherwise a transaction. */
 bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found,
                      struct problem *problem);
-/* Renews the lease; tells whether somebody asked to cancel and whether the job is still ours
- * (false: lost, stop without a trace). */
-bool store_job_renew(struct store *store, int64_t id, bool *cancel, bool *ours,
-                     struct problem *problem);
-/* Progress (JSON object) and history rows since the last call; renews the lease too; adds a
- * "progress" event. */
+static inline struct store_claim store_job_claim_of(const struct store_job *j) {
+    return (struct store_claim){.job = j->id, .token = j->token};
+}
 struct store_history_row {
     int64_t iteration;
     bool snapshot;
     const char *doc; /* JSON object */
 };
-bool store_job_progress(struct store *store, int64_t id, const char *progress,
-                        const struct store_history_row *rows, size_t n_rows, bool *cancel,
-                        bool *ours, struct problem *problem);
+/* Renews the lease of a claimed job. progress: JSON object, stored with the job and as a "progress"
+ * event; NULL: none. rows: history since the last call. *cancel: a user asked to cancel the job.
+ * PROBLEM_CONFLICT: the claim is lost. */
+bool store_job_report(struct store *store, const struct store_claim *claim, const char *progress,
+                      const struct store_history_row *rows, size_t n_rows, bool *cancel,
+                      struct problem *problem);
 /* The end, all in one transaction: state, result, warnings, error, last history, and for a success
  * the model version from its staged part. */
 struct store_job_end {
-    int64_t id;
+    struct store_claim claim;
     enum store_job_state
         state; /* SUCCEEDED, FAILED, CANCELLED; QUEUED: given back (drain): attempts - 1 */
     const char *progress, *warnings, *error, *result; /* JSON or NULL */
@@ -365,9 +378,8 @@ struct store_job_end {
     int64_t keep_versions;  /* older versions than the newest this many are deleted, never the live
                                one; 0: all stay */
 };
-bool store_job_end(
-    struct store *store, const struct store_job_end *end, int64_t *out_version,
-    struct problem *problem); /* PROBLEM_CONFLICT when the job is not ours any more */
+bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
+                   struct problem *problem); /* PROBLEM_CONFLICT: the claim is lost */
 /* Asks to cancel: queued → cancelled at once; running → flag. PROBLEM_CONFLICT when it has ended.
  */
 bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,

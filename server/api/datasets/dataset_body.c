@@ -69,7 +69,7 @@ struct dataset_body *dataset_body_new(struct http_call *call) {
     b->call = call;
     b->resume_at = SIZE_MAX;
     b->began = clock_monotonic_ns();
-    b->part = store_part_begin(b->store);
+    b->part = store_part_begin(b->store, NULL);
     http_set_state(call, b);
     http_on_done(call, body_over);
     return b;

@@ -1,9 +1,9 @@
-/* What a store is made of. Locks: ring, readers, parts, pins, claims and writer have one each, all
+/* What a store is made of. Locks: ring, readers, parts, pins, appends and writer have one each, all
  * leaves: none is taken under another, and no SQL runs under one. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
-#include "store/sqlite/claims.h"
+#include "store/sqlite/appends.h"
 #include "store/sqlite/engine/changes.h"
 #include "store/sqlite/engine/readers.h"
 #include "store/sqlite/engine/writer.h"
@@ -28,7 +28,7 @@ struct store {
     struct store_readers readers;
     struct store_parts parts;
     struct store_pins pins;
-    struct store_claims claims;
+    struct store_appends appends;
     struct store_writer writer;
 };
 

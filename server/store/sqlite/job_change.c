@@ -26,8 +26,8 @@ static void insert(struct store_tx *tx, void *arg) {
     struct insert *in = arg;
     const struct store_job_new *j = in->j;
     if (j->max_queued > 0 &&
-        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = 0",
-                  STORE_NO_VALUES) >= j->max_queued) {
+        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = ?",
+                  store_int(STORE_JOB_QUEUED)) >= j->max_queued) {
         problem_set(tx->problem, PROBLEM_UNAVAILABLE,
                     "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows",
                     j->max_queued);
@@ -37,11 +37,11 @@ static void insert(struct store_tx *tx, void *arg) {
         STORE_ASK(tx->connection, tx->problem, 0,
                   "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
                   "dataset_id, spec, created_at, warnings, spec_format, result_format)"
-                  " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7 FROM "
+                  " SELECT ?8, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]'), ?7, ?7 FROM "
                   "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
                   store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
                   store_text(j->spec), store_int(tx->now), store_text(j->warnings),
-                  store_int(STORE_DOCUMENT_FORMAT));
+                  store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
                     "the dataset version that the job names is there no more");
@@ -96,10 +96,7 @@ static void cancel(struct store_tx *tx, void *arg) {
     int64_t id = c->id;
     int64_t state = state_of(tx, id);
     if (state == STORE_JOB_QUEUED) {
-        STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
-                  store_int(id), store_int(tx->now));
-        store_job_close(tx, id);
+        store_job_set_cancelled(tx, id);
     } else if (state == STORE_JOB_RUNNING) {
         STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?",
                   store_int(id));
@@ -155,10 +152,11 @@ static void prune(struct store_tx *tx, void *arg) {
     struct store_query q;
     int64_t ids[PRUNE_AT_ONCE];
     p->n = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id FROM jobs WHERE state >= 2 ORDER BY finished_at DESC, id DESC LIMIT ?1 "
-                "OFFSET ?2",
-                store_int(PRUNE_AT_ONCE), store_int(p->keep));
+    STORE_QUERY(
+        &q, tx->connection, tx->problem,
+        "SELECT id FROM jobs WHERE finished_at > 0 ORDER BY finished_at DESC, id DESC LIMIT ?1 "
+        "OFFSET ?2",
+        store_int(PRUNE_AT_ONCE), store_int(p->keep));
     while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
         ids[p->n++] = store_query_int(&q, 0);
     }

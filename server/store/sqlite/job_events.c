@@ -1,5 +1,5 @@
 /* A job's events and its history. */
-#include "store/sqlite/internal.h"
+#include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
 enum { PROGRESS_KEPT = 1000 }; /* progress events of one job; the oldest go */
@@ -7,8 +7,8 @@ enum { PROGRESS_KEPT = 1000 }; /* progress events of one job; the oldest go */
 static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
     STORE_RUN(tx->connection, tx->problem,
               "DELETE FROM job_events WHERE job = ?1 AND seq = (SELECT min(seq) FROM job_events "
-              "WHERE job = ?1 AND kind = 1)",
-              store_int(job));
+              "WHERE job = ?1 AND kind = ?2)",
+              store_int(job), store_int(STORE_EVENT_PROGRESS));
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE jobs SET n_progress = n_progress - 1 WHERE id = ?", store_int(job));
 }
@@ -47,6 +47,14 @@ void store_job_close(struct store_tx *tx, int64_t job) {
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM job_pins WHERE job = ?", store_int(job));
     store_event_add(tx, job, STORE_EVENT_STATE, NULL);
     store_event_add(tx, job, STORE_EVENT_DONE, NULL);
+}
+
+void store_job_set_cancelled(struct store_tx *tx, int64_t id) {
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET state = ?3, cancel_requested = 1, owner = '', lease_until = 0, "
+              "finished_at = ?2 WHERE id = ?1",
+              store_int(id), store_int(tx->now), store_int(STORE_JOB_CANCELLED));
+    store_job_close(tx, id);
 }
 
 void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,

@@ -1,17 +1,21 @@
-/* What workers do to jobs: claim, renew, report, end. A job is a worker's while it is running and
- * carries this store's owner id.
+/* The writes of workers: claim, report, end. Each carries a claim; it is valid while the job is
+ * running and has the claim's token and this process's owner id.
  *
- * A lease of our own never runs out for us: the lock file makes this the only daemon on the file,
- * so a late renewal means a worker that was held up, and giving its job to another worker would run
- * it twice. Leases of others are ended by store_open, whose lock proves them dead, or by time.
+ * A lease of this process does not end by time: the lock file makes this process the only one with
+ * the file, so a late renewal means a slow worker, and a second claim would run the job twice.
+ * store_open ends the leases of other owners, since the lock proves their processes dead.
  *
- * A crash costs every job that ran an attempt, for nobody knows which of them it was. So those that
- * were running in a crash are suspects from then on (a start that was no crash is given back, so
- * attempts that are not the present run's are crashes). Of the suspects only one runs at a time,
- * and one whose next crash would be its last runs wholly alone: other guilty ones, even such that
- * were never started, cannot end an innocent job. */
+ * A crash counts as an attempt of each job that was running, since any of them may have caused it.
+ * Attempts other than the present one are therefore crashes (a drain does not count). A job with a
+ * crash is a suspect. One suspect runs at a time, and its last attempt runs without other jobs, so
+ * that a job fails only for a crash of its own. */
+#include "base/clock.h"
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
+
+/* Jobs of other owners whose lease ended. Parameters: owner of this process, time, the state
+ * "running". */
+#define LEASE_ENDED "state = ?3 AND owner <> ?1 AND lease_until < ?2"
 
 /* ---- claim ---- */
 
@@ -22,9 +26,8 @@ void store_jobs_expire(struct store_tx *tx) {
     size_t n = 0;
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id, cancel_requested FROM jobs WHERE state = 1 AND owner <> ?1 AND "
-                "lease_until < ?2",
-                store_text(tx->store->owner), store_int(tx->now));
+                "SELECT id, cancel_requested FROM jobs WHERE " LEASE_ENDED,
+                store_text(tx->store->owner), store_int(tx->now), store_int(STORE_JOB_RUNNING));
     while (n < AT_ONCE && store_query_row(&q)) { /* what is left over comes with the next claim */
         cancel[n] = store_query_int(&q, 1) != 0;
         ids[n++] = store_query_int(&q, 0);
@@ -32,16 +35,12 @@ void store_jobs_expire(struct store_tx *tx) {
     store_query_end(&q);
     for (size_t i = 0; i < n; i++) {
         if (cancel[i]) {
-            STORE_RUN(tx->connection, tx->problem,
-                      "UPDATE jobs SET state = 4, owner = '', lease_until = 0, finished_at = ?2 "
-                      "WHERE id = ?1",
-                      store_int(ids[i]), store_int(tx->now));
-            store_job_close(tx, ids[i]);
+            store_job_set_cancelled(tx, ids[i]);
         } else {
             STORE_RUN(tx->connection, tx->problem,
-                      "UPDATE jobs SET state = 0, owner = '', lease_until = 0, progress = NULL "
-                      "WHERE id = ?",
-                      store_int(ids[i]));
+                      "UPDATE jobs SET state = ?2, owner = '', lease_until = 0, progress = NULL "
+                      "WHERE id = ?1",
+                      store_int(ids[i]), store_int(STORE_JOB_QUEUED));
             store_event_add(tx, ids[i], STORE_EVENT_STATE, NULL);
         }
     }
@@ -59,10 +58,11 @@ static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     if (!error) {
         problem_set(tx->problem, PROBLEM_INTERNAL, "out of memory");
     }
-    STORE_RUN(
-        tx->connection, tx->problem,
-        "UPDATE jobs SET state = 3, error = ?2, finished_at = ?3, result_format = ?4 WHERE id = ?1",
-        store_int(id), store_text(error), store_int(tx->now), store_int(STORE_DOCUMENT_FORMAT));
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET state = ?5, error = ?2, finished_at = ?3, result_format = ?4 WHERE "
+              "id = ?1",
+              store_int(id), store_text(error), store_int(tx->now),
+              store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_FAILED));
     store_job_close(tx, id);
     buf_done(&text);
     problem_done(&crashed);
@@ -76,10 +76,10 @@ struct claim {
 
 static void start(struct store_tx *tx, struct claim *c, int64_t id) {
     STORE_RUN(tx->connection, tx->problem,
-              "UPDATE jobs SET state = 1, attempts = attempts + 1, owner = ?2, lease_until = ?3, "
-              "started_at = ?4, progress = NULL WHERE id = ?1",
+              "UPDATE jobs SET state = ?5, attempts = attempts + 1, token = token + 1, owner = ?2, "
+              "lease_until = ?3, started_at = ?4, progress = NULL WHERE id = ?1",
               store_int(id), store_text(tx->store->owner), store_int(tx->now + tx->store->lease_ms),
-              store_int(tx->now));
+              store_int(tx->now), store_int(STORE_JOB_RUNNING));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM job_history WHERE job = ?", store_int(id));
     store_event_add(tx, id, STORE_EVENT_STATE, NULL);
     c->found = store_job_find(tx->connection, id, &c->job, tx->problem);
@@ -95,8 +95,8 @@ static struct running running_now(struct store_tx *tx) {
     struct running now = {0};
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = 1",
-                STORE_NO_VALUES);
+                "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = ?",
+                store_int(STORE_JOB_RUNNING));
     if (store_query_row(&q)) {
         now = (struct running){store_query_int(&q, 0), store_query_int(&q, 1)};
     }
@@ -112,9 +112,10 @@ static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t
     int64_t id = 0;
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id, attempts FROM jobs WHERE state = 0 AND (?1 OR attempts = 0 OR attempts "
-                ">= ?2) ORDER BY id LIMIT 1",
-                store_int(now->most_attempts < 2), store_int(max_attempts - 1));
+                "SELECT id, attempts FROM jobs WHERE state = ?3 AND (?1 OR attempts = 0 OR "
+                "attempts >= ?2) ORDER BY id LIMIT 1",
+                store_int(now->most_attempts < 2), store_int(max_attempts - 1),
+                store_int(STORE_JOB_QUEUED));
     if (store_query_row(&q)) {
         id = store_query_int(&q, 0);
         *attempts = store_query_int(&q, 1);
@@ -145,9 +146,31 @@ static void claim(struct store_tx *tx, void *arg) {
     }
 }
 
+/* Reads whether a claim may find a job: one is queued, or its owner's lease ended. */
+static bool some_job_waits(struct store *store, bool *waits, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    *waits = STORE_ASK(r.connection, problem, 0,
+                       "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = ?4) OR EXISTS (SELECT 1 "
+                       "FROM jobs WHERE " LEASE_ENDED ")",
+                       store_text(store->owner), store_int(clock_real_ms()),
+                       store_int(STORE_JOB_RUNNING), store_int(STORE_JOB_QUEUED)) != 0;
+    return store_read_end(&r);
+}
+
 bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found,
                      struct problem *problem) {
     struct claim c = {.max_attempts = max_attempts};
+    bool waits = false;
+    if (!some_job_waits(store, &waits, problem)) {
+        return false;
+    }
+    if (!waits) {
+        *found = false;
+        return true;
+    }
     if (!store_write(store, claim, &c, problem)) {
         store_job_done(&c.job);
         return false;
@@ -159,56 +182,40 @@ bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job
     return true;
 }
 
-/* ---- renew, progress ---- */
+/* ---- report ---- */
 
 struct report {
-    int64_t id;
-    const char *progress; /* NULL: only the lease */
+    const struct store_claim *claim;
+    const char *progress; /* NULL: none */
     const struct store_history_row *rows;
     size_t n_rows;
-    bool cancel, ours;
+    bool cancel;
 };
 
 static void report(struct store_tx *tx, void *arg) {
     struct report *r = arg;
-    int64_t cancel = STORE_ASK(tx->connection, tx->problem, -1,
-                               "UPDATE jobs SET lease_until = ?3, progress = coalesce(?4, "
-                               "progress) WHERE id = ?1 AND state = 1 AND owner = ?2"
-                               " RETURNING cancel_requested",
-                               store_int(r->id), store_text(tx->store->owner),
-                               store_int(tx->now + tx->store->lease_ms), store_text(r->progress));
-    r->ours = cancel >= 0;
-    r->cancel = cancel > 0;
-    if (!r->ours) {
-        return;
-    }
-    store_history_add(tx, r->id, r->rows, r->n_rows);
-    if (r->progress) {
-        store_event_add(tx, r->id, STORE_EVENT_PROGRESS, r->progress);
+    const int64_t id = r->claim->job;
+    store_claim_check(tx, r->claim);
+    r->cancel = STORE_ASK(tx->connection, tx->problem, 0,
+                          "UPDATE jobs SET lease_until = ?2, progress = coalesce(?3, progress) "
+                          "WHERE id = ?1 RETURNING cancel_requested",
+                          store_int(id), store_int(tx->now + tx->store->lease_ms),
+                          store_text(r->progress)) != 0;
+    store_history_add(tx, id, r->rows, r->n_rows);
+    if (r->progress != NULL) {
+        store_event_add(tx, id, STORE_EVENT_PROGRESS, r->progress);
     }
 }
 
-static bool send(struct store *store, struct report *r, bool *cancel, bool *ours,
-                 struct problem *problem) {
-    if (!store_write_lazy(store, report, r, problem)) {
+bool store_job_report(struct store *store, const struct store_claim *claim, const char *progress,
+                      const struct store_history_row *rows, size_t n_rows, bool *cancel,
+                      struct problem *problem) {
+    struct report r = {.claim = claim, .progress = progress, .rows = rows, .n_rows = n_rows};
+    if (!store_write_lazy(store, report, &r, problem)) {
         return false;
     }
-    *cancel = r->cancel;
-    *ours = r->ours;
+    *cancel = r.cancel;
     return true;
-}
-
-bool store_job_renew(struct store *store, int64_t id, bool *cancel, bool *ours,
-                     struct problem *problem) {
-    struct report r = {.id = id};
-    return send(store, &r, cancel, ours, problem);
-}
-
-bool store_job_progress(struct store *store, int64_t id, const char *progress,
-                        const struct store_history_row *rows, size_t n_rows, bool *cancel,
-                        bool *ours, struct problem *problem) {
-    struct report r = {.id = id, .progress = progress, .rows = rows, .n_rows = n_rows};
-    return send(store, &r, cancel, ours, problem);
 }
 
 /* ---- end ---- */
@@ -219,20 +226,16 @@ struct end {
     int64_t version;
 };
 
-/* Drain: the start is not counted. One that somebody wanted to cancel is not queued again. */
-static void give_back(struct store_tx *tx, const struct store_job_end *e, bool cancel) {
+/* Queues the job again; the attempt is not counted. A job that a user cancelled ends instead. */
+static void give_back(struct store_tx *tx, int64_t id, bool cancel) {
     if (cancel) {
-        STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE jobs SET state = 4, owner = '', lease_until = 0, finished_at = ?2 WHERE "
-                  "id = ?1",
-                  store_int(e->id), store_int(tx->now));
-        store_job_close(tx, e->id);
+        store_job_set_cancelled(tx, id);
     } else {
         STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE jobs SET state = 0, attempts = attempts - 1, owner = '', lease_until = "
-                  "0, started_at = 0, progress = NULL WHERE id = ?",
-                  store_int(e->id));
-        store_event_add(tx, e->id, STORE_EVENT_STATE, NULL);
+                  "UPDATE jobs SET state = ?2, attempts = attempts - 1, owner = '', lease_until = "
+                  "0, started_at = 0, progress = NULL WHERE id = ?1",
+                  store_int(id), store_int(STORE_JOB_QUEUED));
+        store_event_add(tx, id, STORE_EVENT_STATE, NULL);
     }
 }
 
@@ -246,37 +249,34 @@ static void finish(struct store_tx *tx, struct end *end, const char *model) {
                                     .keep = e->keep_versions};
         end->version = store_model_publish(tx, &m, &end->staged);
     }
-    store_history_add(tx, e->id, e->rows, e->n_rows);
+    store_history_add(tx, e->claim.job, e->rows, e->n_rows);
     STORE_RUN(tx->connection, tx->problem,
               "UPDATE jobs SET state = ?2, finished_at = ?3, progress = coalesce(?4, progress), "
               "warnings = coalesce(?5, warnings), error = "
               "?6, result = ?7,"
               " version = ?8, result_format = ?9, owner = '', lease_until = 0 WHERE id = ?1",
-              store_int(e->id), store_int(e->state), store_int(tx->now), store_text(e->progress),
-              store_text(e->warnings), store_text(e->error), store_text(e->result),
-              store_int(end->version), store_int(STORE_DOCUMENT_FORMAT));
-    store_job_close(tx, e->id);
+              store_int(e->claim.job), store_int(e->state), store_int(tx->now),
+              store_text(e->progress), store_text(e->warnings), store_text(e->error),
+              store_text(e->result), store_int(end->version), store_int(STORE_DOCUMENT_FORMAT));
+    store_job_close(tx, e->claim.job);
 }
 
 static void end_job(struct store_tx *tx, void *arg) {
     struct end *end = arg;
+    const int64_t id = end->e->claim.job;
     char model[IDS_NAME_SIZE] = "";
-    bool ours = false, cancel = false;
+    bool cancel = false;
     struct store_query q;
+    store_claim_check(tx, &end->e->claim);
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT model, cancel_requested FROM jobs WHERE id = ? AND state = 1 AND owner = ?",
-                store_int(end->e->id), store_text(tx->store->owner));
+                "SELECT model, cancel_requested FROM jobs WHERE id = ?", store_int(id));
     if (store_query_row(&q)) {
-        ours = true;
         store_query_copy(&q, 0, model, sizeof model);
         cancel = store_query_int(&q, 1) != 0;
     }
     store_query_end(&q);
-    if (!ours) {
-        problem_set(tx->problem, PROBLEM_CONFLICT,
-                    "job %" PRId64 " is not run by this worker any more", end->e->id);
-    } else if (end->e->state == STORE_JOB_QUEUED) {
-        give_back(tx, end->e, cancel);
+    if (end->e->state == STORE_JOB_QUEUED) {
+        give_back(tx, id, cancel);
     } else {
         finish(tx, end, model);
     }

@@ -49,7 +49,8 @@ bool store_job_load(struct store_query *q, struct store_job *out) {
                               .result = store_query_take(q, 16),
                               .version = store_query_int(q, 17),
                               .last_event = store_query_int(q, 18),
-                              .spec_format = store_query_int(q, 19)};
+                              .spec_format = store_query_int(q, 19),
+                              .token = store_query_int(q, 20)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
     if (q->problem->type) {
@@ -66,6 +67,16 @@ bool store_job_find(struct store_connection *c, int64_t id, struct store_job *ou
     bool found = store_query_row(&q) && store_job_load(&q, out);
     store_query_end(&q);
     return found || problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+}
+
+void store_claim_check(struct store_tx *tx, const struct store_claim *claim) {
+    if (!STORE_ASK(tx->connection, tx->problem, 0,
+                   "SELECT 1 FROM jobs WHERE id = ? AND token = ? AND owner = ? AND state = ?",
+                   store_int(claim->job), store_int(claim->token), store_text(tx->store->owner),
+                   store_int(STORE_JOB_RUNNING))) {
+        problem_set(tx->problem, PROBLEM_CONFLICT,
+                    "job %" PRId64 " is not run by this worker any more", claim->job);
+    }
 }
 
 bool store_job_get(struct store *store, int64_t id, struct store_job *out,

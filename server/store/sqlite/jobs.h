@@ -8,12 +8,17 @@
 #define STORE_JOB_SELECT                                                                           \
     "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
     "started_at, finished_at, attempts,"                                                           \
-    " cancel_requested, progress, warnings, error, result, version, last_event, spec_format FROM " \
-    "jobs "
+    " cancel_requested, progress, warnings, error, result, version, last_event, spec_format, "     \
+    "token FROM jobs "
 /* Reads the present row. On failure (the query's problem) out is {0}. */
 bool store_job_load(struct store_query *q, struct store_job *out);
 /* Loads one job within a transaction or read. PROBLEM_UNKNOWN_JOB. */
 bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
                     struct problem *problem);
+
+/* Sets PROBLEM_CONFLICT unless the job is running under this claim of this process. */
+void store_claim_check(struct store_tx *tx, const struct store_claim *claim);
+/* Ends a queued or running job as cancelled. */
+void store_job_set_cancelled(struct store_tx *tx, int64_t id);
 
 #endif

@@ -46,7 +46,8 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
  * take name, a number, a number. */
 static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
                             const char *name, int64_t a, int64_t b) {
-    STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b));
+    STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b),
+              store_int(STORE_PART_DEAD));
     STORE_RUN(tx->connection, tx->problem, remove, store_text(name), store_int(a), store_int(b));
 }
 
@@ -56,7 +57,7 @@ static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t l
     "name = ?1 ORDER BY version DESC LIMIT ?2)"
     remove_versions(
         tx,
-        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
+        "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
         "DELETE FROM model_versions WHERE " OLD, name, keep, live);
 #undef OLD
 }
@@ -179,7 +180,8 @@ static void delete(struct store_tx *tx, void *arg) {
 #define CHOSEN "name = ?1 AND (?2 = 0 OR version = ?2) AND version <> ?3"
     remove_versions(
         tx,
-        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN ")",
+        "UPDATE parts SET state = ?4 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN
+        ")",
         "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
 #undef CHOSEN
     const int64_t newest =

@@ -3,7 +3,7 @@
 #include "store/sqlite/parts.h"
 #include "base/hash.h"
 #include "base/log/log.h"
-#include "store/sqlite/internal.h"
+#include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
 /* A chunk on its way to the database; owns its blobs. */
@@ -52,13 +52,16 @@ bool store_parts_alive(struct store_parts *parts) {
     return alive;
 }
 
-int64_t store_part_begin(struct store *store) {
+int64_t store_part_begin(struct store *store, const struct store_claim *claim) {
     struct store_parts *parts = &store->parts;
     struct store_part *p = calloc(1, sizeof *p);
     if (!p) {
         return 0; /* no part: appending to it fails */
     }
     p->id = (int64_t)(ids_random() >> 2) + 1; /* 62 bits: two never meet */
+    if (claim != NULL) {
+        p->claim = *claim;
+    }
     pthread_mutex_lock(&parts->mutex);
     struct store_part **bucket = &parts->buckets[(uint64_t)p->id % STORE_PART_BUCKETS];
     p->next = *bucket;
@@ -131,6 +134,14 @@ size_t store_parts_dropped(struct store_parts *parts, int64_t *out, size_t room)
 
 /* ---- appending ---- */
 
+static void insert_part(struct store_tx *tx, int64_t part, enum store_part_state state) {
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, ?, ?, ?, "
+              "?)",
+              store_int(part), store_int(state), store_text(tx->store->owner),
+              store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
+}
+
 static void insert_blobs(struct store_tx *tx, struct append *a) {
     static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
     for (size_t i = 0; i < a->n_blobs && !tx->problem->type; i++) {
@@ -147,18 +158,18 @@ static void append_run(struct store_tx *tx, void *arg) {
     struct store_part *p = *find(parts, a->part);
     bool dropped = !p || p->dropped, made = p && p->made;
     enum problem_type failed = p ? p->failed : PROBLEM_NONE;
+    const struct store_claim claim = p ? p->claim : (struct store_claim){0};
     pthread_mutex_unlock(&parts->mutex);
     if (failed || dropped) {
         problem_set(tx->problem, failed ? failed : PROBLEM_CONFLICT,
                     failed ? "an earlier chunk could not be stored" : "the part was dropped");
         return;
     }
+    if (claim.job != 0) {
+        store_claim_check(tx, &claim);
+    }
     if (!made) {
-        STORE_RUN(
-            tx->connection, tx->problem,
-            "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 0, ?, ?, ?)",
-            store_int(a->part), store_text(tx->store->owner),
-            store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
+        insert_part(tx, a->part, STORE_PART_STAGED);
     }
     int64_t first = tx->store->next_blob;
     insert_blobs(tx, a);
@@ -313,13 +324,11 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
     }
     int64_t changed;
     STORE_RUN_COUNT(tx->connection, tx->problem, &changed,
-                    "UPDATE parts SET state = 1 WHERE id = ?1 AND state = 0 AND owner = ?2",
-                    store_int(staged->part), store_text(tx->store->owner));
+                    "UPDATE parts SET state = ?3 WHERE id = ?1 AND state = ?4 AND owner = ?2",
+                    store_int(staged->part), store_text(tx->store->owner),
+                    store_int(STORE_PART_PUBLISHED), store_int(STORE_PART_STAGED));
     if (changed == 0 && staged->n_chunks == 0) { /* without a chunk there is no row yet */
-        STORE_RUN(
-            tx->connection, tx->problem,
-            "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 1, ?, 0, ?)",
-            store_int(staged->part), store_text(tx->store->owner), store_int(tx->now));
+        insert_part(tx, staged->part, STORE_PART_PUBLISHED);
     } else if (changed == 0) {
         problem_set_permanent(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
                               staged->part);

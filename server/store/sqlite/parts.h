@@ -9,12 +9,16 @@
 
 #define STORE_PART_BUCKETS 64
 
+/* parts.state in the database. Staged: leased to its owner. Dead: to be removed by the sweep. */
+enum store_part_state { STORE_PART_STAGED, STORE_PART_PUBLISHED, STORE_PART_DEAD };
+
 struct store_part {
     struct store_part *next; /* in its bucket */
     int64_t id;
     int64_t n_chunks;         /* appended so far, written or not */
     int64_t due;              /* number of the chunk that is to come */
     bool front;               /* number 0 may come too */
+    struct store_claim claim; /* of the job that stages it; job 0: none */
     size_t pending;           /* of them not written yet */
     bool made;                /* its row is in the database; the writer thread's */
     bool dropped;             /* to be marked dead, once nothing is pending */

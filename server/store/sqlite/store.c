@@ -16,11 +16,11 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     STORE_RUN(tx->connection, tx->problem,
-              "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner <> ?",
-              store_text(tx->store->owner));
+              "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ?",
+              store_int(STORE_PART_STAGED), store_text(tx->store->owner));
     STORE_RUN(tx->connection, tx->problem,
-              "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner <> ?",
-              store_text(tx->store->owner));
+              "UPDATE jobs SET lease_until = 0 WHERE state = ? AND owner <> ?",
+              store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
     store_jobs_expire(tx);
 }
 
@@ -93,7 +93,7 @@ static void dismantle(struct store *store) {
     store_writer_done(store);
     store_parts_done(&store->parts);
     store_pins_done(&store->pins);
-    store_claims_done(&store->claims);
+    store_appends_done(&store->appends);
     store_ring_done(&store->ring);
     store_lock_release(store->lock_fd); /* last: until here nobody else may open the file */
     free(store->log_path);
@@ -109,7 +109,7 @@ bool store_open(const struct store_settings *settings, struct store **out,
     }
     store->lock_fd = -1;
     store_pins_init(&store->pins);
-    store_claims_init(&store->claims);
+    store_appends_init(&store->appends);
     bool ok = store_ring_init(&store->ring, problem);
     ok = store_readers_init(&store->readers, problem) && ok;
     ok = store_parts_init(&store->parts, problem) && ok;
@@ -185,12 +185,12 @@ void store_stats(struct store *store, struct store_stats *out) {
                              summary_bytes(&r, 0);
         out->doomed_bytes = STORE_ASK(r.connection, &problem, 0,
                                       "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN "
-                                      "(SELECT id FROM parts WHERE state <> 1 AND state = 2 UNION"
+                                      "(SELECT id FROM parts WHERE state = ? UNION"
                                       " SELECT p.part FROM dataset_versions v JOIN dataset_parts p "
                                       "ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
                                       " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON "
                                       "w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
-                                      STORE_NO_VALUES) +
+                                      store_int(STORE_PART_DEAD)) +
                             summary_bytes(&r, 1);
         store_read_end(&r);
     }

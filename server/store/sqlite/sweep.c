@@ -26,8 +26,8 @@ struct doomed {
 };
 
 void store_part_kill(struct store_tx *tx, int64_t part) {
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = 2 WHERE id = ?",
-              store_int(part));
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = ? WHERE id = ?",
+              store_int(STORE_PART_DEAD), store_int(part));
 }
 
 /* The first deleted version that nothing reads. 0: none. */
@@ -54,10 +54,11 @@ static void remove_version(struct store_tx *tx, int64_t version, struct sweep *s
               store_int(version));
     STORE_RUN(
         tx->connection, tx->problem,
-        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = ?1)"
+        "UPDATE parts SET state = ?2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = "
+        "?1)"
         " AND NOT EXISTS (SELECT 1 FROM dataset_parts o WHERE o.part = parts.id AND o.version <> "
         "?1)",
-        store_int(version));
+        store_int(version), store_int(STORE_PART_DEAD));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_parts WHERE version = ?",
               store_int(version));
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_versions WHERE id = ?",
@@ -108,9 +109,10 @@ static void step(struct store_tx *tx, void *arg) {
     int64_t version = find_hidden(tx);
     int64_t part = version ? 0
                            : STORE_ASK(tx->connection, tx->problem, 0,
-                                       "SELECT id FROM parts WHERE state <> 1 AND (state = 2 OR "
-                                       "(owner <> ?1 AND lease_until < ?2)) LIMIT 1",
-                                       store_text(tx->store->owner), store_int(tx->now));
+                                       "SELECT id FROM parts WHERE state = ?3 OR (state = ?4 AND "
+                                       "owner <> ?1 AND lease_until < ?2) LIMIT 1",
+                                       store_text(tx->store->owner), store_int(tx->now),
+                                       store_int(STORE_PART_DEAD), store_int(STORE_PART_STAGED));
     if (version) {
         remove_version(tx, version, sweep);
     } else if (part) {

@@ -85,7 +85,7 @@ static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_
                                       size_t chunk_rows) {
     struct fixture_wait w = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
     struct problem problem = {0};
-    int64_t part = store_part_begin(f->store), chunk = 0;
+    int64_t part = store_part_begin(f->store, NULL), chunk = 0;
     dn_column_builder *b[4];
     for (int c = 0; c < 4; c++) {
         assert_int_equal(dn_column_builder_new(&b[c], NULL), DN_OK);

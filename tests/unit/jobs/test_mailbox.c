@@ -5,18 +5,19 @@
 #include "database.h"
 
 /* A job that is running, and ours. */
-static int64_t running_job(struct fixture *f) {
+static struct store_claim running_job(struct fixture *f) {
     struct problem problem = {0};
     struct jobs_spec spec = fixture_spec("m", "lbfgs");
     fixture_dataset(f, "d", 100, 100);
-    int64_t id = fixture_job(f, &spec);
+    fixture_job(f, &spec);
     struct store_job job;
     bool found = false;
     assert_true(store_job_claim(f->store, 3, &job, &found, &problem));
     assert_true(found);
+    const struct store_claim claim = store_job_claim_of(&job);
     store_job_done(&job);
     dn_params_free(spec.params);
-    return id;
+    return claim;
 }
 
 static void report(struct mailbox *m, size_t from, size_t to) {
@@ -50,24 +51,24 @@ static void what_the_store_refused_is_delivered_later(void **state) {
     struct fixture f;
     struct mailbox m;
     fixture_init(&f);
-    int64_t id = running_job(&f);
+    const struct store_claim claim = running_job(&f);
     mailbox_init(&m);
-    mailbox_open(&m, id);
+    mailbox_open(&m, &claim);
     report(&m, 1, 3);
     mailbox_deliver(&m, f.store);
-    assert_int_equal(delivered(&f, id), 3);
+    assert_int_equal(delivered(&f, claim.job), 3);
     database_run(&f, REFUSE);
     for (size_t i = 4; i < 200;
          i += 2) { /* the rows grow over their room, before and behind those that come back */
         report(&m, i, i + 1);
         mailbox_deliver(&m, f.store);
     }
-    assert_int_equal(delivered(&f, id), 3);
+    assert_int_equal(delivered(&f, claim.job), 3);
     database_run(&f, "DROP TRIGGER refuse");
     report(&m, 200, 200);
     mailbox_deliver(&m, f.store);
-    assert_int_equal(delivered(&f, id), 200);
-    struct store_job job = fixture_get(&f, id);
+    assert_int_equal(delivered(&f, claim.job), 200);
+    struct store_job job = fixture_get(&f, claim.job);
     assert_non_null(strstr(job.progress, "\"iteration\":200"));
     store_job_done(&job);
     mailbox_done(&m);
@@ -85,9 +86,9 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     struct buf progress = {0};
     struct problem problem = {0};
     fixture_init(&f);
-    int64_t id = running_job(&f);
+    const struct store_claim claim = running_job(&f);
     mailbox_init(&m);
-    mailbox_open(&m, id);
+    mailbox_open(&m, &claim);
     report(&m, 1, 5);
     database_run(&f, REFUSE);
     mailbox_deliver(&m, f.store);
@@ -103,7 +104,7 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     assert_non_null(strstr(buf_cstr(&progress), "\"iteration\":7"));
     mailbox_close(&m);
     mailbox_deliver(&m, f.store); /* idle: nothing */
-    struct store_job_end end = {.id = id,
+    struct store_job_end end = {.claim = claim,
                                 .state = STORE_JOB_QUEUED,
                                 .rows = rows,
                                 .n_rows = n_rows};
@@ -111,12 +112,12 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
                        &problem)) { /* given back, it leaves no history: the trigger is not asked */
         fail_msg("%s", problem.detail);
     }
-    struct store_job job = fixture_get(&f, id);
+    struct store_job job = fixture_get(&f, claim.job);
     assert_int_equal(job.state, STORE_JOB_QUEUED);
     assert_int_equal(job.attempts, 0);
     assert_null(job.progress);
     store_job_done(&job);
-    assert_int_equal(delivered(&f, id), 0);
+    assert_int_equal(delivered(&f, claim.job), 0);
     mailbox_rows_free(rows, n_rows);
     buf_done(&progress);
     mailbox_done(&m);
@@ -131,12 +132,12 @@ static void a_job_begins_with_nothing_of_the_one_before(void **state) {
     size_t n_rows = 0;
     struct buf first = {0}, second = {0};
     mailbox_init(&m);
-    mailbox_open(&m, 1);
+    mailbox_open(&m, &(struct store_claim){.job = 1});
     report(&m, 1, 5);
     mailbox_take(&m, &rows, &n_rows, &first);
     mailbox_rows_free(rows, n_rows);
     assert_non_null(strstr(buf_cstr(&first), "\"elapsed\":5"));
-    mailbox_open(&m, 2);
+    mailbox_open(&m, &(struct store_claim){.job = 2});
     mailbox_take(&m, &rows, &n_rows, &second);
     assert_int_equal(n_rows, 0);
     assert_non_null(strstr(buf_cstr(&second), "\"iteration\":0"));
@@ -155,12 +156,12 @@ static void why_a_training_stops(void **state) {
     size_t n_rows = 0;
     struct buf progress = {0};
     fixture_init(&f);
-    int64_t id = running_job(&f);
+    const struct store_claim claim = running_job(&f);
     mailbox_init(&m);
-    mailbox_open(&m, id);
+    mailbox_open(&m, &claim);
     mailbox_deliver(&m, f.store);
     assert_int_equal(mailbox_stopped(&m), STOP_NOT);
-    assert_true(store_job_cancel(f.store, id, NULL, &problem));
+    assert_true(store_job_cancel(f.store, claim.job, NULL, &problem));
     mailbox_deliver(&m, f.store);
     assert_int_equal(mailbox_stopped(&m), STOP_CANCELLED);
     mailbox_stop(&m, STOP_LOST);
@@ -169,7 +170,7 @@ static void why_a_training_stops(void **state) {
     assert_true(mailbox_draining(&m));
     mailbox_take(&m, &rows, &n_rows, &progress);
     assert_int_equal(n_rows, 0);
-    mailbox_open(&m, id);
+    mailbox_open(&m, &claim);
     assert_int_equal(mailbox_stopped(&m), STOP_DRAIN); /* whatever job comes */
     database_run(&f, "UPDATE jobs SET owner = 'somebody'");
     mailbox_deliver(&m, f.store);

@@ -48,7 +48,7 @@ static int64_t stage(struct fixture *f, const void *bytes, size_t n, int64_t row
     struct store_blob blob = {malloc(n), n};
     assert_non_null(blob.bytes);
     memcpy(blob.bytes, bytes, n);
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     store_part_append(f->store, part, 0, rows, &blob, 1, staged, &s);
     pthread_mutex_lock(&s.lock);
     while (!s.done) {
@@ -141,7 +141,7 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
         fail_msg("%s", problem.detail);
     }
     assert_true(found);
-    struct store_job_end end = {.id = job.id,
+    struct store_job_end end = {.claim = store_job_claim_of(&job),
                                 .state = STORE_JOB_SUCCEEDED,
                                 .result = "{}",
                                 .warnings = "[]",

@@ -176,7 +176,7 @@ static inline void stage_into(struct store *store, int64_t part, int64_t seed, i
 
 static inline int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols,
                             size_t size) {
-    int64_t part = store_part_begin(store);
+    int64_t part = store_part_begin(store, NULL);
     assert_true(part > 0);
     stage_into(store, part, seed, n_chunks, n_cols, size);
     return part;
@@ -227,11 +227,20 @@ static inline int64_t claim_job(struct fixture *f, int64_t max_attempts) {
     return id;
 }
 
+/* The latest claim of a job. */
+static inline struct store_claim claim_of(struct fixture *f, int64_t id) {
+    struct store_job j = {0};
+    assert_ok(f, store_job_get(f->store, id, &j, &f->problem));
+    const struct store_claim claim = store_job_claim_of(&j);
+    store_job_done(&j);
+    return claim;
+}
+
 /* Ends a claimed job with a model of n_chunks × size bytes. */
 static inline int64_t succeed_job(struct fixture *f, int64_t id, int64_t seed, int64_t n_chunks,
                                   size_t size, int64_t keep) {
     int64_t version = 0;
-    struct store_job_end e = {.id = id,
+    struct store_job_end e = {.claim = claim_of(f, id),
                               .state = STORE_JOB_SUCCEEDED,
                               .result = "{\"converged\":true}",
                               .model_part = stage(f->store, seed, n_chunks, 1, size),

@@ -42,7 +42,7 @@ static void upload(struct worker *w, int u) {
     struct flow flow = {.pending = 0};
     pthread_mutex_init(&flow.mutex, NULL);
     pthread_cond_init(&flow.cond, NULL);
-    int64_t part = store_part_begin(w->store);
+    int64_t part = store_part_begin(w->store, NULL);
     for (int64_t chunk = 0; chunk < CHUNKS; chunk++) {
         struct store_blob blobs[COLUMNS];
         for (size_t c = 0; c < COLUMNS; c++) {
@@ -116,11 +116,12 @@ static void *trainer(void *arg) {
         if (!found) {
             break;
         }
-        bool cancel, ours;
+        const struct store_claim claim = store_job_claim_of(&j);
+        bool cancel = true;
         struct store_history_row row = {1, false, "{}"};
-        MUST(store_job_progress(w->store, j.id, "{}", &row, 1, &cancel, &ours, &problem) && ours);
-        MUST(store_job_renew(w->store, j.id, &cancel, &ours, &problem) && ours && !cancel);
-        struct store_job_end e = {.id = j.id,
+        MUST(store_job_report(w->store, &claim, "{}", &row, 1, &cancel, &problem));
+        MUST(store_job_report(w->store, &claim, NULL, NULL, 0, &cancel, &problem) && !cancel);
+        struct store_job_end e = {.claim = claim,
                                   .state = STORE_JOB_SUCCEEDED,
                                   .result = "{}",
                                   .model_part = stage(w->store, j.id, 2, 1, 5000),

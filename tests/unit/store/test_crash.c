@@ -48,7 +48,7 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
             !store_job_claim(f->store, 1000, &j, &found, &f->problem) || !found) {
             _exit(1);
         }
-        struct store_job_end e = {.id = j.id,
+        struct store_job_end e = {.claim = store_job_claim_of(&j),
                                   .state = STORE_JOB_SUCCEEDED,
                                   .result = "{}",
                                   .model_part = stage(f->store, seed, 2, 1, BLOB),

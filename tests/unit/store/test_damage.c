@@ -83,7 +83,7 @@ static void test_full_disk(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published out = publish(f, "a", 1);
     set_disk(f, 60);
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     stage_into(f->store, part, 1, 3, 2, 500000);
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 3, 2);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),

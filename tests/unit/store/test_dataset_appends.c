@@ -286,7 +286,7 @@ static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t 
  * last, as its number is the lower one. */
 static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed,
                                               int64_t onto, int64_t chunks_before) {
-    const int64_t part = store_part_begin(f->store);
+    const int64_t part = store_part_begin(f->store, NULL);
     stage_chunk(f, part, 1, 10, seed);
     stage_chunk(f, part, 0, 10, seed - 1);
     struct store_dataset_new d = dataset_new(name, part, "b2:appended", chunks_before + 1, 3);
@@ -315,7 +315,7 @@ static void test_append_leaves_parts_out(void **state) {
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
-    const int64_t all = store_part_begin(f->store);
+    const int64_t all = store_part_begin(f->store, NULL);
     for (int64_t i = 0; i < 5; i++) {
         stage_chunk(f, all, i, 10, i + 10);
     }
@@ -342,7 +342,7 @@ static void test_many_appends_few_parts(void **state) {
     for (int64_t i = 0; i < N; i++) {
         struct store_dataset_published out = {0};
         struct store_dataset_new d =
-            dataset_new("a", store_part_begin(f->store), "b2:appended", 0, 3);
+            dataset_new("a", store_part_begin(f->store, NULL), "b2:appended", 0, 3);
         int64_t own = 1;
         for (d.taken = 0; n > 1 && rows[n - 1] <= 2 * own; d.taken++) {
             own += rows[--n];

@@ -11,7 +11,7 @@ static void test_publish_and_read_back(void **state) {
     struct fixture *f = *state;
     size_t sizes[] = {0, 1, 16384, 16385, 300000};
     enum { N = sizeof sizes / sizeof sizes[0] };
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     for (int64_t chunk = 0; chunk < 3; chunk++) {
         struct store_blob blobs[N];
         for (size_t c = 0; c < N; c++) {
@@ -235,7 +235,7 @@ static void test_part_books(void **state) {
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
                    PROBLEM_INTERNAL, "20 rows");
     /* a chunk out of order spoils the part */
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
     assert_true(store_part_append(f->store, part, 2, 10, &blob, 1, NULL, NULL));
     d = dataset_new("a", part, "b2:1", 1, 1);
@@ -244,7 +244,7 @@ static void test_part_books(void **state) {
     /* number 0 may come behind 1, but not twice, and not when it has been */
     static const int64_t numbers[][4] = {{1, 0, 2, 0}, {0, 1, 0, 2}, {1, 2, 2, 3}};
     for (size_t i = 0; i < 3; i++) {
-        part = store_part_begin(f->store);
+        part = store_part_begin(f->store, NULL);
         for (size_t k = 0; k < 4; k++) {
             blob.bytes = pattern(1, 0, 0, 10);
             assert_true(store_part_append(f->store, part, numbers[i][k], 10, &blob, 1, NULL, NULL));
@@ -285,7 +285,7 @@ static void test_part_books(void **state) {
 static void test_no_rows(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published out = {0};
-    struct store_dataset_new d = dataset_new("a", store_part_begin(f->store), "b2:1", 0, 2);
+    struct store_dataset_new d = dataset_new("a", store_part_begin(f->store, NULL), "b2:1", 0, 2);
     d.sha256 = NULL;
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     struct store_chunk *chunks = NULL;
@@ -307,7 +307,7 @@ static void count_done(void *arg, const struct problem *problem) {
 
 static void test_staged_chunks_can_be_read(void **state) {
     struct fixture *f = *state;
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     int done = 0;
     struct store_blob blobs[2] = {{pattern(1, 0, 0, 50), 50}, {pattern(1, 0, 1, 50000), 50000}};
     assert_true(store_part_append(f->store, part, 0, 5, blobs, 2, count_done, &done));
@@ -331,7 +331,7 @@ static void test_full_queue_says_so(void **state) {
     fixture_close(f);
     struct store_settings settings = {.path = f->path, .bulk_limit = 1000};
     assert_ok(f, store_open(&settings, &f->store, &f->problem));
-    int64_t part = store_part_begin(f->store);
+    int64_t part = store_part_begin(f->store, NULL);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 2000), .size = 2000};
     assert_false(store_part_append(f->store, part, 0, 10, &blob, 1, NULL, NULL));
     struct store_dataset_new d = dataset_new("a", part, "b2:1", 1, 1);

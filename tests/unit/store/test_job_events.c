@@ -34,10 +34,10 @@ static struct seen events(struct fixture *f, int64_t job, int64_t after, size_t 
 
 static void report(struct fixture *f, int64_t job, const char *progress,
                    const struct store_history_row *rows, size_t n_rows) {
-    bool cancel, ours = false;
-    assert_ok(f, store_job_progress(f->store, job, progress, rows, n_rows, &cancel, &ours,
-                                    &f->problem));
-    assert_true(ours);
+    const struct store_claim claim = claim_of(f, job);
+    bool cancel = true;
+    assert_ok(f, store_job_report(f->store, &claim, progress, rows, n_rows, &cancel, &f->problem));
+    assert_false(cancel);
 }
 
 static void test_events_in_order(void **state) {

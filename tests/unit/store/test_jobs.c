@@ -1,5 +1,6 @@
 /* The queue: order, attempts, leases, cancelling, ends; events and history. */
 #include "unit/store/fixture.h"
+#include <semaphore.h>
 #include <sys/wait.h>
 
 static void test_claims_in_order(void **state) {
@@ -122,12 +123,16 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
 }
 
+static bool renew(struct fixture *f, const struct store_claim *claim, bool *cancel) {
+    return store_job_report(f->store, claim, NULL, NULL, 0, cancel, &f->problem);
+}
+
 static void test_success(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), version = 0;
     claim_job(f, 3);
     struct store_history_row rows[] = {{7, false, "{\"loss\":1}"}, {7, true, "{\"w\":[1]}"}};
-    struct store_job_end e = {.id = job,
+    struct store_job_end e = {.claim = claim_of(f, job),
                               .state = STORE_JOB_SUCCEEDED,
                               .progress = "{\"fraction\":1}",
                               .warnings = "[\"careful\"]",
@@ -159,16 +164,15 @@ static void test_success(void **state) {
     e.state = STORE_JOB_FAILED;
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT,
                    "not run by this worker");
-    bool cancel = true, ours = true;
-    assert_ok(f, store_job_renew(f->store, job, &cancel, &ours, &f->problem));
-    assert_false(ours);
+    assert_problem(f, renew(f, &e.claim, &(bool){false}), PROBLEM_CONFLICT,
+                   "not run by this worker");
 }
 
 static void test_failure_and_drain(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, job = insert_job(f, "m", dataset);
     claim_job(f, 1);
-    struct store_job_end e = {.id = job, .state = STORE_JOB_QUEUED};
+    struct store_job_end e = {.claim = claim_of(f, job), .state = STORE_JOB_QUEUED};
     for (int i = 0; i < 3;
          i++) { /* given back: the start is not counted, even with one attempt allowed */
         assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
@@ -176,8 +180,10 @@ static void test_failure_and_drain(void **state) {
         assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem),
                        PROBLEM_IN_USE, "in use");
         assert_int_equal(claim_job(f, 1), job);
+        e.claim = claim_of(f, job);
+        assert_int_equal(e.claim.token, i + 2); /* a new one for each claim */
     }
-    e = (struct store_job_end){.id = job,
+    e = (struct store_job_end){.claim = e.claim,
                                .state = STORE_JOB_FAILED,
                                .error = "{\"type\":\"/problems/job-numeric\"}"};
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
@@ -193,18 +199,18 @@ static void test_cancel(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset),
             running = insert_job(f, "b", dataset);
-    bool cancel = false, ours = false;
+    bool cancel = true;
     assert_ok(f, store_job_cancel(f->store, queued, NULL, &f->problem));
     assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
     assert_int_equal(claim_job(f, 3), running);
-    assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
-    assert_true(ours);
+    const struct store_claim claim = claim_of(f, running);
+    assert_ok(f, renew(f, &claim, &cancel));
     assert_false(cancel);
     assert_ok(f, store_job_cancel(f->store, running, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_RUNNING, 1);
-    assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
-    assert_true(ours && cancel);
-    struct store_job_end e = {.id = running, .state = STORE_JOB_QUEUED};
+    assert_ok(f, renew(f, &claim, &cancel));
+    assert_true(cancel);
+    struct store_job_end e = {.claim = claim, .state = STORE_JOB_QUEUED};
     assert_ok(f, store_job_end(f->store, &e, NULL,
                                &f->problem)); /* drained, but somebody wanted its end */
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
@@ -224,12 +230,12 @@ static void test_lease_of_another_owner(void **state) {
     }
     sql_run(f->path, "UPDATE jobs SET owner = 'somebody', lease_until = CASE id WHEN 1 THEN "
                      "9999999999999 ELSE 1 END, cancel_requested = id = 3");
-    bool cancel, ours = true;
-    assert_ok(f, store_job_renew(f->store, live, &cancel, &ours, &f->problem));
-    assert_false(ours);
-    assert_ok(f, store_job_progress(f->store, expired, "{}", NULL, 0, &cancel, &ours, &f->problem));
-    assert_false(ours);
-    struct store_job_end e = {.id = expired, .state = STORE_JOB_FAILED};
+    const struct store_claim of_live = claim_of(f, live), of_expired = claim_of(f, expired);
+    bool cancel;
+    assert_problem(f, renew(f, &of_live, &cancel), PROBLEM_CONFLICT, "not run by this worker");
+    assert_problem(f, store_job_report(f->store, &of_expired, "{}", NULL, 0, &cancel, &f->problem),
+                   PROBLEM_CONFLICT, "not run by this worker");
+    struct store_job_end e = {.claim = of_expired, .state = STORE_JOB_FAILED};
     assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT,
                    "not run by this worker");
     assert_int_equal(claim_job(f, 3), expired);
@@ -239,6 +245,89 @@ static void test_lease_of_another_owner(void **state) {
     assert_job_state(f, live, STORE_JOB_RUNNING, 1);
 }
 
+/* A chunk on its way to the store. */
+struct staged {
+    sem_t done;
+    enum problem_type problem;
+};
+
+static void note_staged(void *arg, const struct problem *problem) {
+    struct staged *s = arg;
+    s->problem = problem ? problem->type : PROBLEM_NONE;
+    sem_post(&s->done);
+}
+
+/* Stages a chunk of a claimed job; returns what the store said. */
+static enum problem_type stage_chunk(struct fixture *f, const struct store_claim *claim) {
+    struct staged s = {0};
+    struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
+    const int64_t part = store_part_begin(f->store, claim);
+    assert_int_equal(sem_init(&s.done, 0, 0), 0);
+    store_part_append(f->store, part, 0, 0, &blob, 1, note_staged, &s);
+    assert_int_equal(sem_wait(&s.done), 0);
+    store_part_drop(f->store, part);
+    return s.problem;
+}
+
+/* The same process claims the job a second time, as another process would after the lease. Every
+ * write with the first claim is refused and changes nothing; those with the second are taken. */
+static void test_writes_of_an_earlier_claim_are_refused(void **state) {
+    struct fixture *f = *state;
+    const int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
+    assert_int_equal(claim_job(f, 3), job);
+    const struct store_claim old = claim_of(f, job);
+    sql_run(f->path, "UPDATE jobs SET owner = 'somebody', lease_until = 1");
+    assert_int_equal(claim_job(f, 3), job);
+    const struct store_claim new = claim_of(f, job);
+    assert_true(new.token > old.token);
+    const struct store_history_row row = {1, false, "{}"};
+    bool cancel;
+    assert_problem(f, store_job_report(f->store, &old, "{}", &row, 1, &cancel, &f->problem),
+                   PROBLEM_CONFLICT, "job 1 is not run by this worker");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_history"), 0);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_events WHERE kind = 1"), 0);
+    assert_int_equal(stage_chunk(f, &old), PROBLEM_CONFLICT);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM chunks WHERE n_blobs = 1"), 0);
+    static const enum store_job_state ends[] = {STORE_JOB_SUCCEEDED, STORE_JOB_FAILED,
+                                                STORE_JOB_CANCELLED, STORE_JOB_QUEUED};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const struct store_job_end e = {.claim = old,
+                                        .state = ends[i],
+                                        .model_part = ends[i] == STORE_JOB_SUCCEEDED
+                                                          ? stage(f->store, 1, 1, 1, 10)
+                                                          : 0,
+                                        .model_bytes = 10,
+                                        .model_info = "{}"};
+        assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT,
+                       "job 1 is not run by this worker");
+        assert_job_state(f, job, STORE_JOB_RUNNING, 2);
+    }
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM model_versions"), 0);
+    assert_ok(f, store_job_report(f->store, &new, "{}", &row, 1, &cancel, &f->problem));
+    assert_int_equal(stage_chunk(f, &new), PROBLEM_NONE);
+    succeed_job(f, job, 1, 1, 10, 0);
+    assert_job_state(f, job, STORE_JOB_SUCCEEDED, 2);
+}
+
+/* Holds SQLite's write lock on another connection: a claim without a queued job does not need it. */
+static void test_an_idle_worker_only_reads(void **state) {
+    struct fixture *f = *state;
+    const int64_t dataset = publish(f, "data", 1).id;
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(claim_job(f, 3), 0);
+    assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    const int64_t job = insert_job(f, "m", dataset);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    struct store_job j = {0};
+    bool found = false;
+    assert_problem(f, store_job_claim(f->store, 3, &j, &found, &f->problem), PROBLEM_INTERNAL,
+                   "locked"); /* SQLite waits 5 s for the lock */
+    sqlite3_close(db);
+    assert_int_equal(claim_job(f, 3), job);
+}
+
 /* Claims the one job, writes of it, and dies. */
 static void crash_once(struct fixture *f, int64_t job) {
     fixture_close(f);
@@ -246,9 +335,9 @@ static void crash_once(struct fixture *f, int64_t job) {
     assert_true(pid >= 0);
     if (pid == 0) {
         struct store_history_row row = {1, false, "{}"};
-        bool cancel, ours, ok = fixture_open(f) && claim_job(f, 2) == job;
-        ok = ok &&
-             store_job_progress(f->store, job, "{\"x\":1}", &row, 1, &cancel, &ours, &f->problem);
+        bool cancel, ok = fixture_open(f) && claim_job(f, 2) == job;
+        const struct store_claim claim = ok ? claim_of(f, job) : (struct store_claim){0};
+        ok = ok && store_job_report(f->store, &claim, "{\"x\":1}", &row, 1, &cancel, &f->problem);
         _exit(ok ? 42 : 1);
     }
     int status;
@@ -280,7 +369,7 @@ static void test_suspects_run_one_at_a_time(void **state) {
     assert_int_equal(claim_job(f, 3), fresh);
     assert_int_equal(claim_job(f, 3), 0);
     assert_job_state(f, b, STORE_JOB_QUEUED, 1);
-    struct store_job_end e = {.id = a, .state = STORE_JOB_FAILED};
+    struct store_job_end e = {.claim = claim_of(f, a), .state = STORE_JOB_FAILED};
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
     assert_int_equal(claim_job(f, 3), b);
     assert_job_state(f, b, STORE_JOB_RUNNING, 2);
@@ -472,6 +561,8 @@ int main(void) {
                                        T(test_failure_and_drain),
                                        T(test_cancel),
                                        T(test_lease_of_another_owner),
+                                       T(test_writes_of_an_earlier_claim_are_refused),
+                                       T(test_an_idle_worker_only_reads),
                                        T(test_suspects_run_one_at_a_time),
                                        T(test_a_last_start_is_alone),
                                        T(test_the_queue_is_bounded),

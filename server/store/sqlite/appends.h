@@ -1,0 +1,25 @@
+/* The queue of appends: store_append_enter. */
+#ifndef STORE_APPENDS_H
+#define STORE_APPENDS_H
+
+#include "store/store.h"
+#include <pthread.h>
+
+/* One append. */
+struct store_append {
+    int64_t id;      /* 0: the place is free */
+    int64_t order;   /* position in the queue; 0: its rows are still arriving */
+    size_t n_before; /* number of appends to the same dataset that precede it in the queue */
+    bool running;
+    char name[IDS_NAME_SIZE]; /* of the dataset */
+};
+
+struct store_appends {
+    pthread_mutex_t mutex; /* guards the members below */
+    int64_t last_id, last_order;
+    struct store_append places[STORE_APPENDS_OF_ALL];
+};
+void store_appends_init(struct store_appends *appends);
+void store_appends_done(struct store_appends *appends);
+
+#endif
