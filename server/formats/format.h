@@ -12,21 +12,21 @@
 #include <stddef.h>
 
 struct instances;
-struct wire_instances;
+struct instance_rows;
 
 /* Reads the body of a prediction call. */
 struct instances_reader {
-    bool lines; /* a body may have any length: wire_lines reads it as it arrives */
+    bool lines; /* a body may have any length: instance_lines reads it as it arrives */
     /* Whether a body without a media type is in this format. */
     bool (*sniff)(const char *body, size_t size);
-    /* Reads all rows; see wire_instances_read. */
-    bool (*read)(struct instances *in, const char *body, size_t size, struct wire_instances *out);
+    /* Reads all rows; see instances_read. */
+    bool (*read)(struct instances *in, const char *body, size_t size, struct instance_rows *out);
 };
 
 /* Writes rows of a stored table. */
 struct rows_writer {
     bool document; /* the rows are the items of one JSON document */
-    bool entries;  /* a row is a label and index:value entries: wire_svmlight_write writes it */
+    bool entries;  /* a row is a label and index:value entries: svmlight_rows_write writes it */
     /* NULL: no header */
     void (*header)(const char *const *names, size_t n_columns, struct buf *out);
     /* Writes rows first … first + n - 1; begun: a row was written before. NULL if `entries`. */

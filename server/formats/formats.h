@@ -1,41 +1,42 @@
-/* Wire: bytes ↔ rows, streaming both ways. Readers of tables (CSV, JSON, NDJSON, svmlight) that end
+/* Bytes ↔ rows, streaming both ways. Readers of tables (CSV, JSON, NDJSON, svmlight) that end
  * in column chunks; readers of instances for prediction; writers of rows.
  *
  * A table reader is fed bytes as they arrive, in any cuts; what it delivers depends on the bytes
  * only, never on the cuts. */
-#ifndef WIRE_WIRE_H
-#define WIRE_WIRE_H
+#ifndef FORMATS_FORMATS_H
+#define FORMATS_FORMATS_H
 
 #include "base/buf.h"
 #include "base/problem.h"
 #include "formats/format.h"
+#include "formats/text/cell.h"
 #include <discern/discern.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* ---- reading a table ---- */
-#define WIRE_MAX_COLUMNS 16384
-#define WIRE_MAX_CELL (1024 * 1024)
-#define WIRE_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
-#define WIRE_MAX_NAME 255               /* bytes of a column name */
-#define WIRE_MAX_PREVIEW 1000           /* rows that the option `rows` may ask for */
-#define WIRE_MAX_FAULTS                                                                            \
+#define TABLE_MAX_COLUMNS 16384
+#define TABLE_MAX_CELL (1024 * 1024)
+#define TABLE_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
+#define TABLE_MAX_NAME 255               /* bytes of a column name */
+#define TABLE_MAX_PREVIEW 1000           /* rows that the option `rows` may ask for */
+#define TABLE_FAULTS_LISTED                                                                        \
     20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000)  \
         */
 
-enum wire_header { WIRE_HEADER_AUTO, WIRE_HEADER_YES, WIRE_HEADER_NO };
+enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 /* A row that cannot be read while others can: refuse the table, or leave the row out and tell it in
  * the notes. */
-enum wire_on_error { WIRE_REJECT, WIRE_SKIP };
+enum table_on_error { TABLE_REJECT, TABLE_SKIP };
 
-struct wire_table_options {
+struct table_options {
     const struct format *format; /* NULL: the body decides */
-    enum wire_header header;
+    enum table_header header;
     char delimiter; /* 0: found out (',', ';', tab, '|') */
     char comment; /* separated text: lines that begin with it are skipped; '\0': none but those that
                      begin with # and have another number of cells than the table */
-    enum wire_on_error on_error;
+    enum table_on_error on_error;
     const char *missing; /* further tokens for missing, comma-separated; NULL: none. Always: empty,
                             NA, NaN, null, ? */
     const char *types;   /* "species:categorical,zip:text" overrides; NULL: none. A name that is no
@@ -48,36 +49,35 @@ struct wire_table_options {
                   that spoilt it */
 };
 /* Parses the query parameters header, delimiter, missing, types, label, comment, on_error,
- * zero_based, rows (1 … WIRE_MAX_PREVIEW) into options: false → problem (PROBLEM_BAD_REQUEST names
+ * zero_based, rows (1 … TABLE_MAX_PREVIEW) into options: false → problem (PROBLEM_BAD_REQUEST names
  * the parameter). value strings must outlive the reader. */
-bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
-                       struct problem *problem);
+bool table_option_parse(struct table_options *options, const char *name, const char *value,
+                        struct problem *problem);
 
 /* A finished chunk: an encoded blob (dn_column_builder_encode) a column. The sink takes the blobs'
  * memory. */
-struct wire_blob {
+struct table_blob {
     void *bytes;
     size_t size;
 };
-struct wire_table_sink {
+struct table_sink {
     /* Chunk number `chunk` with n_rows rows. Returns false to stop with the problem it has set.
      * Must not block. */
-    bool (*chunk)(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+    bool (*chunk)(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                   size_t n_columns, struct problem *problem);
     /* Blob of a chunk delivered before, into out: needed after the end for columns whose type fell.
-     * Only called inside wire_table_end; may block. */
+     * Only called inside table_end; may block. */
     bool (*reread)(void *arg, int64_t chunk, size_t column, struct buf *out,
                    struct problem *problem);
     void *arg;
 };
-struct wire_table;
+struct table;
 /* NULL: no memory. Memory in use is bounded by some chunks (about 8 MiB of cells each), whatever
  * the body's length. */
-struct wire_table *wire_table_new(const struct wire_table_options *options,
-                                  const struct wire_table_sink *sink);
+struct table *table_new(const struct table_options *options, const struct table_sink *sink);
 /* A table that is stored, for rows that are appended to it. */
-struct wire_table_stored {
-    const char *columns, *notes; /* as wire_table_summary gave them */
+struct table_stored {
+    const char *columns, *notes; /* as table_summary gave them */
     const char *types; /* the option `types` of its upload, NULL: none; for versions whose notes do
                           not tell what types were given */
     int64_t n_rows, n_chunks;
@@ -85,7 +85,7 @@ struct wire_table_stored {
      * rest: short ones among them may be taken into a new chunk. */
     const int64_t *tail;
     size_t n_tail;
-    /* Copies the saved summary of column `column` (wire_table_summary.saved of this table) into
+    /* Copies the saved summary of column `column` (table_summary.saved of this table) into
      * out, which stays empty if there is none; arg is the sink's. NULL: there are none. */
     bool (*summary)(void *arg, size_t column, struct buf *out, struct problem *problem);
 };
@@ -94,32 +94,30 @@ struct wire_table_stored {
  * rows, from 1. Number 0, if it comes at all, comes last and goes before them: it has the rows of
  * the last `n_taken` stored chunks, which are to be left out, and behind them the new rows if these
  * are in no other chunk. reread numbers the stored chunks from 0 and then those that were delivered
- * in their order. The stored chunks are read for columns without a usable saved summary, for columns
- * whose type was changed by the new rows, for columns of more distinct texts than there is memory to
- * count, and where short chunks are taken in. The summary is of the whole table, but for `bytes`
- * (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL:
- * problem. What is taken in: table_tail.h. However rows come, a table of n rows then ends in no
- * more than about log n short chunks, each row having been written about log n times. */
-struct wire_table *wire_table_new_onto(const struct wire_table_options *options,
-                                       const struct wire_table_stored *stored,
-                                       const struct wire_table_sink *sink, struct problem *problem);
+ * in their order. The stored chunks are read for columns without a usable saved summary, for
+ * columns whose type was changed by the new rows, for columns of more distinct texts than there is
+ * memory to count, and where short chunks are taken in. The summary is of the whole table, but for
+ * `bytes` (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append".
+ * NULL: problem. What is taken in: table_tail.h. However rows come, a table of n rows then ends in
+ * no more than about log n short chunks, each row having been written about log n times. */
+struct table *table_new_onto(const struct table_options *options, const struct table_stored *stored,
+                             const struct table_sink *sink, struct problem *problem);
 /* The body is fed and the stored table has become another, longer one: the rows are to follow that.
- * Before wire_table_end. false: they do not fit it (PROBLEM_CONFLICT), or no memory. */
-bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored,
-                       struct problem *problem);
-void wire_table_free(struct wire_table *t);
+ * Before table_end. false: they do not fit it (PROBLEM_CONFLICT), or no memory. */
+bool table_rebase(struct table *t, const struct table_stored *stored, struct problem *problem);
+void table_free(struct table *t);
 /* false: the table is refused and no further byte matters for the verdict; the problem
- * (PROBLEM_INVALID_DATASET with line, column; PROBLEM_BAD_JSON) is got by wire_table_end or here.
+ * (PROBLEM_INVALID_DATASET with line, column; PROBLEM_BAD_JSON) is got by table_end or here.
  * Faults that leave the rest readable (ragged row, bad cell of a forced type) are collected
  * (on_error skip: their rows left out) and reading goes on: true. */
-bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct problem *problem);
+bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *problem);
 /* There is a row beyond options.rows: what is fed from here on is passed over. */
-bool wire_table_is_full(const struct wire_table *t);
-/* No more will be fed, though the body goes on: wire_table_end tells of the rows that are complete.
+bool table_is_full(const struct table *t);
+/* No more will be fed, though the body goes on: table_end tells of the rows that are complete.
  * After the last byte that is fed. */
-void wire_table_cut(struct wire_table *t);
+void table_cut(struct table *t);
 /* What came of it. Pointers are the reader's. */
-struct wire_table_summary {
+struct table_summary {
     int64_t n_rows, n_columns, n_chunks;
     int64_t n_taken; /* rows were appended: so many of the stored table's last chunks are in the new
                         chunk 0 */
@@ -130,14 +128,14 @@ struct wire_table_summary {
                              option does; "": there are none */
     const char *notes; /* JSON object: format, delimiter, header, comments, missing tokens, skipped
                           rows, warnings */
-    const struct wire_blob *saved; /* [n_columns] summaries, for rows that are appended later */
+    const struct table_blob *saved; /* [n_columns] summaries, for rows that are appended later */
 };
 /* The body is complete: flushes the last chunk, settles the types, computes what is left. May take
  * time (pool thread). */
-bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct problem *problem);
+bool table_end(struct table *t, struct table_summary *out, struct problem *problem);
 
 /* ---- the schema of a stored table (the JSON `columns` back) ---- */
-struct wire_column {
+struct schema_column {
     char *name;
     dn_column_type type;
     int64_t missing;
@@ -155,39 +153,38 @@ struct wire_column {
     int64_t longest;        /* text: bytes of the longest; -1: unknown */
     int64_t text_bytes;     /* text: of all rows; -1: unknown */
 };
-struct wire_schema {
+struct schema {
     size_t n;
-    struct wire_column *columns;
+    struct schema_column *columns;
 };
-bool wire_schema_parse(const char *columns_json, struct wire_schema *out,
-                       struct problem *problem); /* PROBLEM_INTERNAL: the stored text is damaged */
+bool schema_parse(const char *columns_json, struct schema *out,
+                  struct problem *problem); /* PROBLEM_INTERNAL: the stored text is damaged */
 /* The stored columns as the API shows them, as members of the open object: "columns", in which the
  * places of a sparse column are columns of their own unless they are too many, and "sparse" for a
  * table that has one. columns: the JSON text; NULL: null. */
 struct json_writer;
-void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
-void wire_schema_done(struct wire_schema *s);
-ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name); /* -1: none */
+void schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
+void schema_done(struct schema *s);
+ptrdiff_t schema_find(const struct schema *s, const char *name); /* -1: none */
 /* "f17" of a sparse column "f": *number is 17, which the column may have or not. false: `name` is
  * no name of a place of it. Digits have no leading zero. */
-bool wire_place_parse(const char *column, const char *name, uint64_t *number);
+bool schema_place_parse(const char *column, const char *name, uint64_t *number);
 
 /* ---- writing rows ---- */
 /* Rows of a table that has one sparse column, as JSON objects: the label's cell and the entries
  * that are not 0, each under its feature's name; begun as above. */
-struct wire_sparse_rows {
+struct sparse_rows {
     const dn_column_view *label, *entries;
     const char *label_name, *name; /* place p is called "<name><first_index + p>" */
     uint32_t first_index;
 };
-void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
-                            struct buf *out);
+void sparse_rows_write(const struct sparse_rows *rows, size_t n, bool begun, struct buf *out);
 /* Entries of n rows of a sparse view from `first` on as columns of numbers: out[p·n + i] is what
  * row first + i has at places[p], which ascend; 0 where it has no entry. */
-void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
+void sparse_rows_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
                         size_t n_places, double *out);
 /* What svmlight lines are made of: the label, and either columns of numbers or entries. */
-struct wire_svmlight {
+struct svmlight_rows {
     const dn_column_view *label;   /* of any type but sparse; missing is written as ? */
     const dn_column_view *columns; /* [n_columns] numeric or boolean, without missing values: their
                                       indexes are 1 … n_columns */
@@ -198,21 +195,17 @@ struct wire_svmlight {
     size_t n_places;
 };
 /* Rows first … first + n - 1: "label index:value …", zeros left out (-0 is none). */
-void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, struct buf *out);
+void svmlight_rows_write(const struct svmlight_rows *s, size_t first, size_t n, struct buf *out);
 /* May row `row` of a column be a label of svmlight? Texts that are empty or have spaces, tabs, line
  * ends, commas, colons or # may not: *out is the text then. */
-struct wire_text {
-    const char *bytes;
-    size_t n;
-};
-bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out);
+bool svmlight_label(const dn_column_view *view, size_t row, struct text *out);
 /* A cell's text, in quotes where RFC 4180 or the spaces at its ends ask for them; between tabs too,
  * as spreadsheets do. */
-void wire_csv_text(const char *text, size_t n, char delimiter, struct buf *out);
+void csv_text_write(const char *text, size_t n, char delimiter, struct buf *out);
 
 /* ---- instances: bodies of prediction calls ---- */
 /* Raw rows as encoder.h defines them, and for evaluate the class index of each. */
-struct wire_instances {
+struct instance_rows {
     size_t n, n_inputs;
     double *raw;       /* [n × n_inputs], malloc'ed as all arrays here */
     size_t *row_start; /* [n + 1] of the entries; NULL: the model has no text and no sparse input */
@@ -225,37 +218,37 @@ struct wire_instances {
                           NULL: they are lines, or pairs */
 };
 /* The pointer of row i, appended; false: it has none. */
-bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out);
-void wire_instances_done(struct wire_instances *in);
+bool instance_rows_place(const struct instance_rows *in, size_t i, struct buf *out);
+void instance_rows_done(struct instance_rows *in);
 /* Rows whose label is missing are none. */
-void wire_instances_keep_labelled(struct wire_instances *in);
+void instance_rows_keep_labelled(struct instance_rows *in);
 /* A view of n rows from row `first` on. */
-dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n);
+dn_raw_rows instance_rows_view(const struct instance_rows *in, size_t first, size_t n);
 
 /* The format of a body without a media type. '{' or '[': NDJSON if the first line is a complete
  * value and more than blanks follow it, otherwise JSON. Else svmlight if the first line that is not
  * a comment has a label and entries, otherwise CSV. */
-const struct format *wire_instances_sniff(const char *body, size_t size);
+const struct format *instances_sniff(const char *body, size_t size);
 
 /* How a body is read. */
-struct wire_instances_options {
+struct instances_options {
     const struct format *format; /* NULL: the body decides */
     bool labelled;               /* the target is wanted too */
     const char
         *target; /* labelled: the name of its column; NULL: the model's, which must have one then */
     bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
-    /* NULL: all rows are given at the end, in *out. Otherwise a block of at most WIRE_BLOCK_ROWS
-     * rows at a time, as they are read, as long as nothing is wrong; `first` is the number of its
-     * first row. false: reading stops, with the problem it has set; it may also set one (a fault of
-     * a row) and return true: the faults of the rest are found then. */
-    bool (*block)(void *arg, const struct wire_instances *rows, size_t first,
+    /* NULL: all rows are given at the end, in *out. Otherwise a block of at most
+     * INSTANCES_BLOCK_ROWS rows at a time, as they are read, as long as nothing is wrong; `first`
+     * is the number of its first row. false: reading stops, with the problem it has set; it may
+     * also set one (a fault of a row) and return true: the faults of the rest are found then. */
+    bool (*block)(void *arg, const struct instance_rows *rows, size_t first,
                   struct problem *problem);
     /* Asked before the rows in memory may grow to so many bytes: false: reading stops, with the
      * problem it has set. NULL: they may, up to a constant. */
     bool (*hold)(void *arg, size_t bytes, struct problem *problem);
     void *arg; /* of both */
 };
-#define WIRE_BLOCK_ROWS 1024
+#define INSTANCES_BLOCK_ROWS 1024
 /* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array, or
  * {"columns":["x",…],"rows":[[…],…]}; NDJSON: an array or an object a line; CSV and TSV (header
  * optional: a first line that names inputs; comments as in tables); svmlight: the model must have
@@ -268,68 +261,71 @@ struct wire_instances_options {
  * PROBLEM_INVALID_INSTANCES. A number that is not finite, text for a number, too few, too many,
  * unknown or repeated columns: faults. Missing: null, absent key, empty cell. Numbers go straight
  * into the matrix: no tree. */
-bool wire_instances_read(const char *body, size_t size,
-                         const struct wire_instances_options *options, const dn_model *model,
-                         struct wire_instances *out, struct problem *problem);
+bool instances_read(const char *body, size_t size, const struct instances_options *options,
+                    const dn_model *model, struct instance_rows *out, struct problem *problem);
 /* One row from name/value pairs (the query string): names and values as given. */
-bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n,
-                          const dn_model *model, struct wire_instances *out,
+bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
+                          const dn_model *model, struct instance_rows *out,
                           struct problem *problem);
 
 /* NDJSON without an end: lines are read into a block of rows, which is scored and cleared, and so
  * on. Each line is judged by itself. One thread. */
-struct wire_lines;
+struct instance_lines;
 /* Lines longer than `max_line` bytes are refused; a block has at most max_rows rows. NULL: no
  * memory. */
-struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
-                                  struct problem *problem);
-void wire_lines_free(struct wire_lines *lines);
-enum wire_lines_state {
-    WIRE_LINES_MORE,  /* no whole line is left: *used bytes are read, the rest must come again with
-                         what follows it */
-    WIRE_LINES_FULL,  /* the block is full */
-    WIRE_LINES_FAULT, /* the line wire_lines_read is at was refused (its faults are in problem, with
-                         line and column); the block holds those before it */
-    WIRE_LINES_FAILED /* no memory: problem */
+struct instance_lines *instance_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
+                                          struct problem *problem);
+void instance_lines_free(struct instance_lines *lines);
+enum instance_lines_state {
+    /* no whole line is left: *used bytes are read, the caller gives the others again with those that
+     * follow */
+    INSTANCE_LINES_MORE,
+    INSTANCE_LINES_FULL, /* the block is full */
+    /* the line instance_lines_at was refused: its faults are in problem, with line and column. The
+     * block holds the rows before it */
+    INSTANCE_LINES_FAULT,
+    INSTANCE_LINES_FAILED /* no memory: problem */
 };
 /* Reads lines from bytes until one of the above; *used says how many bytes were read. last: what
  * has no line end is the last line. Blank lines are none. An object that names none of the model's
  * columns is refused, unless they are all sparse; what it does not name beside others is missing.
  * What is found does not depend on cuts. */
-enum wire_lines_state wire_lines_read(struct wire_lines *lines, const char *bytes, size_t n,
-                                      bool last, size_t *used, struct problem *problem);
-const struct wire_instances *wire_lines_block(const struct wire_lines *lines);
-void wire_lines_clear(struct wire_lines *lines); /* the block is empty again */
-int64_t wire_lines_at(
-    const struct wire_lines *lines); /* number of the line read last, from 1; 0: none yet */
-int64_t wire_lines_line_of(const struct wire_lines *lines, size_t row); /* … of the block's row */
-size_t wire_lines_memory(const struct wire_lines *lines);               /* bytes in use, about */
+enum instance_lines_state instance_lines_read(struct instance_lines *lines, const char *bytes,
+                                              size_t n, bool last, size_t *used,
+                                              struct problem *problem);
+const struct instance_rows *instance_lines_block(const struct instance_lines *lines);
+void instance_lines_clear(struct instance_lines *lines); /* the block is empty again */
+int64_t instance_lines_at(
+    const struct instance_lines *lines); /* number of the line read last, from 1; 0: none yet */
+int64_t instance_lines_line_of(const struct instance_lines *lines,
+                               size_t row);                       /* … of the block's row */
+size_t instance_lines_memory(const struct instance_lines *lines); /* bytes in use, about */
 
 /* ---- answers of prediction calls ---- */
 /* What an answer tells of each row. */
-enum wire_output {
-    WIRE_LABEL = 1,
-    WIRE_PROBABILITIES = 2,
-    WIRE_SCORES = 4,
-    WIRE_DISTANCE = 8,
-    WIRE_CONTRIBUTIONS = 16,
-    WIRE_AMBIGUOUS = 32,
-    WIRE_LOG_DENSITY = 64
+enum answer_output {
+    ANSWER_LABEL = 1,
+    ANSWER_PROBABILITIES = 2,
+    ANSWER_SCORES = 4,
+    ANSWER_DISTANCE = 8,
+    ANSWER_CONTRIBUTIONS = 16,
+    ANSWER_AMBIGUOUS = 32,
+    ANSWER_LOG_DENSITY = 64
 };
 /* What an answer says of itself. */
-struct wire_answer_head {
+struct answer_head {
     const char *name; /* the model's */
     int64_t version;
-    unsigned outputs; /* wire_output bits; predictions */
+    unsigned outputs; /* answer_output bits; predictions */
     const struct format *format;
     /* NULL: no row is refused. Otherwise rows may be refused one by one, CSV and TSV have a column
      * for it, and this is the base path of the links to the types of problems */
     const char *refusal_base;
 };
 /* An answer while it is written. One thread. */
-struct wire_predictions {
+struct predictions_writer {
     const dn_model *model;
-    unsigned outputs; /* wire_output bits */
+    unsigned outputs; /* answer_output bits */
     const struct format *format;
     char delimiter;           /* of cells; '\0': JSON, NDJSON */
     const char *refusal_base; /* of the head; not NULL: cells have a last column "error" */
@@ -352,24 +348,24 @@ struct wire_predictions {
  * "out_of_support":true, and false beside a log_density. Numbers that are not finite are null,
  * empty cells in CSV. `will` has the arrays that the rows will have (begin looks at which are
  * NULL). */
-void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head,
-                            const dn_model *model, const dn_prediction *will, struct buf *out);
-void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows);
+void predictions_writer_begin(struct predictions_writer *p, const struct answer_head *head,
+                              const dn_model *model, const dn_prediction *will, struct buf *out);
+void predictions_writer_rows(struct predictions_writer *p, size_t n, const dn_prediction *rows);
 /* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all
  * when out has failed. */
-size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n,
-                             const dn_prediction *rows, size_t most);
+size_t predictions_writer_part(struct predictions_writer *p, size_t first, size_t n,
+                               const dn_prediction *rows, size_t most);
 /* In the place of a row: {"error":{"type":…,"line":…,"column":…,"detail":…,"errors":[…]}}; in CSV
  * the last cell says it. */
-void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
-                              const struct problem *problem);
-void wire_predictions_end(struct wire_predictions *p); /* what stands behind the rows */
-void wire_predictions_done(
-    struct wire_predictions *p); /* frees; every begin needs it, ended or not */
+void predictions_writer_refusal(struct predictions_writer *p, int64_t line,
+                                const struct problem *problem);
+void predictions_writer_end(struct predictions_writer *p); /* what stands behind the rows */
+void predictions_writer_done(
+    struct predictions_writer *p); /* frees; every begin needs it, ended or not */
 
 /* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an
  * array a line; CSV and TSV: "z1", "z2" … */
-struct wire_coordinates {
+struct coordinates_writer {
     const struct format *format;
     char delimiter;           /* of cells; '\0': JSON, NDJSON */
     const char *refusal_base; /* of the head */
@@ -377,29 +373,29 @@ struct wire_coordinates {
     struct buf *out;
     bool begun;
 };
-void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
-                            size_t n_components, struct buf *out);
-void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z);
+void coordinates_writer_begin(struct coordinates_writer *c, const struct answer_head *head,
+                              size_t n_components, struct buf *out);
+void coordinates_writer_rows(struct coordinates_writer *c, size_t n_rows, const double *z);
 /* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all
  * when out has failed. */
-size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z,
-                             size_t most);
-void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
-                              const struct problem *problem);
-void wire_coordinates_end(struct wire_coordinates *c);
+size_t coordinates_writer_part(struct coordinates_writer *c, size_t first, size_t n,
+                               const double *z, size_t most);
+void coordinates_writer_refusal(struct coordinates_writer *c, int64_t line,
+                                const struct problem *problem);
+void coordinates_writer_end(struct coordinates_writer *c);
 /* Between the items of an answer, and in the place of one of n_columns cells. For the writers of
  * answers. */
-void wire_item_begin(const struct format *format, bool *begun, struct buf *out);
-void wire_item_end(const struct format *format, struct buf *out);
-void wire_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
-                       int64_t line, const struct problem *problem, struct buf *out);
+void answer_item_begin(const struct format *format, bool *begun, struct buf *out);
+void answer_item_end(const struct format *format, struct buf *out);
+void answer_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
+                         int64_t line, const struct problem *problem, struct buf *out);
 /* The name of feature j, in the buffer, NUL behind it. NULL: no memory. */
-const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name);
+const char *answer_feature_name(const dn_encoder *encoder, size_t j, struct buf *name);
 /* The names of all features as a JSON array. */
-void wire_feature_names_write(const dn_encoder *encoder, struct buf *out);
+void answer_feature_names_write(const dn_encoder *encoder, struct buf *out);
 /* Numbers as a JSON array. */
-void wire_numbers_write(const double *x, size_t n, struct buf *out);
+void answer_numbers_write(const double *x, size_t n, struct buf *out);
 /* A class as JSON: number, boolean or string, by the target's type. */
-void wire_class_write(const dn_classes *classes, size_t k, struct buf *out);
+void answer_class_write(const dn_classes *classes, size_t k, struct buf *out);
 
 #endif

@@ -21,7 +21,7 @@ static int64_t count_of(const json_t *object, const char *key) {
     return value >= 0 && value < 9e15 ? (int64_t)value : -1;
 }
 
-static bool column_parse(const json_t *object, struct wire_column *out, struct problem *problem) {
+static bool column_parse(const json_t *object, struct schema_column *out, struct problem *problem) {
     const char *name = json_string_value(json_object_get(object, "name"));
     const char *type = json_string_value(json_object_get(object, "type"));
     const double missing = number_of(object, "missing");
@@ -50,9 +50,9 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
     return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-bool wire_schema_parse(const char *columns_json, struct wire_schema *out, struct problem *problem) {
+bool schema_parse(const char *columns_json, struct schema *out, struct problem *problem) {
     struct problem inner = {0};
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     json_t *array = json_parse(columns_json, strlen(columns_json), &inner);
     bool well = array != NULL && json_is_array(array);
     if (!well) {
@@ -71,22 +71,22 @@ bool wire_schema_parse(const char *columns_json, struct wire_schema *out, struct
     }
     json_decref(array);
     if (!well) {
-        wire_schema_done(&schema);
+        schema_done(&schema);
         return false;
     }
     *out = schema;
     return true;
 }
 
-void wire_schema_done(struct wire_schema *s) {
+void schema_done(struct schema *s) {
     for (size_t i = 0; i < s->n; i++) {
         free(s->columns[i].name);
     }
     free(s->columns);
-    *s = (struct wire_schema){0};
+    *s = (struct schema){0};
 }
 
-ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name) {
+ptrdiff_t schema_find(const struct schema *s, const char *name) {
     for (size_t i = 0; i < s->n; i++) {
         if (strcmp(s->columns[i].name, name) == 0) {
             return (ptrdiff_t)i;
@@ -95,7 +95,7 @@ ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name) {
     return -1;
 }
 
-bool wire_place_parse(const char *column, const char *name, uint64_t *number) {
+bool schema_place_parse(const char *column, const char *name, uint64_t *number) {
     const size_t prefix = strlen(column);
     uint64_t read = 0;
     if (strncmp(name, column, prefix) != 0 || name[prefix] < '0' || name[prefix] > '9' ||

@@ -68,7 +68,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-static void check_entries(const struct wire_instances *in) {
+static void check_entries(const struct instance_rows *in) {
     const dn_encoder *encoder = dn_model_encoder(model);
     CHECK(in->n == 0 || (in->row_start != NULL) == (model != plain));
     for (size_t i = 0; in->row_start != NULL && i < in->n; i++) {
@@ -81,7 +81,7 @@ static void check_entries(const struct wire_instances *in) {
     }
 }
 
-static void check_values(const struct wire_instances *in, bool labelled) {
+static void check_values(const struct instance_rows *in, bool labelled) {
     const dn_encoder *encoder = dn_model_encoder(model);
     CHECK(in->n > 0 && in->n_inputs == dn_encoder_n_inputs(encoder) &&
           (in->label != NULL) == labelled);
@@ -104,22 +104,22 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     CHECK(workspace != NULL);
     const dn_prediction said = {.label = &label, .probabilities = probabilities};
     const size_t n =
-        dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
+        dn_model_predict(model, instance_rows_view(in, in->n - 1, 1), workspace, &said);
     CHECK(label < 3 && (n == 0 || probabilities[label] >= 0));
     for (size_t f = 0; n == 1 && formats[f] != NULL; f++) {
         if (formats[f]->answers == NULL) {
             continue;
         }
         struct buf out = {0};
-        struct wire_predictions answer;
-        const struct wire_answer_head about = {.name = "m",
-                                               .version = 1,
-                                               .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
-                                               .format = formats[f]};
-        wire_predictions_begin(&answer, &about, model, &said, &out);
-        wire_predictions_rows(&answer, 1, &said);
-        wire_predictions_end(&answer);
-        wire_predictions_done(&answer);
+        struct predictions_writer answer;
+        const struct answer_head about = {.name = "m",
+                                          .version = 1,
+                                          .outputs = ANSWER_LABEL | ANSWER_PROBABILITIES,
+                                          .format = formats[f]};
+        predictions_writer_begin(&answer, &about, model, &said, &out);
+        predictions_writer_rows(&answer, 1, &said);
+        predictions_writer_end(&answer);
+        predictions_writer_done(&answer);
         CHECK(!out.failed);
         buf_done(&out);
     }
@@ -127,10 +127,10 @@ static void check_values(const struct wire_instances *in, bool labelled) {
 }
 
 /* ---- lines ---- */
-static void put_block(const struct wire_lines *lines, struct buf *out) {
-    const struct wire_instances *block = wire_lines_block(lines);
+static void put_block(const struct instance_lines *lines, struct buf *out) {
+    const struct instance_rows *block = instance_lines_block(lines);
     for (size_t i = 0; i < block->n; i++) {
-        buf_printf(out, "%d:", (int)wire_lines_line_of(lines, i));
+        buf_printf(out, "%d:", (int)instance_lines_line_of(lines, i));
         for (size_t j = 0; j < block->n_inputs; j++) {
             buf_printf(out, " %a", block->raw[i * block->n_inputs + j]);
         }
@@ -147,37 +147,37 @@ static void put_block(const struct wire_lines *lines, struct buf *out) {
 static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
                          struct buf *out) {
     struct problem problem = {0};
-    struct wire_lines *lines = wire_lines_new(model, 3, 200, &problem);
+    struct instance_lines *lines = instance_lines_new(model, 3, 200, &problem);
     size_t n = 0, at = 0, upto = 0;
     CHECK(lines != NULL);
     *refused = 0;
     do {
-        enum wire_lines_state state = WIRE_LINES_FULL;
+        enum instance_lines_state state = INSTANCE_LINES_FULL;
         upto = cuts == 0 ? size : upto + 1 + fuzz_random(&cuts) % 40;
         upto = upto < size ? upto : size;
-        while (state != WIRE_LINES_MORE) {
+        while (state != INSTANCE_LINES_MORE) {
             size_t used = 0;
             char *piece = fuzz_copy(body + at, upto - at);
-            state = wire_lines_read(lines, piece, upto - at, upto == size, &used, &problem);
+            state = instance_lines_read(lines, piece, upto - at, upto == size, &used, &problem);
             free(piece);
-            CHECK(used <= upto - at && state != WIRE_LINES_FAILED &&
-                  wire_lines_block(lines)->n <= 3);
+            CHECK(used <= upto - at && state != INSTANCE_LINES_FAILED &&
+                  instance_lines_block(lines)->n <= 3);
             at += used;
-            n += wire_lines_block(lines)->n;
-            check_entries(wire_lines_block(lines));
+            n += instance_lines_block(lines)->n;
+            check_entries(instance_lines_block(lines));
             put_block(lines, out);
-            wire_lines_clear(lines);
-            if (state == WIRE_LINES_FAULT) {
+            instance_lines_clear(lines);
+            if (state == INSTANCE_LINES_FAULT) {
                 CHECK(problem.type == PROBLEM_INVALID_INSTANCES && problem.n_errors > 0);
                 ++*refused;
-                buf_printf(out, "%d refused: %s\n", (int)wire_lines_at(lines),
+                buf_printf(out, "%d refused: %s\n", (int)instance_lines_at(lines),
                            problem.errors[0].detail);
                 problem_done(&problem);
             }
         }
     } while (upto < size);
     CHECK(at == size);
-    wire_lines_free(lines);
+    instance_lines_free(lines);
     return n;
 }
 
@@ -188,14 +188,14 @@ static void lines(const char *body, size_t size) {
     CHECK(n == read_lines(body, size, size + 1, &refused_cut, &cut) && refused == refused_cut);
     CHECK(whole.size == cut.size &&
           (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    const struct wire_instances_options options = {.format = &format_ndjson};
-    if (wire_instances_read(body, size, &options, model, &in, &problem)) {
+    const struct instances_options options = {.format = &format_ndjson};
+    if (instances_read(body, size, &options, model, &in, &problem)) {
         CHECK(in.n >= n && (in.n == n || refused > 0)); /* a table may have longer lines */
     }
     problem_done(&problem);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     buf_done(&whole);
     buf_done(&cut);
 }
@@ -214,7 +214,7 @@ static size_t listed_at(const json_t *columns, char name) {
     return SIZE_MAX;
 }
 
-static void against_jansson(const struct wire_instances *in, const char *body, size_t size) {
+static void against_jansson(const struct instance_rows *in, const char *body, size_t size) {
     json_error_t error;
     if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) {
         body += 3;
@@ -252,16 +252,16 @@ static void pairs(char *text) {
             *equal = '\0';
         }
     }
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    if (wire_instances_pairs(names, values, n, model, &in, &problem)) {
+    if (instances_read_pairs(names, values, n, model, &in, &problem)) {
         check_values(&in, false);
         CHECK(in.n == 1);
     } else {
         CHECK(problem.type == PROBLEM_INVALID_INSTANCES);
     }
     problem_done(&problem);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -272,11 +272,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         &format_json, &format_csv, NULL, 0, &format_ndjson, &format_svmlight, &format_svmlight};
     const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
     const struct format *format = which < 7 ? chosen[which] : 0;
-    const struct wire_instances_options options = {.format = format == &format_csv && data[0] & 32
-                                                                 ? &format_tsv
-                                                                 : format,
-                                                   .labelled = data[0] & 1,
-                                                   .zero_based = which == 6};
+    const struct instances_options options = {.format = format == &format_csv && data[0] & 32
+                                                            ? &format_tsv
+                                                            : format,
+                                              .labelled = data[0] & 1,
+                                              .zero_based = which == 6};
     model = options.format == &format_svmlight && data[0] & 16 ? sparse
             : data[0] & 16                                     ? wide
                                                                : plain;
@@ -295,9 +295,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         free(body);
         return 0;
     }
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    if (wire_instances_read(body, size - 1, &options, model, &in, &problem)) {
+    if (instances_read(body, size - 1, &options, model, &in, &problem)) {
         check_values(&in, options.labelled);
         if (options.format == &format_json && model == plain) {
             against_jansson(&in, body, size - 1);
@@ -307,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         CHECK(in.raw == NULL && in.label == NULL);
     }
     problem_done(&problem);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     free(body);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table.
  * Byte 0 of the input chooses the cuts. */
 #include "base/json/json_write.h"
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 #include "fuzz/support.h"
 
 #include <jansson.h>
@@ -10,12 +10,12 @@
  * other rules. */
 static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out,
                    bool *ours_alone) {
-    struct wire_json r;
-    struct wire_json_token token = {.kind = WIRE_JSON_MORE};
+    struct json_reader r;
+    struct json_token token = {.kind = JSON_TOKEN_MORE};
     char *piece = NULL;
     size_t at = 0;
-    wire_json_init(&r);
-    while (token.kind == WIRE_JSON_MORE) {
+    json_reader_init(&r);
+    while (token.kind == JSON_TOKEN_MORE) {
         if (at < size) {
             size_t n = size - at;
             if (seed != 0) {
@@ -24,23 +24,23 @@ static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out
             }
             free(piece);
             piece = fuzz_copy(body + at, n);
-            wire_json_feed(&r, piece, n);
+            json_reader_feed(&r, piece, n);
             at += n;
         } else {
-            wire_json_close(&r);
+            json_reader_close(&r);
         }
         for (;;) {
             double numbers[4];
-            const size_t n = wire_json_numbers(&r, numbers, 4);
+            const size_t n = json_reader_numbers(&r, numbers, 4);
             for (size_t i = 0; i < n; i++) {
                 char form[DN_NUMBER_SIZE];
                 dn_number_format(numbers[i], form);
                 buf_printf(out, "n %s\n", form);
             }
-            if (wire_json_next(&r, &token) < WIRE_JSON_BEGIN_ARRAY) {
+            if (json_reader_next(&r, &token) < JSON_TOKEN_BEGIN_ARRAY) {
                 break;
             }
-            if (token.kind == WIRE_JSON_NUMBER) {
+            if (token.kind == JSON_TOKEN_NUMBER) {
                 char form[DN_NUMBER_SIZE] = "not finite";
                 if (token.finite) {
                     dn_number_format(token.number, form);
@@ -49,23 +49,23 @@ static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out
                 buf_printf(out, "n %s\n", form);
             } else {
                 buf_printf(out, "%d ", (int)token.kind);
-                if (token.kind == WIRE_JSON_KEY || token.kind == WIRE_JSON_STRING) {
+                if (token.kind == JSON_TOKEN_KEY || token.kind == JSON_TOKEN_STRING) {
                     json_escape(out, token.text, token.length);
                 }
                 buf_putc(out, '\n');
             }
         }
     }
-    if (token.kind == WIRE_JSON_FAULT) {
+    if (token.kind == JSON_TOKEN_FAULT) {
         struct problem problem = {0};
-        wire_json_problem(&r, &problem);
+        json_reader_problem(&r, &problem);
         problem_write(&problem, "", NULL, out);
         *ours_alone |= strstr(buf_cstr(out), "nested deeper") != NULL;
         problem_done(&problem);
     }
     free(piece);
-    wire_json_done(&r);
-    return token.kind == WIRE_JSON_END;
+    json_reader_done(&r);
+    return token.kind == JSON_TOKEN_END;
 }
 
 static void put_jansson(json_t *v, struct buf *out) {
@@ -74,22 +74,22 @@ static void put_jansson(json_t *v, struct buf *out) {
     json_t *item = NULL;
     size_t i = 0;
     if (json_is_object(v)) {
-        buf_printf(out, "%d \n", (int)WIRE_JSON_BEGIN_OBJECT);
+        buf_printf(out, "%d \n", (int)JSON_TOKEN_BEGIN_OBJECT);
         json_object_foreach(v, key, item) {
-            buf_printf(out, "%d ", (int)WIRE_JSON_KEY);
+            buf_printf(out, "%d ", (int)JSON_TOKEN_KEY);
             json_escape(out, key, strlen(key));
             buf_putc(out, '\n');
             put_jansson(item, out);
         }
-        buf_printf(out, "%d \n", (int)WIRE_JSON_END_OBJECT);
+        buf_printf(out, "%d \n", (int)JSON_TOKEN_END_OBJECT);
     } else if (json_is_array(v)) {
-        buf_printf(out, "%d \n", (int)WIRE_JSON_BEGIN_ARRAY);
+        buf_printf(out, "%d \n", (int)JSON_TOKEN_BEGIN_ARRAY);
         json_array_foreach(v, i, item) {
             put_jansson(item, out);
         }
-        buf_printf(out, "%d \n", (int)WIRE_JSON_END_ARRAY);
+        buf_printf(out, "%d \n", (int)JSON_TOKEN_END_ARRAY);
     } else if (json_is_string(v)) {
-        buf_printf(out, "%d ", (int)WIRE_JSON_STRING);
+        buf_printf(out, "%d ", (int)JSON_TOKEN_STRING);
         json_escape(out, json_string_value(v), json_string_length(v));
         buf_putc(out, '\n');
     } else if (json_is_number(v)) {
@@ -97,9 +97,9 @@ static void put_jansson(json_t *v, struct buf *out) {
         buf_printf(out, "n %s\n", form);
     } else {
         buf_printf(out, "%d \n",
-                   (int)(json_is_null(v)   ? WIRE_JSON_NULL
-                         : json_is_true(v) ? WIRE_JSON_TRUE
-                                           : WIRE_JSON_FALSE));
+                   (int)(json_is_null(v)   ? JSON_TOKEN_NULL
+                         : json_is_true(v) ? JSON_TOKEN_TRUE
+                                           : JSON_TOKEN_FALSE));
     }
 }
 
@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const bool inferred =
         memchr(body, '{', size - 1) == NULL ||
         memchr(body, '[', (size_t)((const char *)memchr(body, '{', size - 1) - body)) != NULL;
-    fuzz_check_table(&(struct wire_table_options){.format = &format_json}, body, size - 1,
+    fuzz_check_table(&(struct table_options){.format = &format_json}, body, size - 1,
                      (uint64_t)data[0] << 8, inferred);
     return 0;
 }

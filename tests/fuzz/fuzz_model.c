@@ -98,14 +98,14 @@ static void check_predicts(const dn_model *model) {
     struct entries entries;
     make_entries(encoder, &entries);
     struct buf out = {0};
-    struct wire_predictions answer;
-    const struct wire_answer_head head = {.name = "m",
-                                          .version = 1,
-                                          .outputs = WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE |
-                                                     WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS |
-                                                     WIRE_LOG_DENSITY,
-                                          .format = &format_json};
-    wire_predictions_begin(&answer, &head, model, &rows, &out);
+    struct predictions_writer answer;
+    const struct answer_head head = {.name = "m",
+                                     .version = 1,
+                                     .outputs = ANSWER_LABEL | ANSWER_SCORES | ANSWER_DISTANCE |
+                                                ANSWER_CONTRIBUTIONS | ANSWER_AMBIGUOUS |
+                                                ANSWER_LOG_DENSITY,
+                                     .format = &format_json};
+    predictions_writer_begin(&answer, &head, model, &rows, &out);
     if (dn_model_predict(model,
                          (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry},
                          workspace, &rows) == 1) { /* 0: beyond what is finite */
@@ -117,10 +117,10 @@ static void check_predicts(const dn_model *model) {
             sum += chances[k];
         }
         CHECK(sum == 0 || fabs(sum - 1) < 1e-6);
-        wire_predictions_rows(&answer, 1, &rows);
+        predictions_writer_rows(&answer, 1, &rows);
     }
-    wire_predictions_end(&answer);
-    wire_predictions_done(&answer);
+    predictions_writer_end(&answer);
+    predictions_writer_done(&answer);
     CHECK(!out.failed);
     buf_done(&out);
     free(chances);

@@ -1,23 +1,23 @@
 /* NDJSON: the reader of lines against the reader of one document, line by line; and the body as a
  * table. Byte 0 of the input chooses options, byte 1 the cuts. */
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 #include "fuzz/support.h"
 
 /* Whether the bytes are one JSON value, read alone. */
 static bool is_value(const char *bytes, size_t n) {
-    struct wire_json r;
-    struct wire_json_token token;
-    enum wire_json_kind kind = WIRE_JSON_MORE;
+    struct json_reader r;
+    struct json_token token;
+    enum json_token_kind kind = JSON_TOKEN_MORE;
     char *copy = fuzz_copy(bytes, n);
-    wire_json_init(&r);
-    wire_json_feed(&r, copy, n);
-    wire_json_close(&r);
+    json_reader_init(&r);
+    json_reader_feed(&r, copy, n);
+    json_reader_close(&r);
     do {
-        kind = wire_json_next(&r, &token);
-    } while (kind != WIRE_JSON_END && kind != WIRE_JSON_FAULT);
-    wire_json_done(&r);
+        kind = json_reader_next(&r, &token);
+    } while (kind != JSON_TOKEN_END && kind != JSON_TOKEN_FAULT);
+    json_reader_done(&r);
     free(copy);
-    return kind == WIRE_JSON_END;
+    return kind == JSON_TOKEN_END;
 }
 
 static bool is_blank(const char *line, size_t n) {
@@ -44,36 +44,36 @@ static void by_line(const char *body, size_t size, struct buf *out) {
 
 /* The same by the reader of lines, in pieces. A last line that is cut is an x, too. */
 static void by_reader(const char *body, size_t size, uint64_t seed, struct buf *out) {
-    struct wire_json r;
-    struct wire_json_token token;
-    enum wire_json_kind kind = WIRE_JSON_MORE;
+    struct json_reader r;
+    struct json_token token;
+    enum json_token_kind kind = JSON_TOKEN_MORE;
     char *piece = NULL;
     size_t at = 0;
-    wire_json_init(&r);
+    json_reader_init(&r);
     r.lines = true;
     for (bool go_on = true; go_on;) {
-        kind = wire_json_next(&r, &token);
-        if (kind == WIRE_JSON_MORE && at < size) {
+        kind = json_reader_next(&r, &token);
+        if (kind == JSON_TOKEN_MORE && at < size) {
             const size_t most = 1 + fuzz_random(&seed) % 64, room = size - at,
                          n = most < room ? most : room;
             free(piece);
             piece = fuzz_copy(body + at, n);
-            wire_json_feed(&r, piece, n);
+            json_reader_feed(&r, piece, n);
             at += n;
-        } else if (kind == WIRE_JSON_MORE) {
-            wire_json_close(&r);
-        } else if (kind == WIRE_JSON_END_LINE) {
+        } else if (kind == JSON_TOKEN_MORE) {
+            json_reader_close(&r);
+        } else if (kind == JSON_TOKEN_END_LINE) {
             buf_putc(out, 'v');
-        } else if (kind == WIRE_JSON_FAULT) {
+        } else if (kind == JSON_TOKEN_FAULT) {
             buf_putc(out, 'x');
-            go_on = wire_json_next_line(&r);
+            go_on = json_reader_next_line(&r);
         } else {
-            go_on = kind != WIRE_JSON_END;
+            go_on = kind != JSON_TOKEN_END;
         }
     }
-    CHECK(at == size || kind == WIRE_JSON_FAULT);
+    CHECK(at == size || kind == JSON_TOKEN_FAULT);
     free(piece);
-    wire_json_done(&r);
+    json_reader_done(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -88,10 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           (lines.size == 0 || memcmp(lines.data, read.data, lines.size) == 0));
     buf_done(&lines);
     buf_done(&read);
-    const struct wire_table_options options = {.format = data[0] & 1 ? NULL : &format_ndjson,
-                                               .on_error = data[0] & 2 ? WIRE_SKIP : WIRE_REJECT,
-                                               .label = data[0] & 4 ? "label" : NULL,
-                                               .types = data[0] & 8 ? "a:numeric" : NULL};
+    const struct table_options options = {.format = data[0] & 1 ? NULL : &format_ndjson,
+                                          .on_error = data[0] & 2 ? TABLE_SKIP : TABLE_REJECT,
+                                          .label = data[0] & 4 ? "label" : NULL,
+                                          .types = data[0] & 8 ? "a:numeric" : NULL};
     const bool may_be_another =
         (data[0] & 1) != 0; /* sniffed: separated text, or JSON with types of its own */
     fuzz_check_table(&options, body, size - 2, (uint64_t)data[1] << 8,

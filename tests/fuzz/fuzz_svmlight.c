@@ -167,17 +167,17 @@ static bool is_missing(const char *text, size_t n) {
 /* The reader's rows are the plain ones. text: the rows once more, as svmlight. */
 static void check_rows(const struct fuzz_table *t, const struct plain *p, bool zero_based,
                        struct buf *text) {
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
     size_t row = 0, entry = 0;
-    CHECK(wire_schema_parse(t->columns, &schema, &problem) && schema.n == 2 && t->n_columns == 2);
+    CHECK(schema_parse(t->columns, &schema, &problem) && schema.n == 2 && t->n_columns == 2);
     CHECK(schema.columns[1].type == DN_SPARSE && schema.columns[1].width == p->width &&
           schema.columns[1].first_index == (zero_based ? 0 : 1));
     CHECK(schema.columns[1].entries == (int64_t)p->n_entries);
     for (size_t c = 0; c < t->n_chunks; c++) {
         dn_column_chunk *chunks[3];
         dn_column_view label, typed, entries;
-        const struct wire_blob *blob = t->blobs + 2 * c;
+        const struct table_blob *blob = t->blobs + 2 * c;
         for (size_t i = 0; i < 3; i++) {
             CHECK(dn_column_chunk_new(&chunks[i], NULL) == DN_OK);
         }
@@ -203,21 +203,21 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
                       memcmp(label.strings.bytes + s[0], p->label[row], p->length[row]) == 0);
             }
         }
-        const struct wire_svmlight lines = {.label = &typed,
+        const struct svmlight_rows lines = {.label = &typed,
                                             .entries = &entries,
                                             .first_index = schema.columns[1].first_index};
-        wire_svmlight_write(&lines, 0, typed.n_rows, text);
+        svmlight_rows_write(&lines, 0, typed.n_rows, text);
         for (size_t i = 0; i < 3; i++) {
             dn_column_chunk_free(chunks[i]);
         }
     }
     CHECK(row == p->n_rows && entry == p->n_entries && !text->failed);
-    wire_schema_done(&schema);
+    schema_done(&schema);
 }
 
 /* Written back it is the same table; but for the width, if only entries of 0 had made it, and for
  * booleans, which are written as numbers. */
-static void check_again(const struct wire_table_options *options, const struct fuzz_table *t,
+static void check_again(const struct table_options *options, const struct fuzz_table *t,
                         const struct plain *p, struct buf *text) {
     uint32_t width = 0;
     for (size_t k = 0; k < p->n_entries; k++) {
@@ -235,10 +235,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
     }
-    const struct wire_table_options options = {.format = &format_svmlight,
-                                               .zero_based = data[0] & 1,
-                                               .on_error = data[0] & 2 ? WIRE_SKIP : WIRE_REJECT,
-                                               .label = data[0] & 4 ? "class" : NULL};
+    const struct table_options options = {.format = &format_svmlight,
+                                          .zero_based = data[0] & 1,
+                                          .on_error = data[0] & 2 ? TABLE_SKIP : TABLE_REJECT,
+                                          .label = data[0] & 4 ? "class" : NULL};
     const char *body = (const char *)data + 2;
     size_t n = size - 2;
     struct fuzz_table whole = fuzz_read(&options, body, n, 0),
@@ -250,7 +250,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     if (ascii && (n < 2 || memcmp(body, "PK", 2) != 0)) {
         struct plain p = plain_read(body, n, options.zero_based);
-        const bool faulty = p.n_faults > 0 && options.on_error == WIRE_REJECT;
+        const bool faulty = p.n_faults > 0 && options.on_error == TABLE_REJECT;
         CHECK(whole.well == (!faulty && p.n_rows > 0 && p.n_faults < 1000) || p.n_faults >= 1000);
         if (faulty) {
             char place[48];

@@ -41,8 +41,8 @@ static inline char *fuzz_copy(const void *bytes, size_t n) {
 
 /* ---- tables ---- */
 struct fuzz_table {
-    struct wire_blob *blobs; /* [n_chunks × n_columns] */
-    int64_t *rows;           /* [n_chunks] */
+    struct table_blob *blobs; /* [n_chunks × n_columns] */
+    int64_t *rows;            /* [n_chunks] */
     size_t n_chunks, n_columns;
     bool well;
     char content[80];
@@ -50,7 +50,7 @@ struct fuzz_table {
     struct buf text; /* summary or problem document: what must not depend on cuts */
 };
 
-static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                               size_t n_columns, struct problem *problem) {
     struct fuzz_table *t = arg;
     (void)problem;
@@ -69,19 +69,18 @@ static inline bool fuzz_reread(void *arg, int64_t chunk, size_t column, struct b
                                struct problem *problem) {
     struct fuzz_table *t = arg;
     (void)problem;
-    const struct wire_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
+    const struct table_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
     buf_append(out, blob->bytes, blob->size);
     return true;
 }
 
 /* Reads the body: whole (seed 0) or in pieces. */
-static inline struct fuzz_table fuzz_read(const struct wire_table_options *options,
-                                          const char *body, size_t size, uint64_t seed) {
+static inline struct fuzz_table fuzz_read(const struct table_options *options, const char *body,
+                                          size_t size, uint64_t seed) {
     struct fuzz_table t = {0};
     struct problem early = {0}, problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *reader =
-        wire_table_new(options, &(struct wire_table_sink){fuzz_chunk, fuzz_reread, &t});
+    struct table_summary sum;
+    struct table *reader = table_new(options, &(struct table_sink){fuzz_chunk, fuzz_reread, &t});
     CHECK(reader != NULL);
     bool go_on = true;
     for (size_t at = 0; at < size && go_on;) {
@@ -91,11 +90,11 @@ static inline struct fuzz_table fuzz_read(const struct wire_table_options *optio
             n = n < most ? n : 1 + fuzz_random(&seed) % most;
         }
         char *piece = fuzz_copy(body + at, n);
-        go_on = wire_table_feed(reader, piece, n, &early);
+        go_on = table_feed(reader, piece, n, &early);
         free(piece);
         at += n;
     }
-    t.well = wire_table_end(reader, &sum, &problem);
+    t.well = table_end(reader, &sum, &problem);
     CHECK(go_on || !t.well);
     if (t.well) {
         CHECK(sum.bytes == (int64_t)size && sum.n_rows > 0 && sum.n_columns > 0 &&
@@ -110,7 +109,7 @@ static inline struct fuzz_table fuzz_read(const struct wire_table_options *optio
     CHECK(buf_cstr(&t.text) != NULL);
     problem_done(&early);
     problem_done(&problem);
-    wire_table_free(reader);
+    table_free(reader);
     return t;
 }
 
@@ -145,9 +144,9 @@ static inline void fuzz_row(const dn_column_view *view, const char *const *names
 /* The table as a JSON body: objects, or columns (with their types) and rows. Read by the types of
  * the summary. */
 static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct buf *out) {
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
-    CHECK(wire_schema_parse(t->columns, &schema, &problem) && schema.n == t->n_columns);
+    CHECK(schema_parse(t->columns, &schema, &problem) && schema.n == t->n_columns);
     const char **names = calloc(schema.n, sizeof *names);
     dn_column_chunk **chunk = calloc(schema.n, sizeof *chunk);
     dn_column_view *view = calloc(schema.n, sizeof *view);
@@ -159,7 +158,7 @@ static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct bu
     buf_printf(out, objects ? "[" : "{\"columns\":%s,\"rows\":[", t->columns);
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < schema.n; j++) {
-            const struct wire_blob *blob = &t->blobs[c * t->n_columns + j];
+            const struct table_blob *blob = &t->blobs[c * t->n_columns + j];
             CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, schema.columns[j].type,
                                          &view[j], NULL) == DN_OK);
             CHECK(view[j].n_rows == (size_t)t->rows[c]);
@@ -176,7 +175,7 @@ static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct bu
     free(names);
     free(chunk);
     free(view);
-    wire_schema_done(&schema);
+    schema_done(&schema);
     CHECK(!out->failed);
 }
 
@@ -184,7 +183,7 @@ static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
     struct buf body = {0};
     fuzz_body(t, objects, &body);
     struct fuzz_table again =
-        fuzz_read(&(struct wire_table_options){.format = &format_json}, body.data, body.size, 0);
+        fuzz_read(&(struct table_options){.format = &format_json}, body.data, body.size, 0);
     CHECK(again.well);
     CHECK(strcmp(again.content, t->content) == 0);
     fuzz_table_done(&again);
@@ -193,7 +192,7 @@ static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
 
 /* The body as any table reader must take it: cuts do not show, and a table that is well, sent back
  * as JSON, is the same table: with its types, and if they were inferred, by inference too. */
-static inline void fuzz_check_table(const struct wire_table_options *options, const char *body,
+static inline void fuzz_check_table(const struct table_options *options, const char *body,
                                     size_t size, uint64_t seed, bool inferred) {
     struct fuzz_table whole = fuzz_read(options, body, size, 0),
                       cut = fuzz_read(options, body, size, seed | 1);
@@ -215,7 +214,7 @@ static inline dn_model *fuzz_model(void) {
     static const char body[] = "x,y,colour,old,kind\n1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,"
                                "true,c\n1,2.5,green,false,a\n2,1.5,,"
                                "true,b\n3.5,6,red,false,c\n";
-    struct fuzz_table t = fuzz_read(&(struct wire_table_options){0}, body, sizeof body - 1, 0);
+    struct fuzz_table t = fuzz_read(&(struct table_options){0}, body, sizeof body - 1, 0);
     static const char *const names[] = {"x", "y", "colour", "old", "kind"};
     static const dn_column_type types[] = {DN_NUMERIC, DN_NUMERIC, DN_CATEGORICAL, DN_BOOLEAN,
                                            DN_CATEGORICAL};

@@ -84,7 +84,7 @@ static void put_fault(void *arg, int64_t line, int64_t column, bool fatal, const
 static int cells(char delimiter, uint64_t seed, const char *body, size_t size) {
     struct csv csv;
     bool wrong = false;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){put_row, put_fault, &wrong});
     for (size_t at = 0; at < size;) {
         const size_t room = size - at, take = 1 + next(&seed) % 100000,
@@ -99,16 +99,16 @@ static int cells(char delimiter, uint64_t seed, const char *body, size_t size) {
 
 /* ---- table ---- */
 struct store {
-    struct wire_blob *blobs; /* [n_chunks × n_columns] */
-    int64_t *rows;           /* [n_chunks] */
+    struct table_blob *blobs; /* [n_chunks × n_columns] */
+    int64_t *rows;            /* [n_chunks] */
     size_t n_chunks, n_columns;
 };
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct store *s = arg;
     s->n_columns = n_columns;
-    struct wire_blob *grown = realloc(s->blobs, (s->n_chunks + 1) * n_columns * sizeof *grown);
+    struct table_blob *grown = realloc(s->blobs, (s->n_chunks + 1) * n_columns * sizeof *grown);
     int64_t *rows = realloc(s->rows, (s->n_chunks + 1) * sizeof *rows);
     s->blobs = grown != NULL ? grown : s->blobs;
     s->rows = rows != NULL ? rows : s->rows;
@@ -124,7 +124,7 @@ static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
 static bool reread(void *arg, int64_t chunk, size_t column, struct buf *out,
                    struct problem *problem) {
     const struct store *s = arg;
-    const struct wire_blob *blob = &s->blobs[(size_t)chunk * s->n_columns + column];
+    const struct table_blob *blob = &s->blobs[(size_t)chunk * s->n_columns + column];
     (void)problem;
     buf_append(out, blob->bytes, blob->size);
     return true;
@@ -146,12 +146,12 @@ static bool put_view(const dn_column_view *view) {
     return true;
 }
 
-static int put_table(const struct store *s, const struct wire_table_summary *sum) {
-    struct wire_schema schema = {0};
+static int put_table(const struct store *s, const struct table_summary *sum) {
+    struct schema schema = {0};
     struct problem problem = {0};
     dn_column_chunk *chunk = NULL;
     const uint32_t n_columns = (uint32_t)s->n_columns;
-    if (!wire_schema_parse(sum->columns, &schema, &problem) ||
+    if (!schema_parse(sum->columns, &schema, &problem) ||
         dn_column_chunk_new(&chunk, NULL) != DN_OK) {
         return failed("columns", problem.detail);
     }
@@ -162,7 +162,7 @@ static int put_table(const struct store *s, const struct wire_table_summary *sum
         const uint8_t type = (uint8_t)schema.columns[j].type;
         fwrite(&type, 1, 1, stdout);
         for (size_t c = 0; c < s->n_chunks && well; c++) {
-            const struct wire_blob *blob = &s->blobs[c * s->n_columns + j];
+            const struct table_blob *blob = &s->blobs[c * s->n_columns + j];
             dn_column_view view;
             well = dn_column_chunk_decode(chunk, blob->bytes, blob->size, schema.columns[j].type,
                                           &view, NULL) == DN_OK &&
@@ -170,28 +170,27 @@ static int put_table(const struct store *s, const struct wire_table_summary *sum
         }
     }
     dn_column_chunk_free(chunk);
-    wire_schema_done(&schema);
+    schema_done(&schema);
     return well ? 0 : failed("a chunk cannot be read back", NULL);
 }
 
 static int table(uint64_t seed, const char *body, size_t size) {
     struct store store = {0};
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){0},
-                                          &(struct wire_table_sink){.chunk = take_chunk,
-                                                                    .reread = reread,
-                                                                    .arg = &store});
+    struct table_summary sum;
+    struct table *t =
+        table_new(&(struct table_options){0},
+                  &(struct table_sink){.chunk = take_chunk, .reread = reread, .arg = &store});
     bool well = t != NULL;
     for (size_t at = 0; at < size && well;) {
         const size_t room = size - at, take = 1 + next(&seed) % 100000,
                      n = take < room ? take : room;
-        well = wire_table_feed(t, body + at, n, &problem);
+        well = table_feed(t, body + at, n, &problem);
         at += n;
     }
-    well = well && wire_table_end(t, &sum, &problem);
+    well = well && table_end(t, &sum, &problem);
     const int code = well ? put_table(&store, &sum) : failed("refused", problem.detail);
-    wire_table_free(t);
+    table_free(t);
     problem_done(&problem);
     for (size_t i = 0; i < store.n_chunks * store.n_columns; i++) {
         free(store.blobs[i].bytes);

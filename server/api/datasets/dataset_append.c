@@ -36,7 +36,7 @@ static bool is_alone(const struct dataset_body *b, size_t i) {
 
 /* false: no memory. */
 static bool stored_table(struct http_call *call, const struct dataset_body *b,
-                         struct wire_table_stored *out, struct problem *problem) {
+                         struct table_stored *out, struct problem *problem) {
     size_t n = 0;
     while (n < TAIL_MOST && n < b->n_onto && is_alone(b, b->n_onto - n - 1)) {
         n++;
@@ -48,15 +48,15 @@ static bool stored_table(struct http_call *call, const struct dataset_body *b,
     for (size_t i = 0; i < n; i++) {
         tail[i] = b->onto_chunks[b->n_onto - n + i].n_rows;
     }
-    *out = (struct wire_table_stored){.columns = b->onto.columns,
-                                      .notes = b->onto.notes,
-                                      .types = dataset_body_option(http_arena(call),
-                                                                   b->onto.options, "types"),
-                                      .n_rows = b->onto.n_rows,
-                                      .n_chunks = (int64_t)b->n_onto,
-                                      .tail = tail,
-                                      .n_tail = n,
-                                      .summary = dataset_body_summary};
+    *out = (struct table_stored){.columns = b->onto.columns,
+                                 .notes = b->onto.notes,
+                                 .types = dataset_body_option(http_arena(call), b->onto.options,
+                                                              "types"),
+                                 .n_rows = b->onto.n_rows,
+                                 .n_chunks = (int64_t)b->n_onto,
+                                 .tail = tail,
+                                 .n_tail = n,
+                                 .summary = dataset_body_summary};
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
             http_query(call, lasting[i])
                 ? NULL
                 : dataset_body_option(http_arena(call), b->onto.options, lasting[i]);
-        if (value && !wire_table_option(&b->reading, lasting[i], value, problem)) {
+        if (value && !table_option_parse(&b->reading, lasting[i], value, problem)) {
             return false;
         }
     }
@@ -93,12 +93,12 @@ static void append_open(struct http_call *call) {
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
     struct store_dataset newest;
-    struct wire_table_stored stored;
+    struct table_stored stored;
     bool good = find_newest(call, &newest, &problem) && dataset_body_onto(b, &newest, &problem) &&
                 take_lasting(call, b, &problem) && stored_table(call, b, &stored, &problem);
     if (good) {
-        const struct wire_table_sink sink = dataset_body_sink(b);
-        b->table = wire_table_new_onto(&b->reading, &stored, &sink, &problem);
+        const struct table_sink sink = dataset_body_sink(b);
+        b->table = table_new_onto(&b->reading, &stored, &sink, &problem);
     }
     if (!b->table) {
         http_reply_problem(call, &problem);
@@ -106,7 +106,7 @@ static void append_open(struct http_call *call) {
 }
 
 static bool append_begin(struct http_call *call) {
-    struct wire_table_options options = {0};
+    struct table_options options = {0};
     const char *canonical;
     if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) ||
         !dataset_body_options(call, &options, &canonical)) {
@@ -161,8 +161,8 @@ static bool catch_up(struct http_call *call, struct dataset_body *b, struct prob
         store_dataset_done(&newest);
         return false;
     }
-    struct wire_table_stored stored;
-    return stored_table(call, b, &stored, problem) && wire_table_rebase(b->table, &stored, problem);
+    struct table_stored stored;
+    return stored_table(call, b, &stored, problem) && table_rebase(b->table, &stored, problem);
 }
 
 static void append(struct http_call *call, struct dataset_body *b) {

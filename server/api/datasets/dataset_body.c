@@ -29,7 +29,7 @@ static void forget_onto(struct dataset_body *b) {
 }
 
 void dataset_body_let_go(struct dataset_body *b) {
-    wire_table_free(b->table);
+    table_free(b->table);
     b->table = NULL;
     if (b->part != 0) {
         store_part_drop(b->store, b->part);
@@ -122,7 +122,7 @@ static bool failed(struct dataset_body *b, struct problem *problem) {
     return bad;
 }
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct dataset_body *b = arg;
     struct store_blob *copy = malloc(n_columns * sizeof *copy);
@@ -179,8 +179,8 @@ bool dataset_body_summary(void *arg, size_t column, struct buf *out, struct prob
     return store_dataset_summary(b->store, b->onto.id, column, out, problem);
 }
 
-struct wire_table_sink dataset_body_sink(struct dataset_body *b) {
-    return (struct wire_table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = b};
+struct table_sink dataset_body_sink(struct dataset_body *b) {
+    return (struct table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = b};
 }
 
 void dataset_body_seen(struct http_call *call, const char *bytes, size_t n) {
@@ -192,7 +192,7 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
     b->crowded = false;
-    if (failed(b, &problem) || !wire_table_feed(b->table, bytes, n, &problem)) {
+    if (failed(b, &problem) || !table_feed(b->table, bytes, n, &problem)) {
         dataset_body_let_go(b);
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
@@ -211,7 +211,7 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
 
 /* Adds the types that the body declares to the options, like the option `types`. false: no memory.
  */
-static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s,
+static bool whole_options(const struct dataset_body *b, const struct table_summary *s,
                           struct buf *out) {
     buf_puts(out, b->options);
     if (s->declared[0] != '\0') {
@@ -223,11 +223,11 @@ static bool whole_options(const struct dataset_body *b, const struct wire_table_
 bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
                           struct store_dataset_published *out, struct store_dataset *dataset,
                           struct problem *problem) {
-    struct wire_table_summary s;
+    struct table_summary s;
     const bool alone = b->onto.id == 0;
     struct store_blob *summaries = NULL;
     char sha256[HASH_SHA256_TEXT];
-    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
+    if (!table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
         return false;
     }
     summaries = arena_alloc(http_arena(call), (size_t)s.n_columns * sizeof *summaries);
@@ -308,7 +308,7 @@ static bool sent_as_form(struct http_call *call) {
     return type && strncasecmp(type, form, sizeof form - 1) == 0;
 }
 
-bool dataset_body_options(struct http_call *call, struct wire_table_options *options,
+bool dataset_body_options(struct http_call *call, struct table_options *options,
                           const char **canonical) {
     const char *const *known = http_route_of(call)->query;
     struct problem problem = {0};
@@ -319,7 +319,7 @@ bool dataset_body_options(struct http_call *call, struct wire_table_options *opt
     options->form = sent_as_form(call);
     for (size_t i = 0; known[i] && text; i++) {
         const char *value = http_query(call, known[i]);
-        if (value && !wire_table_option(options, known[i], value, &problem)) {
+        if (value && !table_option_parse(options, known[i], value, &problem)) {
             http_reply_problem(call, &problem);
             return false;
         }

@@ -22,7 +22,7 @@
 
 struct dataset_body {
     struct store *store;
-    struct wire_table *table;   /* NULL: not opened yet, or released */
+    struct table *table;        /* NULL: not opened yet, or released */
     struct hash_sha256 *sha256; /* hash of the body; NULL: rows are appended */
     int64_t part;               /* the part of the staged chunks; 0: published or dropped */
     /* canonical text of the options that change the reading; in the call's arena */
@@ -31,7 +31,7 @@ struct dataset_body {
     int64_t rows, bytes; /* of the body; set at its end */
     bool crowded;        /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
-    struct wire_table_options reading;
+    struct table_options reading;
 
     /* The version that the rows are appended to; {0}: an upload. */
     struct store_dataset onto;
@@ -52,7 +52,7 @@ struct dataset_body {
 
 /* Sets the reader's options from the media type and the query parameters of the route. *canonical:
  * the options of the query as text, in the call's arena. false: answered. */
-bool dataset_body_options(struct http_call *call, struct wire_table_options *options,
+bool dataset_body_options(struct http_call *call, struct table_options *options,
                           const char **canonical);
 /* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory.
  */
@@ -60,10 +60,10 @@ const char *dataset_body_option(struct arena *arena, const char *canonical, cons
 /* Makes the body of this call, without a reader. It is the state of the call and freed with it.
  * NULL: answered. */
 struct dataset_body *dataset_body_new(struct http_call *call);
-/* wire_table_stored.summary of the version that rows are appended to; arg is the body. */
+/* table_stored.summary of the version that rows are appended to; arg is the body. */
 bool dataset_body_summary(void *arg, size_t column, struct buf *out, struct problem *problem);
 /* The sink for the reader. */
-struct wire_table_sink dataset_body_sink(struct dataset_body *b);
+struct table_sink dataset_body_sink(struct dataset_body *b);
 /* Sets the version that rows are appended to: takes its memory, pins it and looks up its chunks.
  * The version set before is released. false: problem, and no version is set. */
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);

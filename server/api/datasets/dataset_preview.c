@@ -18,11 +18,11 @@ enum { PREVIEW_ROWS = 20, PREVIEW_BYTES = 1 << 20 };
 struct preview_chunk {
     int64_t n_rows;
     size_t n_columns;
-    struct wire_blob *blob; /* [n_columns] */
+    struct table_blob *blob; /* [n_columns] */
 };
 
 struct preview {
-    struct wire_table *table;
+    struct table *table;
     struct preview_chunk *chunk; /* [n_chunks] */
     size_t n_chunks;
     size_t fed; /* bytes */
@@ -37,17 +37,17 @@ static void preview_free(void *state) {
         free(p->chunk[c].blob);
     }
     free(p->chunk);
-    wire_table_free(p->table);
+    table_free(p->table);
     free(p);
 }
 
 /* ---- the reader's sink ---- */
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct preview *p = arg;
     struct preview_chunk *grown = realloc(p->chunk, ((size_t)chunk + 1) * sizeof *grown);
-    struct wire_blob *copy = malloc(n_columns * sizeof *copy);
+    struct table_blob *copy = malloc(n_columns * sizeof *copy);
     if (grown) {
         p->chunk = grown;
     }
@@ -66,7 +66,7 @@ static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
 static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
                          struct problem *problem) {
     const struct preview *p = arg;
-    const struct wire_blob *blob = &p->chunk[chunk].blob[column];
+    const struct table_blob *blob = &p->chunk[chunk].blob[column];
     (void)problem;
     buf_append(out, blob->bytes, blob->size);
     return true;
@@ -90,13 +90,13 @@ static void decoded_done(struct decoded *d) {
 }
 
 /* false: no memory, which a chunk just encoded can lack alone. */
-static bool decode(const struct wire_schema *schema, const struct preview_chunk *chunk,
+static bool decode(const struct schema *schema, const struct preview_chunk *chunk,
                    struct decoded *d) {
     *d = (struct decoded){.chunk = calloc(schema->n, sizeof(dn_column_chunk *)),
                           .view = calloc(schema->n, sizeof(dn_column_view))};
     bool good = d->chunk && d->view;
     for (size_t i = 0; good && i < schema->n; i++) {
-        const struct wire_blob *blob = &chunk->blob[i];
+        const struct table_blob *blob = &chunk->blob[i];
         good = dn_column_chunk_new(&d->chunk[i], NULL) == DN_OK;
         d->n += good;
         good = good && dn_column_chunk_decode(d->chunk[i], blob->bytes, blob->size,
@@ -106,23 +106,22 @@ static bool decode(const struct wire_schema *schema, const struct preview_chunk 
 }
 
 /* The label and the sparse column of a sparse table; every column of another. */
-static void write_rows(const struct wire_schema *schema, const struct decoded *d,
+static void write_rows(const struct schema *schema, const struct decoded *d,
                        const char *const *names, size_t n, bool begun, struct buf *out) {
     if (schema->n == 2 && schema->columns[1].type == DN_SPARSE) {
-        const struct wire_sparse_rows rows = {.label = &d->view[0],
-                                              .entries = &d->view[1],
-                                              .label_name = names[0],
-                                              .name = names[1],
-                                              .first_index = schema->columns[1].first_index};
-        wire_sparse_rows_write(&rows, n, begun, out);
+        const struct sparse_rows rows = {.label = &d->view[0],
+                                         .entries = &d->view[1],
+                                         .label_name = names[0],
+                                         .name = names[1],
+                                         .first_index = schema->columns[1].first_index};
+        sparse_rows_write(&rows, n, begun, out);
     } else {
         format_json.rows->rows(d->view, names, schema->n, 0, n, begun, out);
     }
 }
 
 /* All rows, as a JSON array. A failure is the buffer's. */
-static void write_chunks(const struct preview *p, const struct wire_schema *schema,
-                         struct buf *out) {
+static void write_chunks(const struct preview *p, const struct schema *schema, struct buf *out) {
     const char **names = calloc(schema->n, sizeof *names);
     if (!names) {
         out->failed = true;
@@ -160,20 +159,20 @@ static bool write_notes(const char *notes, struct json_writer *w, struct problem
            (warnings || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview"));
 }
 
-static bool write_preview(const struct preview *p, const struct wire_table_summary *s,
-                          bool truncated, struct buf *out, struct problem *problem) {
-    struct wire_schema schema;
+static bool write_preview(const struct preview *p, const struct table_summary *s, bool truncated,
+                          struct buf *out, struct problem *problem) {
+    struct schema schema;
     struct buf rows = {0};
     struct json_writer w;
-    if (!wire_schema_parse(s->columns, &schema, problem)) {
+    if (!schema_parse(s->columns, &schema, problem)) {
         return false;
     }
     write_chunks(p, &schema, &rows);
-    wire_schema_done(&schema);
+    schema_done(&schema);
     json_writer_init(&w, out);
     json_begin_object(&w);
     bool good = write_notes(s->notes, &w, problem);
-    wire_columns_write(s->columns, s->n_rows, &w);
+    schema_columns_write(s->columns, s->n_rows, &w);
     json_put_key(&w, "rows");
     json_put_raw(&w, rows.data ? rows.data : "[]", rows.data ? rows.size : 2);
     json_kv_bool(&w, "truncated", truncated);
@@ -189,13 +188,13 @@ static bool write_preview(const struct preview *p, const struct wire_table_summa
 static void answer(struct http_call *call, bool cut) {
     struct preview *p = http_state(call);
     struct problem problem = {0};
-    struct wire_table_summary s;
+    struct table_summary s;
     struct buf body = {0};
     if (cut) {
-        wire_table_cut(p->table);
+        table_cut(p->table);
     }
-    if (wire_table_end(p->table, &s, &problem) &&
-        write_preview(p, &s, cut || wire_table_is_full(p->table), &body, &problem)) {
+    if (table_end(p->table, &s, &problem) &&
+        write_preview(p, &s, cut || table_is_full(p->table), &body, &problem)) {
         api_reply_json(call, 200, &body);
     } else {
         buf_done(&body);
@@ -206,16 +205,16 @@ static void answer(struct http_call *call, bool cut) {
 /* ---- the call's sink ---- */
 
 static bool preview_begin(struct http_call *call) {
-    struct wire_table_options options = {.rows = PREVIEW_ROWS};
+    struct table_options options = {.rows = PREVIEW_ROWS};
     const char *canonical;
     if (!dataset_body_options(call, &options, &canonical)) {
         return false;
     }
     struct preview *p = calloc(1, sizeof *p);
     if (p) {
-        p->table = wire_table_new(&options, &(struct wire_table_sink){.chunk = take_chunk,
-                                                                      .reread = reread_chunk,
-                                                                      .arg = p});
+        p->table =
+            table_new(&options,
+                      &(struct table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = p});
     }
     if (!p || !p->table) {
         free(p);
@@ -232,11 +231,11 @@ static enum http_sink_state preview_data(struct http_call *call, const char *byt
     struct problem problem = {0};
     const size_t room = PREVIEW_BYTES - p->fed, take = n < room ? n : room;
     p->fed += take;
-    if (!wire_table_feed(p->table, bytes, take, &problem)) {
+    if (!table_feed(p->table, bytes, take, &problem)) {
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
     }
-    if (take == n && !wire_table_is_full(p->table)) {
+    if (take == n && !table_is_full(p->table)) {
         return HTTP_SINK_MORE;
     }
     answer(call, take < n);

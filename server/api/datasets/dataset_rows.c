@@ -65,7 +65,7 @@ static bool decode(struct rows_stream *s, struct problem *problem) {
 static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     const struct rows_columns *c = &s->columns;
     if (c->n_places > 0) {
-        wire_sparse_expand(&s->present.views[c->sparse], first, n, c->places, c->n_places,
+        sparse_rows_expand(&s->present.views[c->sparse], first, n, c->places, c->n_places,
                            s->features);
     }
     for (size_t i = 0; i < c->n; i++) {
@@ -106,7 +106,7 @@ static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n)
 static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct buf *out) {
     const struct rows_columns *c = &s->columns;
     const bool sparse = c->sparse != SIZE_MAX;
-    struct wire_svmlight lines = {.label = &s->present.views[c->label]};
+    struct svmlight_rows lines = {.label = &s->present.views[c->label]};
     dn_column_view label = s->present.views[c->label];
     if (sparse) {
         lines.entries = &s->present.views[c->sparse];
@@ -125,7 +125,7 @@ static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct
         lines.columns = s->views;
         lines.n_columns = c->n;
     }
-    wire_svmlight_write(&lines, sparse ? first : 0, n, out);
+    svmlight_rows_write(&lines, sparse ? first : 0, n, out);
 }
 
 /* Writes the next slice of rows. */

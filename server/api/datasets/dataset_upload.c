@@ -29,7 +29,7 @@ static void upload_judge(struct http_call *call) {
 }
 
 static bool upload_begin(struct http_call *call) {
-    struct wire_table_options options = {0};
+    struct table_options options = {0};
     const char *canonical;
     if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
         !dataset_body_options(call, &options, &canonical)) {
@@ -39,9 +39,9 @@ static bool upload_begin(struct http_call *call) {
     if (!b) {
         return false;
     }
-    const struct wire_table_sink sink = dataset_body_sink(b);
+    const struct table_sink sink = dataset_body_sink(b);
     b->options = canonical;
-    b->table = wire_table_new(&options, &sink);
+    b->table = table_new(&options, &sink);
     b->sha256 = hash_sha256_new();
     if (!b->table || !b->sha256) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");

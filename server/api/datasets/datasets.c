@@ -19,7 +19,7 @@ static void write_members(const struct store_dataset *d, const char *columns,
     json_kv_time(w, "created_at", d->created_at);
     json_kv_string(w, "description", d->description);
     json_kv_raw(w, "tags", d->tags ? d->tags : "[]");
-    wire_columns_write(columns, d->n_rows, w);
+    schema_columns_write(columns, d->n_rows, w);
     json_kv_raw(w, "notes", d->notes);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 void rows_columns_done(struct rows_columns *c) {
-    wire_schema_done(&c->schema);
+    schema_done(&c->schema);
     free(c->read);
     free(c->rank);
     free(c->column);
@@ -18,14 +18,14 @@ void rows_columns_done(struct rows_columns *c) {
     *c = (struct rows_columns){0};
 }
 
-static const struct wire_column *read_column(const struct rows_columns *c, size_t read) {
+static const struct schema_column *read_column(const struct rows_columns *c, size_t read) {
     return &c->schema.columns[c->read[read]];
 }
 
 /* ---- what there is ---- */
 
 /* The sparse column of the table; SIZE_MAX: none. */
-static size_t find_sparse(const struct wire_schema *schema) {
+static size_t find_sparse(const struct schema *schema) {
     for (size_t i = 0; i < schema->n; i++) {
         if (schema->columns[i].type == DN_SPARSE) {
             return i;
@@ -35,9 +35,9 @@ static size_t find_sparse(const struct wire_schema *schema) {
 }
 
 /* "f17" → its place. */
-static bool find_feature(const struct wire_column *sparse, const char *name, uint32_t *place) {
+static bool find_feature(const struct schema_column *sparse, const char *name, uint32_t *place) {
     uint64_t number = 0;
-    if (!wire_place_parse(sparse->name, name, &number)) {
+    if (!schema_place_parse(sparse->name, name, &number)) {
         return false;
     }
     if (number < sparse->first_index || number - sparse->first_index >= sparse->width) {
@@ -74,7 +74,7 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
     uint32_t place = 0;
     const bool is_feature =
         sparse != SIZE_MAX && find_feature(&c->schema.columns[sparse], name, &place);
-    const ptrdiff_t found = is_feature ? (ptrdiff_t)sparse : wire_schema_find(&c->schema, name);
+    const ptrdiff_t found = is_feature ? (ptrdiff_t)sparse : schema_find(&c->schema, name);
     if (found < 0 || (!is_feature && (size_t)found == sparse)) {
         return problem_set(
             problem, PROBLEM_BAD_REQUEST,
@@ -86,10 +86,10 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
                                "query parameter \"columns\" names \"%s\" twice", name);
         }
     }
-    if (c->n == WIRE_MAX_COLUMNS) {
+    if (c->n == TABLE_MAX_COLUMNS) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "query parameter \"columns\" must name at most %d columns",
-                           WIRE_MAX_COLUMNS);
+                           TABLE_MAX_COLUMNS);
     }
     take(c, (size_t)found, is_feature, place);
     return true;
@@ -98,20 +98,20 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
 /* ?columns=a,b: a list as in list_item.h. */
 static bool take_named(struct rows_columns *c, size_t sparse, const char *list,
                        struct problem *problem) {
-    char name[WIRE_MAX_NAME + 1];
+    char name[TABLE_MAX_NAME + 1];
     for (;; list++) {
         size_t n = 0;
         struct text behind;
-        list = list_item(list, name, WIRE_MAX_NAME, &n, &behind);
+        list = list_item(list, name, TABLE_MAX_NAME, &n, &behind);
         if (!list || behind.n > 0) {
             return problem_set(problem, PROBLEM_BAD_REQUEST,
                                "query parameter \"columns\": a name in quotes must end with a "
                                "quote, then a comma or the end");
         }
-        if (n > WIRE_MAX_NAME) {
+        if (n > TABLE_MAX_NAME) {
             return problem_set(problem, PROBLEM_BAD_REQUEST,
                                "query parameter \"columns\" has a name longer than %d bytes",
-                               WIRE_MAX_NAME);
+                               TABLE_MAX_NAME);
         }
         name[n] = '\0';
         if (!take_name(c, sparse, name, problem)) {
@@ -127,11 +127,11 @@ static bool take_named(struct rows_columns *c, size_t sparse, const char *list,
 static bool take_all(struct rows_columns *c, size_t sparse, bool svmlight,
                      struct problem *problem) {
     const size_t width = sparse != SIZE_MAX ? c->schema.columns[sparse].width : 0;
-    if (!svmlight && width > WIRE_MAX_COLUMNS) {
+    if (!svmlight && width > TABLE_MAX_COLUMNS) {
         return problem_set(problem, PROBLEM_NOT_ACCEPTABLE,
                            "the dataset has %zu features and rows of columns have at most %d: ask "
                            "for text/x-svmlight, or name some by columns=",
-                           width, WIRE_MAX_COLUMNS);
+                           width, TABLE_MAX_COLUMNS);
     }
     for (size_t i = 0; i < c->schema.n; i++) {
         if (i != sparse) {
@@ -158,7 +158,7 @@ static bool find_label(struct rows_columns *c, size_t sparse, const char *label,
                            "query parameter \"label\" must name the column that becomes the label "
                            "of text/x-svmlight");
     }
-    const ptrdiff_t found = label ? wire_schema_find(&c->schema, label) : (ptrdiff_t)own;
+    const ptrdiff_t found = label ? schema_find(&c->schema, label) : (ptrdiff_t)own;
     if (found < 0 || (size_t)found == sparse || (size_t)found >= c->schema.n) {
         return problem_set(
             problem, PROBLEM_BAD_REQUEST,
@@ -227,7 +227,7 @@ static bool name_features(struct rows_columns *c, struct problem *problem) {
         if (!column->is_feature) {
             continue;
         }
-        const struct wire_column *sparse = read_column(c, column->read);
+        const struct schema_column *sparse = read_column(c, column->read);
         const uint32_t *rank =
             bsearch(&column->place, c->places, c->n_places, sizeof *c->places, by_place);
         column->nth_place = (size_t)(rank - c->places);
@@ -243,14 +243,14 @@ bool rows_columns_choose(const char *columns_json, const struct format *format, 
                          const char *label, struct rows_columns *out, struct problem *problem) {
     struct rows_columns c = {.sparse = SIZE_MAX};
     const bool svmlight = format->rows->entries;
-    if (!wire_schema_parse(columns_json, &c.schema, problem)) {
+    if (!schema_parse(columns_json, &c.schema, problem)) {
         return false;
     }
     const size_t sparse = find_sparse(&c.schema);
     c.read = calloc(c.schema.n + 1, sizeof *c.read);
     c.rank = calloc(c.schema.n + 1, sizeof *c.rank);
     c.column =
-        calloc(c.schema.n + (sparse != SIZE_MAX ? WIRE_MAX_COLUMNS : 0) + 1, sizeof *c.column);
+        calloc(c.schema.n + (sparse != SIZE_MAX ? TABLE_MAX_COLUMNS : 0) + 1, sizeof *c.column);
     if (!c.read || !c.rank || !c.column) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read %zu columns", c.schema.n);
         rows_columns_done(&c);
@@ -304,7 +304,7 @@ void rows_chunk_done(const struct rows_columns *c, struct rows_chunk *chunk) {
 bool rows_chunk_read(const struct rows_columns *c, struct store *store,
                      const struct store_chunk *stored, size_t read, struct rows_chunk *chunk,
                      struct problem *problem) {
-    const struct wire_column *column = read_column(c, read);
+    const struct schema_column *column = read_column(c, read);
     dn_column_view *view = &chunk->views[read];
     dn_error err;
     dn_error_clear(&err);
@@ -333,10 +333,10 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
  * none. */
 static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_column_view *view,
                           size_t from, size_t end) {
-    struct wire_text text;
+    struct text text;
     size_t i = from;
     if (read == c->label) {
-        while (i < end && wire_svmlight_label(view, i, &text)) {
+        while (i < end && svmlight_label(view, i, &text)) {
             i++;
         }
     } else {
@@ -388,7 +388,7 @@ bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *sto
     }
     bool well = true;
     for (size_t i = 0; well && i < c->n_read; i++) {
-        const struct wire_column *column = read_column(c, i);
+        const struct schema_column *column = read_column(c, i);
         const bool texts = column->type == DN_CATEGORICAL || column->type == DN_TEXT;
         if (i == c->label ? texts : column->type != DN_SPARSE && column->missing > 0) {
             well = check_column(c, store, chunks, n_chunks, i, offset, end, &chunk, problem);

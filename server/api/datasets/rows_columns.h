@@ -17,7 +17,7 @@ struct rows_column {
 };
 
 struct rows_columns {
-    struct wire_schema schema;
+    struct schema schema;
     size_t n_read;
     size_t *read; /* [n_read] indexes of the stored columns that must be read, each once */
     size_t *rank; /* [columns of the table] 1 + which of those it is; 0: it is not read */

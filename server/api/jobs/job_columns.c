@@ -15,11 +15,11 @@ enum {
     MANY_CLASSES = 20   /* beyond them a numeric target may be continuous */
 };
 
-static const struct wire_column *column_at(const struct job_request *r, size_t i) {
+static const struct schema_column *column_at(const struct job_request *r, size_t i) {
     return &r->schema.columns[i];
 }
 
-struct jobs_column job_column(const struct wire_column *c, size_t index) {
+struct jobs_column job_column(const struct schema_column *c, size_t index) {
     return (struct jobs_column){.index = index,
                                 .name = c->name,
                                 .type = c->type,
@@ -30,8 +30,7 @@ struct jobs_column job_column(const struct wire_column *c, size_t index) {
 /* ---- dataset ---- */
 
 bool job_dataset_read(struct job_request *r, const json_t *object, bool required,
-                      const char *parent, struct store_dataset *dataset,
-                      struct wire_schema *schema) {
+                      const char *parent, struct store_dataset *dataset, struct schema *schema) {
     const char *text = NULL;
     char name[IDS_NAME_SIZE];
     int64_t version;
@@ -56,7 +55,7 @@ bool job_dataset_read(struct job_request *r, const json_t *object, bool required
         problem_done(&why);
         return false;
     }
-    wire_schema_parse(dataset->columns, schema, r->problem);
+    schema_parse(dataset->columns, schema, r->problem);
     if (dataset->n_rows == 0) {
         json_fault(r->problem, parent, "dataset", "dataset \"%s\" has no rows", dataset->name);
     }
@@ -77,7 +76,7 @@ enum { COUNT_SIZE = 64 };
 
 /* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be
  * counted" */
-static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
+static const char *how_many(const struct schema_column *c, char out[COUNT_SIZE]) {
     if (c->distinct >= 0) {
         (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
     } else if (c->distinct_above >= 0) {
@@ -92,7 +91,7 @@ static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
 
 /* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client
  * who knows. */
-static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
+static void warn_of_continuous(struct job_request *r, const struct schema_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES &&
         c->distinct > (r->dataset.n_rows - c->missing) / 2) {
         job_request_warn(r, DN_WARNING_OTHER,
@@ -118,12 +117,12 @@ static void read_target(struct job_request *r, const json_t *root) {
                    r->spec.algorithm->id);
         return;
     }
-    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    ptrdiff_t i = schema_find(&r->schema, name);
     if (i < 0) {
         job_refuse_column(r, "", "target", name, "target");
         return;
     }
-    const struct wire_column *c = column_at(r, (size_t)i);
+    const struct schema_column *c = column_at(r, (size_t)i);
     if (c->missing >= r->dataset.n_rows) {
         json_fault(r->problem, "", "target", "column \"%s\" is missing in every row", c->name);
     } else if (c->type == DN_TEXT || c->type == DN_SPARSE) {
@@ -180,7 +179,7 @@ static bool is_weight(const struct job_request *r, size_t i) {
 
 /* Why a column cannot be a feature; NULL: it can. */
 static const char *unusable(const struct job_request *r, size_t i) {
-    const struct wire_column *c = column_at(r, i);
+    const struct schema_column *c = column_at(r, i);
     return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"
            : c->missing >= r->dataset.n_rows     ? "is missing in every row"
                                                  : NULL;
@@ -188,7 +187,7 @@ static const char *unusable(const struct job_request *r, size_t i) {
 
 /* A category's levels become part of the model: refuses more of them, and longer ones, than an
  * encoder takes. What is not known is found by the job. */
-static bool check_levels(struct job_request *r, const struct wire_column *c, const char *parent,
+static bool check_levels(struct job_request *r, const struct schema_column *c, const char *parent,
                          const char *key) {
     char count[COUNT_SIZE];
     if (c->type != DN_CATEGORICAL) {
@@ -268,7 +267,7 @@ static void read_names(struct job_request *r, const json_t *features, const char
     }
     (void)snprintf(parent, sizeof parent, "/features/%s", key);
     for (size_t k = 0; k < n; k++) {
-        ptrdiff_t i = wire_schema_find(&r->schema, names[k]);
+        ptrdiff_t i = schema_find(&r->schema, names[k]);
         (void)snprintf(index, sizeof index, "%zu", k);
         if (i >= 0) {
             take_column(r, chosen, parent, index, part, (size_t)i);
@@ -284,7 +283,7 @@ static void read_names(struct job_request *r, const json_t *features, const char
 static void check_all_levels(struct job_request *r) {
     int64_t bytes = 0;
     for (size_t k = 0; k < r->spec.n_inputs; k++) {
-        const struct wire_column *c = column_at(r, r->spec.inputs[k].index);
+        const struct schema_column *c = column_at(r, r->spec.inputs[k].index);
         bytes += c->type == DN_CATEGORICAL && c->distinct_bytes > 0 ? c->distinct_bytes : 0;
     }
     if (bytes > (int64_t)DN_MAX_LEVELS_BYTES) {
@@ -304,7 +303,7 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
     }
     for (size_t k = 0; k < n; k++) {
         const size_t i = chosen->order[k];
-        const struct wire_column *c = column_at(r, i);
+        const struct schema_column *c = column_at(r, i);
         const char *why = unusable(r, i);
         if (why) { /* not asked for by name: read_names would have refused it */
             job_request_warn(r, DN_WARNING_OTHER, "column \"%s\" %s: left out", c->name, why);
@@ -333,7 +332,7 @@ static void warn_of_classes(struct job_request *r) {
     const size_t last = r->schema.n - 1;
     for (size_t k = 0; r->targetless && r->schema.n > 1 && k < r->spec.n_inputs; k++) {
         const size_t i = r->spec.inputs[k].index;
-        const struct wire_column *c = column_at(r, i);
+        const struct schema_column *c = column_at(r, i);
         const bool few = (c->type == DN_CATEGORICAL || c->type == DN_BOOLEAN) && c->distinct >= 2 &&
                          c->distinct <= FEW;
         const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;

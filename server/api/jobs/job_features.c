@@ -28,7 +28,7 @@ static bool is_taken(const struct job_request *r, size_t input) {
 }
 
 /* The words of a text that can become features. */
-static size_t most_words(const struct job_request *r, const struct wire_column *c) {
+static size_t most_words(const struct job_request *r, const struct schema_column *c) {
     const dn_text_spec *text = &r->spec.features.text;
     const double known = (double)c->distinct_words * DISTINCT_ERROR;
     if (text->buckets > 0) {
@@ -45,7 +45,8 @@ static double sequences(const dn_text_spec *text, double words) {
 }
 
 /* A text by its weighting. */
-static struct job_encoding text_encoding(const struct job_request *r, const struct wire_column *c) {
+static struct job_encoding text_encoding(const struct job_request *r,
+                                         const struct schema_column *c) {
     const dn_text_spec *text = &r->spec.features.text;
     const double rows = (double)r->dataset.n_rows,
                  words = c->words < 0 ? rows * UNKNOWN_WORDS : (double)c->words;
@@ -82,7 +83,7 @@ static struct job_encoding text_encoding(const struct job_request *r, const stru
 }
 
 /* The levels of a category, at least about: as many as an encoder takes where nothing is known. */
-static size_t levels_of(const struct wire_column *c) {
+static size_t levels_of(const struct schema_column *c) {
     const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
     return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
 }
@@ -91,7 +92,7 @@ static size_t levels_of(const struct wire_column *c) {
  * otherwise. */
 static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
     const struct jobs_features *f = &r->spec.features;
-    const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
+    const struct schema_column *c = &r->schema.columns[r->spec.inputs[input].index];
     struct job_encoding e = {0};
     if (c->type == DN_CATEGORICAL) {
         const size_t levels = levels_of(c);
@@ -198,7 +199,7 @@ static void refuse_option(struct job_request *r, const json_t *object, const cha
 static void check_missing(struct job_request *r, const json_t *features) {
     for (size_t i = 0; r->spec.features.missing_number == DN_MISSING_NONE && i < r->spec.n_inputs;
          i++) {
-        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
         dn_error err;
         dn_error_clear(&err);
         if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0) {
@@ -316,7 +317,7 @@ static void check_text(struct job_request *r, const json_t *features) {
 
 void job_features_foresee(struct job_request *r) {
     for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
-        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken) {
             job_request_warn(r, DN_WARNING_OTHER,
                              "column \"%s\" is %g in every row that has it: it stays a feature "
@@ -327,7 +328,7 @@ void job_features_foresee(struct job_request *r) {
 }
 
 /* Why a column makes no feature. */
-static const char *why_none(const struct wire_column *c) {
+static const char *why_none(const struct schema_column *c) {
     if (c->type == DN_TEXT) {
         return "has no words";
     }
@@ -345,7 +346,7 @@ static void refuse_none(struct job_request *r) {
     const char *first = NULL;
     bool same = r->spec.n_inputs > 1;
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
-        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        const struct schema_column *c = &r->schema.columns[r->spec.inputs[i].index];
         first = i == 0 ? why_none(c) : first;
         same = same && strcmp(first, why_none(c)) == 0;
         if (i < NAMED) {

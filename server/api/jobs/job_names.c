@@ -25,7 +25,7 @@ struct made_up {
 
 /* The listed levels of a category; NULL: not all are listed. */
 static const json_t *levels_of(const struct made_up *m, size_t input) {
-    const struct wire_column *c = &m->r->schema.columns[m->r->spec.inputs[input].index];
+    const struct schema_column *c = &m->r->schema.columns[m->r->spec.inputs[input].index];
     const json_t *top =
         json_object_get(json_array_get(m->summary, m->r->spec.inputs[input].index), "top");
     return c->distinct >= 0 && json_array_size(top) == (size_t)c->distinct ? top : NULL;

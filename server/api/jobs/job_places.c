@@ -12,11 +12,11 @@ enum { KEY_SIZE = 24 };
 
 /* The place that a name says; false: it is no name of a place of this column, whether the column
  * has it or not. */
-static bool read_place(const struct wire_column *c, const char *name, uint64_t *number) {
-    return c->type == DN_SPARSE && wire_place_parse(c->name, name, number);
+static bool read_place(const struct schema_column *c, const char *name, uint64_t *number) {
+    return c->type == DN_SPARSE && schema_place_parse(c->name, name, number);
 }
 
-static bool has_place(const struct wire_column *c, uint64_t number) {
+static bool has_place(const struct schema_column *c, uint64_t number) {
     return number >= c->first_index && number - c->first_index < c->width;
 }
 
@@ -51,7 +51,7 @@ bool job_refuse_column(struct job_request *r, const char *parent, const char *ke
                        const char *role) {
     uint64_t number = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
-        const struct wire_column *c = &r->schema.columns[i];
+        const struct schema_column *c = &r->schema.columns[i];
         if (!read_place(c, name, &number)) {
             continue;
         }
@@ -122,7 +122,7 @@ static bool is_same(const struct job_place *a, const struct job_place *b) {
 
 static void refuse_place(struct job_request *r, const char *parent, const struct job_place *at,
                          const char *why) {
-    const struct wire_column *c = &r->schema.columns[at->column];
+    const struct schema_column *c = &r->schema.columns[at->column];
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof key, "%zu", at->index);
     json_fault(r->problem, parent, key, "column \"%s%" PRIu64 "\" %s", c->name,

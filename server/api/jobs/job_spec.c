@@ -368,11 +368,11 @@ void job_request_done(struct job_request *r) {
     jobs_spec_done(&r->spec);
     buf_done(&r->warnings);
     if (r->has_validation) {
-        wire_schema_done(&r->validation_schema);
+        schema_done(&r->validation_schema);
         store_dataset_done(&r->validation);
     }
     if (r->has_dataset) {
-        wire_schema_done(&r->schema);
+        schema_done(&r->schema);
         store_dataset_done(&r->dataset);
     }
 }

@@ -29,7 +29,7 @@ struct job_request {
 
     bool has_dataset;
     struct store_dataset dataset;
-    struct wire_schema schema;
+    struct schema schema;
     bool has_target;        /* … and it is a good one */
     bool targetless;        /* the algorithm has none */
     size_t n_classes;       /* of the target; without one 2 */
@@ -44,7 +44,7 @@ struct job_request {
     bool threads_given,
         memory_given; /* the client said so itself; otherwise they are the daemon's */
     struct store_dataset validation;
-    struct wire_schema validation_schema;
+    struct schema validation_schema;
     double memory; /* bytes that training is reckoned to need */
 
     struct jobs_spec spec;
@@ -76,10 +76,9 @@ void job_columns_read(struct job_request *r, const json_t *root);
 /* Member "dataset" of an object: finds the version. *dataset and *schema are the caller's to free
  * when true. */
 bool job_dataset_read(struct job_request *r, const json_t *object, bool required,
-                      const char *parent, struct store_dataset *dataset,
-                      struct wire_schema *schema);
+                      const char *parent, struct store_dataset *dataset, struct schema *schema);
 /* A column as a job has it: borrows the name. */
-struct jobs_column job_column(const struct wire_column *c, size_t index);
+struct jobs_column job_column(const struct schema_column *c, size_t index);
 /* The fault that the dataset has no such column, or that it is one feature of a sparse column and
  * cannot be the `role` ("target"; NULL: it could); false (job_places.c). */
 bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name,

@@ -99,13 +99,13 @@ static bool can_be_read(dn_column_type other, dn_column_type wanted) {
 static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what,
                         struct jobs_column *out) {
     const struct store_dataset *d = &r->validation;
-    ptrdiff_t i = wire_schema_find(&r->validation_schema, c->name);
+    ptrdiff_t i = schema_find(&r->validation_schema, c->name);
     if (i < 0) {
         return json_fault(r->problem, "/validation", "dataset",
                           "dataset \"%s\" version %" PRId64 " has no column \"%s\", which is %s",
                           d->name, d->version, c->name, what);
     }
-    const struct wire_column *other = &r->validation_schema.columns[i];
+    const struct schema_column *other = &r->validation_schema.columns[i];
     if (!can_be_read(other->type, c->type)) {
         return json_fault(r->problem, "/validation", "dataset",
                           "column \"%s\" is %s in dataset \"%s\" version %" PRId64
@@ -136,7 +136,7 @@ static void find_columns(struct job_request *r) {
     for (size_t i = 0; r->has_inputs && i < n; i++) {
         find_column(r, &r->spec.inputs[i], "an input", &columns[first + i]);
     }
-    if (r->spec.weighted && wire_schema_find(&r->validation_schema, r->spec.weight.name) >= 0) {
+    if (r->spec.weighted && schema_find(&r->validation_schema, r->spec.weight.name) >= 0) {
         v->weighted = find_column(r, &r->spec.weight, "the weight", &columns[first + n]);
     }
     v->columns = columns;

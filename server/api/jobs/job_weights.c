@@ -12,7 +12,7 @@
 /* ---- weight ---- */
 
 /* Values that no weight can have, where it is sure that a row with a target has one. */
-static bool check_values(struct job_request *r, const struct wire_column *c) {
+static bool check_values(struct job_request *r, const struct schema_column *c) {
     const bool all_rows = job_request_has_classes(r) && r->target_missing == 0;
     if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing)) {
         return json_fault(r->problem, "", "weight",
@@ -44,12 +44,12 @@ void job_weight_read(struct job_request *r, const json_t *root) {
     if (!json_read_string(root, "weight", false, "", &name, r->problem) || !r->has_dataset) {
         return;
     }
-    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    ptrdiff_t i = schema_find(&r->schema, name);
     if (i < 0) {
         job_refuse_column(r, "", "weight", name, "weight");
         return;
     }
-    const struct wire_column *c = &r->schema.columns[i];
+    const struct schema_column *c = &r->schema.columns[i];
     if (r->has_target && r->spec.target.index == (size_t)i) {
         json_fault(r->problem, "", "weight", "column \"%s\" is the target", name);
     } else if (c->type != DN_NUMERIC) {
@@ -103,7 +103,7 @@ static size_t find_missing(const json_t *classes, const json_t *given, struct bu
 }
 
 static bool check_name(struct job_request *r, const json_t *classes, const char *name) {
-    const struct wire_column *c = &r->schema.columns[r->spec.target.index];
+    const struct schema_column *c = &r->schema.columns[r->spec.target.index];
     double number = 0;
     if (!jobs_class_parse(c->type, name, &number)) {
         return json_fault(r->problem, "/class_weight", name,

@@ -166,7 +166,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     if (decision == DN_DECISION_OUTLIER) {
         json_kv_double(w, "threshold", dn_model_threshold(m->model));
     }
-    wire_feature_names_write(dn_model_encoder(m->model), &names);
+    answer_feature_names_write(dn_model_encoder(m->model), &names);
     json_kv_raw(w, "features", buf_cstr(&names));
     buf_done(&names);
     api_bases_write(dn_model_encoder(m->model), matrices, w);

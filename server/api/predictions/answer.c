@@ -32,16 +32,16 @@ static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       const struct api_answer_options *options, struct buf *out,
                       struct problem *problem) {
-    struct wire_answer_head head = {.name = m->name,
-                                    .version = m->version,
-                                    .format = options->format,
-                                    .refusal_base = options->refusal_base};
+    struct answer_head head = {.name = m->name,
+                               .version = m->version,
+                               .format = options->format,
+                               .refusal_base = options->refusal_base};
     *a = (struct api_answer){.kind = options->kind, .m = m, .format = options->format};
     if (a->kind == API_COORDINATES) {
         if (!coordinates_begin(a, problem)) {
             return false;
         }
-        wire_coordinates_begin(&a->coordinates, &head, dn_model_n_components(m->model), out);
+        coordinates_writer_begin(&a->coordinates, &head, dn_model_n_components(m->model), out);
         return true;
     }
     head.outputs = api_outputs_of(m->model, options->outputs);
@@ -50,7 +50,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
     }
     a->n = a->room.n;
     a->each = a->room.each;
-    wire_predictions_begin(&a->predictions, &head, m->model, &a->room.rows, out);
+    predictions_writer_begin(&a->predictions, &head, m->model, &a->room.rows, out);
     return true;
 }
 
@@ -63,10 +63,10 @@ bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *
                        a->room.rows.contributions ? ", or ask for less than contributions" : "");
 }
 
-size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first,
+size_t api_answer_score(struct api_answer *a, const struct instance_rows *in, size_t first,
                         size_t n, bool *beyond) {
     n = n < a->n ? n : a->n;
-    const dn_raw_rows rows = wire_instances_rows(in, first, n);
+    const dn_raw_rows rows = instance_rows_view(in, first, n);
     const size_t done =
         a->kind == API_PREDICTIONS
             ? dn_model_predict(a->m->model, rows, a->room.workspace, &a->room.rows)
@@ -78,14 +78,14 @@ size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, s
 
 size_t api_answer_write(struct api_answer *a, size_t first, size_t n) {
     return a->kind == API_PREDICTIONS
-               ? wire_predictions_part(&a->predictions, first, n, &a->room.rows, API_ANSWER_BYTES)
-               : wire_coordinates_part(&a->coordinates, first, n, a->z, API_ANSWER_BYTES);
+               ? predictions_writer_part(&a->predictions, first, n, &a->room.rows, API_ANSWER_BYTES)
+               : coordinates_writer_part(&a->coordinates, first, n, a->z, API_ANSWER_BYTES);
 }
 
-void api_answer_why_beyond(const struct api_answer *a, const struct wire_instances *in, size_t at,
+void api_answer_why_beyond(const struct api_answer *a, const struct instance_rows *in, size_t at,
                            char out[DN_MESSAGE_SIZE]) {
     if (a->kind == API_PREDICTIONS) {
-        dn_model_predict_why(a->m->model, wire_instances_rows(in, at, 1), 0, out);
+        dn_model_predict_why(a->m->model, instance_rows_view(in, at, 1), 0, out);
     } else {
         (void)snprintf(out, DN_MESSAGE_SIZE,
                        "has values so large that its coordinates leave the finite numbers");
@@ -94,22 +94,22 @@ void api_answer_why_beyond(const struct api_answer *a, const struct wire_instanc
 
 void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem) {
     if (a->kind == API_PREDICTIONS) {
-        wire_predictions_refusal(&a->predictions, line, problem);
+        predictions_writer_refusal(&a->predictions, line, problem);
     } else {
-        wire_coordinates_refusal(&a->coordinates, line, problem);
+        coordinates_writer_refusal(&a->coordinates, line, problem);
     }
 }
 
 void api_answer_end(struct api_answer *a) {
     if (a->kind == API_PREDICTIONS) {
-        wire_predictions_end(&a->predictions);
+        predictions_writer_end(&a->predictions);
     } else {
-        wire_coordinates_end(&a->coordinates);
+        coordinates_writer_end(&a->coordinates);
     }
 }
 
 void api_answer_done(struct api_answer *a) {
-    wire_predictions_done(&a->predictions);
+    predictions_writer_done(&a->predictions);
     outputs_room_done(&a->room);
     free(a->z);
     a->z = NULL;

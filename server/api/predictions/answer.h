@@ -25,8 +25,8 @@ struct api_answer {
     size_t each; /* numbers that are said of a row */
     struct outputs_room room;
     double *z; /* coordinates of n rows, and the workspace behind them */
-    struct wire_predictions predictions;
-    struct wire_coordinates coordinates;
+    struct predictions_writer predictions;
+    struct coordinates_writer coordinates;
 };
 /* How an answer begins. */
 struct api_answer_options {
@@ -34,7 +34,7 @@ struct api_answer_options {
     unsigned outputs; /* of predictions: as asked */
     const struct format *format;
     size_t n_rows;            /* that will come at a time; 0: nobody knows */
-    const char *refusal_base; /* see wire_answer_head */
+    const char *refusal_base; /* see answer_head */
 };
 /* false: a row would be too long, the model has no directions, or there is no memory (problem).
  * out: the caller's, who may take what it holds between two calls. */
@@ -45,14 +45,14 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
 bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem);
 /* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: of the row
  * behind them nothing can be said. */
-size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first,
+size_t api_answer_score(struct api_answer *a, const struct instance_rows *in, size_t first,
                         size_t n, bool *beyond);
 /* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on,
  * until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a
  * few hundred of them were more than an answer may take of the memory. */
 size_t api_answer_write(struct api_answer *a, size_t first, size_t n);
 /* … and why not, as it goes on behind "instance 3 ": row `at` of those at hand. */
-void api_answer_why_beyond(const struct api_answer *a, const struct wire_instances *in, size_t at,
+void api_answer_why_beyond(const struct api_answer *a, const struct instance_rows *in, size_t at,
                            char out[DN_MESSAGE_SIZE]);
 /* In the place of a row: a refused line. */
 void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem);

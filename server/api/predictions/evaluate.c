@@ -82,8 +82,8 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 /* ---- rows in the body ---- */
 
 /* Of n_given rows, those without a label left out. */
-static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in, size_t n_given) {
-    const dn_labelled_rows rows = {.raw = wire_instances_rows(in, 0, in->n), .truth = in->label};
+static bool evaluate_rows(struct evaluation *e, const struct instance_rows *in, size_t n_given) {
+    const dn_labelled_rows rows = {.raw = instance_rows_view(in, 0, in->n), .truth = in->label};
     struct buf place = {0};
     dn_error err;
     dn_error_clear(&err);
@@ -93,7 +93,7 @@ static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in,
     if (err.code != DN_ERR_DATA || err.row < 0) {
         return refuse(e, false, &err);
     }
-    const char *pointer = in->n == n_given && wire_instances_place(in, (size_t)err.row, &place)
+    const char *pointer = in->n == n_given && instance_rows_place(in, (size_t)err.row, &place)
                               ? buf_cstr(&place)
                               : NULL;
     problem_add(e->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s", err.message);
@@ -120,22 +120,22 @@ static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
                        bytes >> 20);
 }
 
-static bool evaluate_body(struct evaluation *e, struct wire_instances_options *options) {
-    struct wire_instances in = {0};
+static bool evaluate_body(struct evaluation *e, struct instances_options *options) {
+    struct instance_rows in = {0};
     options->target = e->target;
     options->hold = hold_rows;
     options->arg = e->call;
     bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
     const size_t n_given = in.n;
     if (good) {
-        wire_instances_keep_labelled(&in);
+        instance_rows_keep_labelled(&in);
     }
     if (good && in.n == 0) {
         good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "",
                            "no row has a value of the target \"%s\"", e->target);
     }
     good = good && evaluate_rows(e, &in, n_given);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     return good;
 }
 
@@ -175,13 +175,13 @@ static const char *read_reference(struct http_call *call, struct evaluation *e,
 
 /* The columns of the dataset that the model asks for, target first; those that are not there the
  * core will name. */
-static size_t choose_columns(const struct wire_schema *schema, const dn_model *model,
-                             const char *target, struct jobs_column *out) {
+static size_t choose_columns(const struct schema *schema, const dn_model *model, const char *target,
+                             struct jobs_column *out) {
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t n = 0;
     for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
         const char *name = i == 0 ? target : dn_encoder_input(encoder, i - 1)->name;
-        ptrdiff_t at = wire_schema_find(schema, name);
+        ptrdiff_t at = schema_find(schema, name);
         if (at < 0) {
             continue;
         }
@@ -205,7 +205,7 @@ static bool evaluate_source(struct evaluation *e, const struct jobs_source *sour
 }
 
 static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d,
-                             const struct wire_schema *schema) {
+                             const struct schema *schema) {
     struct jobs_column *columns =
         calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + 1, sizeof *columns);
     struct jobs_source *source = NULL;
@@ -225,7 +225,7 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     char name[IDS_NAME_SIZE];
     int64_t version;
     struct store_dataset d;
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem why = {0};
     if (!api_reference_parse(reference, name, &version)) {
         return json_fault(
@@ -243,9 +243,8 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
         problem_done(&why);
         return false;
     }
-    bool good =
-        wire_schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);
-    wire_schema_done(&schema);
+    bool good = schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);
+    schema_done(&schema);
     store_dataset_done(&d);
     return good;
 }
@@ -275,7 +274,7 @@ static bool choose_target(struct evaluation *e) {
 void api_model_evaluate(struct http_call *call) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
-    struct wire_instances_options options;
+    struct instances_options options;
     struct evaluation e;
     bool curves = false;
     if (!api_query_bool(call, "curves", &curves)) {

@@ -33,7 +33,7 @@ struct grid {
     uint32_t *label;  /* class index, UINT32_MAX: ambiguous */
     size_t held;      /* bytes of all that */
     const struct format *format; /* JSON: planes. CSV, TSV: a line for each point */
-    struct wire_predictions lines;
+    struct predictions_writer lines;
     struct buf *body;
 };
 
@@ -105,7 +105,7 @@ static bool make_room(struct grid *g) {
 }
 
 static void grid_done(struct grid *g) {
-    wire_predictions_done(&g->lines);
+    predictions_writer_done(&g->lines);
     outputs_room_done(&g->room);
     free(g->scores);
     free(g->raw);
@@ -149,18 +149,18 @@ static void keep(const struct grid *g, size_t first, size_t n) {
 
 /* The columns of the axes, then those of a prediction. */
 static void begin_lines(struct grid *g) {
-    const struct wire_answer_head head = {.name = g->m->name,
-                                          .version = g->m->version,
-                                          .outputs = g->outputs,
-                                          .format = g->format};
+    const struct answer_head head = {.name = g->m->name,
+                                     .version = g->m->version,
+                                     .outputs = g->outputs,
+                                     .format = g->format};
     const char delimiter = g->format->answers->delimiter;
     for (size_t a = 0; a < g->request.n_axes; a++) {
         const char *name =
             dn_encoder_input(dn_model_encoder(g->m->model), g->request.axes[a].input)->name;
-        wire_csv_text(name, strlen(name), delimiter, g->body);
+        csv_text_write(name, strlen(name), delimiter, g->body);
         buf_putc(g->body, delimiter);
     }
-    wire_predictions_begin(&g->lines, &head, g->m->model, &g->room.rows, g->body);
+    predictions_writer_begin(&g->lines, &head, g->m->model, &g->room.rows, g->body);
 }
 
 static void put_cell(struct grid *g, const struct grid_axis *axis, size_t i) {
@@ -175,7 +175,7 @@ static bool write_lines(struct grid *g, size_t first, size_t n) {
         if (g->request.n_axes > 1) {
             put_cell(g, &g->request.axes[1], (first + i) / g->nx);
         }
-        (void)wire_predictions_part(&g->lines, i, n, &g->room.rows, 0);
+        (void)predictions_writer_part(&g->lines, i, n, &g->room.rows, 0);
     }
     return hold(g, g->held + g->body->capacity);
 }
@@ -294,7 +294,7 @@ static void put_row(const struct grid *g, const double *numbers, const uint32_t 
                     struct buf *row, struct json_writer *w) {
     buf_clear(row);
     if (numbers) {
-        wire_numbers_write(numbers, g->nx, row);
+        answer_numbers_write(numbers, g->nx, row);
     }
     for (size_t i = 0; labels && i < g->nx; i++) {
         buf_putc(row, i == 0 ? '[' : ',');
@@ -361,7 +361,7 @@ static bool write_answer(struct grid *g, struct buf *out) {
     put_axis(g, "x", &r->axes[0], &w);
     put_axis(g, "y", r->n_axes > 1 ? &r->axes[1] : NULL, &w);
     put_at(g, &w);
-    if (g->label && (g->outputs & WIRE_LABEL)) {
+    if (g->label && (g->outputs & ANSWER_LABEL)) {
         json_put_key(&w, "labels");
         good = put_plane(g, NULL, g->label, &w);
     }
@@ -375,7 +375,7 @@ static bool write_answer(struct grid *g, struct buf *out) {
         json_put_key(&w, "distance");
         good = put_plane(g, g->distance, NULL, &w);
     }
-    if (good && (g->outputs & WIRE_LOG_DENSITY)) {
+    if (good && (g->outputs & ANSWER_LOG_DENSITY)) {
         json_put_key(&w, "log_density");
         if (g->log_density) {
             good = put_plane(g, g->log_density, NULL, &w);

@@ -13,7 +13,8 @@
 enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
 #define MARGIN 0.05 /* of a column's range, that a grid goes beyond it on either side */
 #define GRID_OUTPUTS                                                                               \
-    (unsigned)(WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE | WIRE_LOG_DENSITY)
+    (unsigned)(ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER_SCORES | ANSWER_DISTANCE |             \
+               ANSWER_LOG_DENSITY)
 
 struct reading {
     struct http_call *call;
@@ -302,7 +303,7 @@ static void read_axis(struct reading *r, const json_t *root, const char *key) {
 
 static void read_outputs(struct reading *r, const json_t *root) {
     const char *text = NULL;
-    unsigned bits = WIRE_LABEL | WIRE_PROBABILITIES;
+    unsigned bits = ANSWER_LABEL | ANSWER_PROBABILITIES;
     if (json_read_string(root, "output", false, "", &text, r->problem) &&
         (!api_outputs_parse(text, &bits) || (bits & ~GRID_OUTPUTS) != 0)) {
         json_fault(

@@ -19,7 +19,7 @@ struct grid_request {
     struct grid_axis axes[2]; /* x, y */
     size_t n_axes;
     double *row;      /* [inputs] raw, encoder.h: what the inputs that do not vary are */
-    unsigned outputs; /* wire_output bits, as asked */
+    unsigned outputs; /* answer_output bits, as asked */
 };
 
 /* Reads the call's body for the model. What is left out is what the dataset that the model was

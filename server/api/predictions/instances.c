@@ -2,9 +2,8 @@
 #include "api/predictions/instances.h"
 #include "api/support.h"
 
-bool api_instances_options(struct http_call *call, bool labelled,
-                           struct wire_instances_options *out) {
-    *out = (struct wire_instances_options){.labelled = labelled};
+bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out) {
+    *out = (struct instances_options){.labelled = labelled};
     if (!api_content_format(call, FORMAT_INSTANCES,
                             labelled ? "labelled rows are" : "instances are", &out->format)) {
         return false;
@@ -12,15 +11,14 @@ bool api_instances_options(struct http_call *call, bool labelled,
     if (out->format == NULL) {
         size_t size;
         const char *body = http_body_bytes(call, &size);
-        out->format = wire_instances_sniff(body, size);
+        out->format = instances_sniff(body, size);
     }
     return api_query_bool(call, "zero_based", &out->zero_based);
 }
 
-bool api_instances_read(struct http_call *call, const struct wire_instances_options *options,
-                        const dn_model *model, struct wire_instances *out,
-                        struct problem *problem) {
+bool api_instances_read(struct http_call *call, const struct instances_options *options,
+                        const dn_model *model, struct instance_rows *out, struct problem *problem) {
     size_t size;
     const char *body = http_body_bytes(call, &size);
-    return wire_instances_read(body, size, options, model, out, problem);
+    return instances_read(body, size, options, model, out, problem);
 }

@@ -7,11 +7,10 @@
 
 /* How the call's body is to be read: by its content type, or its first bytes where that says
  * nothing, and ?zero_based=. false: answered with 415 or 400. */
-bool api_instances_options(struct http_call *call, bool labelled,
-                           struct wire_instances_options *out);
+bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out);
 /* The body's rows. false: problem (400, 422 with every fault). The caller ends with
- * wire_instances_done. */
-bool api_instances_read(struct http_call *call, const struct wire_instances_options *options,
-                        const dn_model *model, struct wire_instances *out, struct problem *problem);
+ * instance_rows_done. */
+bool api_instances_read(struct http_call *call, const struct instances_options *options,
+                        const dn_model *model, struct instance_rows *out, struct problem *problem);
 
 #endif

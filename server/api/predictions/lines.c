@@ -35,7 +35,7 @@ struct lines {
     enum api_answer_kind kind;
     const struct format *format;
     unsigned outputs;
-    struct wire_lines *reader; /* NULL: nothing was read yet */
+    struct instance_lines *reader; /* NULL: nothing was read yet */
     struct api_answer answer;
     struct buf in;  /* of a line whose end has not come */
     size_t work_at; /* bytes of it from which the line is looked at again: twice what it was, so
@@ -49,7 +49,7 @@ struct lines {
 
 /* All that is needed no more once the answer is complete. */
 static void let_go(struct lines *l) {
-    wire_lines_free(l->reader);
+    instance_lines_free(l->reader);
     l->reader = NULL;
     api_answer_done(&l->answer);
     l->answer = (struct api_answer){0};
@@ -79,7 +79,7 @@ static bool prepare(struct lines *l, struct problem *problem) {
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
         return false;
     }
-    l->reader = wire_lines_new(l->m->model, n, MAX_LINE, problem);
+    l->reader = instance_lines_new(l->m->model, n, MAX_LINE, problem);
     return l->reader != NULL;
 }
 
@@ -122,7 +122,7 @@ static bool answer_scored(struct lines *l, struct http_call *call, size_t first,
         const size_t written = api_answer_write(&l->answer, i, n);
         l->n_rows += (int64_t)written;
         i += written;
-        l->line = wire_lines_line_of(l->reader, first + i - 1);
+        l->line = instance_lines_line_of(l->reader, first + i - 1);
         if (!spill(l, call, problem)) {
             return false;
         }
@@ -132,7 +132,7 @@ static bool answer_scored(struct lines *l, struct http_call *call, size_t first,
 
 /* Scores and answers the rows that were read. */
 static bool answer_block(struct lines *l, struct http_call *call, struct problem *problem) {
-    const struct wire_instances *block = wire_lines_block(l->reader);
+    const struct instance_rows *block = instance_lines_block(l->reader);
     for (size_t i = 0; i < block->n;) {
         bool beyond = false;
         const size_t scored = api_answer_score(&l->answer, block, i, block->n - i, &beyond);
@@ -145,10 +145,10 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
             char text[DN_MESSAGE_SIZE];
             api_answer_why_beyond(&l->answer, block, i, text);
             problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance %s", text);
-            refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
+            refuse_line(l, instance_lines_line_of(l->reader, i++), &why);
         }
     }
-    wire_lines_clear(l->reader);
+    instance_lines_clear(l->reader);
     return true;
 }
 
@@ -156,23 +156,23 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
  * false: problem. */
 static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n,
                        bool last, size_t *used, struct problem *problem) {
-    enum wire_lines_state state = WIRE_LINES_FULL;
+    enum instance_lines_state state = INSTANCE_LINES_FULL;
     size_t at = 0;
     if (!l->reader && !prepare(l, problem)) {
         return false;
     }
-    while (state != WIRE_LINES_MORE) {
+    while (state != INSTANCE_LINES_MORE) {
         struct problem why = {0};
         size_t read = 0;
-        state = wire_lines_read(l->reader, bytes + at, n - at, last, &read, &why);
+        state = instance_lines_read(l->reader, bytes + at, n - at, last, &read, &why);
         at += read;
-        if (state == WIRE_LINES_FAILED) {
+        if (state == INSTANCE_LINES_FAILED) {
             problem_move(problem, &why);
             return false;
         }
         const bool answered = answer_block(l, call, problem);
-        if (answered && state == WIRE_LINES_FAULT) {
-            refuse_line(l, wire_lines_at(l->reader), &why);
+        if (answered && state == INSTANCE_LINES_FAULT) {
+            refuse_line(l, instance_lines_at(l->reader), &why);
         }
         problem_done(&why);
         if (!answered || !spill(l, call, problem)) {
@@ -382,7 +382,7 @@ static void lines_abort(struct http_call *call) {
 static int64_t lines_held(const struct http_call *call) {
     const struct lines *l = http_state(call);
     return (int64_t)(l->in.capacity + l->out.capacity + api_answer_memory(&l->answer) +
-                     (l->reader ? wire_lines_memory(l->reader) : 0));
+                     (l->reader ? instance_lines_memory(l->reader) : 0));
 }
 
 #define LINES_SINK(begin_)                                                                         \

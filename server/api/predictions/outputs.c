@@ -14,13 +14,13 @@ enum { ROWS = 1024, NUMBERS = 32 * 1024 };
 static const struct {
     const char *name;
     unsigned bit;
-} known[] = {{"label", WIRE_LABEL},
-             {"probabilities", WIRE_PROBABILITIES},
-             {"scores", WIRE_SCORES},
-             {"distance", WIRE_DISTANCE},
-             {"contributions", WIRE_CONTRIBUTIONS},
-             {"ambiguous", WIRE_AMBIGUOUS},
-             {"log_density", WIRE_LOG_DENSITY}};
+} known[] = {{"label", ANSWER_LABEL},
+             {"probabilities", ANSWER_PROBABILITIES},
+             {"scores", ANSWER_SCORES},
+             {"distance", ANSWER_DISTANCE},
+             {"contributions", ANSWER_CONTRIBUTIONS},
+             {"ambiguous", ANSWER_AMBIGUOUS},
+             {"log_density", ANSWER_LOG_DENSITY}};
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 /* The bit of the name at the beginning of a list; 0: none of ours. */
@@ -53,7 +53,7 @@ bool api_outputs_parse(const char *text, unsigned *out) {
 
 bool api_outputs_read(struct http_call *call, unsigned *out) {
     const char *text = http_query(call, "output");
-    *out = WIRE_LABEL | WIRE_PROBABILITIES;
+    *out = ANSWER_LABEL | ANSWER_PROBABILITIES;
     if (!text || api_outputs_parse(text, out)) {
         return true;
     }
@@ -66,8 +66,8 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
 }
 
 unsigned api_outputs_of(const dn_model *model, unsigned asked) {
-    if ((asked & WIRE_PROBABILITIES) && !dn_model_has_probabilities(model)) {
-        return (asked & ~(unsigned)WIRE_PROBABILITIES) | WIRE_SCORES;
+    if ((asked & ANSWER_PROBABILITIES) && !dn_model_has_probabilities(model)) {
+        return (asked & ~(unsigned)ANSWER_PROBABILITIES) | ANSWER_SCORES;
     }
     return asked;
 }
@@ -89,16 +89,16 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
            d = (double)dn_encoder_n_features(dn_model_encoder(model));
     const double S = (double)dn_model_n_scores(model), machines = dn_model_cost(model);
     double cost = expansion_cost(dn_model_encoder(model)) + machines;
-    if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
+    if ((outputs & ANSWER_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
         cost += 2 * machines + S * d;
     }
-    if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model)) {
+    if ((outputs & ANSWER_LOG_DENSITY) && dn_model_has_density(model)) {
         cost += 2 * K * d * d;
     }
-    if (outputs & WIRE_DISTANCE) {
+    if (outputs & ANSWER_DISTANCE) {
         cost += K * d;
     }
-    if ((outputs & WIRE_PROBABILITIES) &&
+    if ((outputs & ANSWER_PROBABILITIES) &&
         (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
         cost += 64 * K * K; /* rounds of coupling */
     }
@@ -124,15 +124,15 @@ static struct widths widths_of(const dn_model *model, unsigned outputs) {
     const size_t n_scores = dn_model_n_scores(model),
                  n_features = dn_encoder_n_features(dn_model_encoder(model));
     return (struct widths){
-        .probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
-        .scores = outputs & WIRE_SCORES ? n_scores : 0,
-        .distance = (outputs & WIRE_DISTANCE) != 0,
-        .contributions = (outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)
+        .probabilities = outputs & ANSWER_PROBABILITIES ? dn_model_classes(model)->n : 0,
+        .scores = outputs & ANSWER_SCORES ? n_scores : 0,
+        .distance = (outputs & ANSWER_DISTANCE) != 0,
+        .contributions = (outputs & ANSWER_CONTRIBUTIONS) && dn_model_has_contributions(model)
                              ? n_scores * n_features
                              : 0,
-        .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
-        .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
-        .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
+        .log_density = (outputs & ANSWER_LOG_DENSITY) && dn_model_has_density(model),
+        .label = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0,
+        .candidates = (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) && can_be_ambiguous(model),
         .support = dn_model_can_be_impossible(model)};
 }
 

@@ -6,8 +6,8 @@
 #include "formats/formats.h"
 #include "http/http.h"
 
-/* ?output=label,scores → wire_output bits; without it label and probabilities. false: answered with
- * 400. */
+/* ?output=label,scores → answer_output bits; without it label and probabilities. false: answered
+ * with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
 /* "label,scores" → bits, the same way. false: something in it is none of ours. */
 bool api_outputs_parse(const char *text, unsigned *out);

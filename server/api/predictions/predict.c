@@ -14,7 +14,7 @@
 enum { ON_IO_BYTES = 256 * 1024 };
 
 static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
-    struct wire_instances_options options;
+    struct instances_options options;
     struct api_answer_options how = {.kind = API_PREDICTIONS};
     if (!api_instances_options(call, false, &options)) {
         return true;
@@ -33,7 +33,7 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
 }
 
 static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     size_t n = http_query_count(call), n_pairs = 0;
     const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
@@ -56,12 +56,12 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
         http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" is given more than once");
         return true;
     }
-    if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem)) {
+    if (instances_read_pairs(names, values, n_pairs, m->model, &in, &problem)) {
         done = api_score_rows(call, m, &in, &how, pool);
     } else {
         http_reply_problem(call, &problem);
     }
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     return done;
 }
 

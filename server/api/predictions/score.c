@@ -27,7 +27,7 @@ struct scoring {
 static struct scoring scoring_of(struct http_call *call, const struct serving_model *m,
                                  const struct api_answer_options *how, bool pool) {
     const unsigned outputs =
-        how->kind == API_PREDICTIONS ? api_outputs_of(m->model, how->outputs) : WIRE_SCORES;
+        how->kind == API_PREDICTIONS ? api_outputs_of(m->model, how->outputs) : ANSWER_SCORES;
     return (struct scoring){.call = call,
                             .m = m,
                             .how = how,
@@ -57,18 +57,18 @@ static bool begin(struct scoring *s, size_t n_rows, struct problem *problem) {
 }
 
 /* Row `at` of those at hand, number `row` of the body. */
-static void refuse_row(const struct scoring *s, const struct wire_instances *rows, size_t at,
+static void refuse_row(const struct scoring *s, const struct instance_rows *rows, size_t at,
                        size_t row, struct problem *problem) {
     char why[DN_MESSAGE_SIZE];
     struct buf place = {0};
     api_answer_why_beyond(&s->answer, rows, at, why);
-    const char *pointer = wire_instances_place(rows, row, &place) ? buf_cstr(&place) : NULL;
+    const char *pointer = instance_rows_place(rows, row, &place) ? buf_cstr(&place) : NULL;
     (void)problem_add(problem, PROBLEM_INVALID_INSTANCES, pointer, "instance %zu %s", row, why);
     buf_done(&place);
 }
 
 /* Scores and writes a block. What cannot be computed of a row is a fault of the row. */
-static bool score(struct scoring *s, const struct wire_instances *rows, size_t first,
+static bool score(struct scoring *s, const struct instance_rows *rows, size_t first,
                   struct problem *problem) {
     bool beyond = false;
     for (size_t i = 0; i < rows->n && !beyond;) {
@@ -90,7 +90,7 @@ static bool score(struct scoring *s, const struct wire_instances *rows, size_t f
     return true;
 }
 
-static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
+static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
                      struct problem *problem) {
     struct scoring *s = arg;
     const size_t n_rows = first + rows->n;
@@ -123,11 +123,11 @@ static bool end(struct scoring *s, bool good, struct problem *problem) {
 }
 
 bool api_score_body(struct http_call *call, const struct serving_model *m,
-                    const struct wire_instances_options *options,
-                    const struct api_answer_options *how, bool pool) {
+                    const struct instances_options *options, const struct api_answer_options *how,
+                    bool pool) {
     struct scoring s = scoring_of(call, m, how, pool);
-    struct wire_instances_options in_blocks = *options;
-    struct wire_instances none = {0};
+    struct instances_options in_blocks = *options;
+    struct instance_rows none = {0};
     struct problem problem = {0};
     in_blocks.block = on_block;
     in_blocks.arg = &s;
@@ -135,7 +135,7 @@ bool api_score_body(struct http_call *call, const struct serving_model *m,
 }
 
 bool api_score_rows(struct http_call *call, const struct serving_model *m,
-                    const struct wire_instances *rows, const struct api_answer_options *how,
+                    const struct instance_rows *rows, const struct api_answer_options *how,
                     bool pool) {
     struct scoring s = scoring_of(call, m, how, pool);
     struct problem problem = {0};

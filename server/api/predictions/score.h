@@ -9,11 +9,11 @@
  * more memory than its answer, which is counted against --body-memory. pool: on a pool thread;
  * false is returned, and nothing answered, if there is too much to do for another. */
 bool api_score_body(struct http_call *call, const struct serving_model *m,
-                    const struct wire_instances_options *options,
-                    const struct api_answer_options *how, bool pool);
+                    const struct instances_options *options, const struct api_answer_options *how,
+                    bool pool);
 /* The same for rows that are read already. */
 bool api_score_rows(struct http_call *call, const struct serving_model *m,
-                    const struct wire_instances *rows, const struct api_answer_options *how,
+                    const struct instance_rows *rows, const struct api_answer_options *how,
                     bool pool);
 
 #endif

@@ -8,7 +8,7 @@
 #include "api/support.h"
 
 static void transform(struct http_call *call, const struct serving_model *m,
-                      const struct wire_instances_options *options) {
+                      const struct instances_options *options) {
     struct api_answer_options how = {.kind = API_COORDINATES};
     if (api_answer_accept(call, &format_json, &how.format)) {
         (void)api_score_body(call, m, options, &how, true);
@@ -17,7 +17,7 @@ static void transform(struct http_call *call, const struct serving_model *m,
 
 void api_model_transform(struct http_call *call) {
     struct api_app *app = api_app_of(call);
-    struct wire_instances_options options;
+    struct instances_options options;
     const struct serving_model *m = api_model_take(call);
     if (!m) {
         return;

@@ -1,5 +1,5 @@
-/* Instances in ARFF. The attributes are matched with the columns of the model by name; the order and
- * the declared types are free. */
+/* Instances in ARFF. The attributes are matched with the columns of the model by name; the order
+ * and the declared types are free. */
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
 #include "formats/instances/instances.h"
@@ -75,7 +75,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     struct reading *r = arg;
     struct arff_fault fault;
     r->line = line;
-    switch (arff_read(&r->arff, bytes, n, WIRE_MAX_COLUMNS, &fault)) {
+    switch (arff_read(&r->arff, bytes, n, TABLE_MAX_COLUMNS, &fault)) {
     case ARFF_BLANK:
     case ARFF_DECLARED:
         break;
@@ -102,10 +102,10 @@ static void on_fault(void *arg, int64_t line, int64_t column, const char *text) 
 }
 
 static bool read_arff(struct instances *in, const char *body, size_t size,
-                      struct wire_instances *out) {
+                      struct instance_rows *out) {
     struct reading r = {.in = in};
     struct text_lines lines;
-    text_lines_init(&lines, WIRE_MAX_ROW,
+    text_lines_init(&lines, TABLE_MAX_ROW,
                     &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = &r});
     if (text_lines_feed(&lines, body, size)) {
         (void)text_lines_end(&lines);

@@ -16,7 +16,7 @@ struct table_arff {
     int64_t line; /* the present one */
 };
 
-static struct table_arff *arff_of(const struct wire_table *t) {
+static struct table_arff *arff_of(const struct table *t) {
     return t->state;
 }
 
@@ -29,7 +29,7 @@ static void line_place(const void *arg, size_t position, int64_t *line, int64_t 
 }
 
 /* Values that the table reads as missing: in all formats the same texts are. */
-static void warn_of_missing(struct wire_table *t, const struct arff_attribute *attribute) {
+static void warn_of_missing(struct table *t, const struct arff_attribute *attribute) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < attribute->values.n; i++) {
         const struct text value = attribute->values.text[i];
@@ -40,7 +40,7 @@ static void warn_of_missing(struct wire_table *t, const struct arff_attribute *a
     }
 }
 
-static bool add_column(struct wire_table *t, const struct arff_attribute *attribute) {
+static bool add_column(struct table *t, const struct arff_attribute *attribute) {
     const struct table_where where = {.place = line_place, .arg = arff_of(t)};
     const size_t i = t->builder.n_columns;
     const dn_column_type type = attribute->kind == ARFF_NUMERIC ? DN_NUMERIC : DN_CATEGORICAL;
@@ -66,7 +66,7 @@ static bool add_column(struct wire_table *t, const struct arff_attribute *attrib
 
 /* ---- rows ---- */
 /* Puts a cell that was checked into its column. false: reading stops. */
-static bool put_cell(struct wire_table *t, const struct arff_cell *cell) {
+static bool put_cell(struct table *t, const struct arff_cell *cell) {
     struct table_builder *b = &t->builder;
     const struct table_arff *a = arff_of(t);
     const size_t i = table_append_column(&t->append, cell->attribute);
@@ -87,7 +87,7 @@ static bool put_cell(struct wire_table *t, const struct arff_cell *cell) {
 }
 
 /* Whether the cell fits the type that the column was given. false: reading stops. */
-static bool check_cell(struct wire_table *t, const struct arff_cell *cell) {
+static bool check_cell(struct table *t, const struct arff_cell *cell) {
     const struct table_builder *b = &t->builder;
     const size_t i = table_append_column(&t->append, cell->attribute);
     const dn_column_type given = builder_given_type(b, i);
@@ -99,11 +99,11 @@ static bool check_cell(struct wire_table *t, const struct arff_cell *cell) {
     if (cell->missing) {
         return true;
     }
-    if (cell->text.n > WIRE_MAX_CELL) {
+    if (cell->text.n > TABLE_MAX_CELL) {
         return table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
                                "attribute \"%s\": the value has %zu bytes, at most %d are allowed",
                                arff_of(t)->arff.attributes[cell->attribute].name.bytes,
-                               cell->text.n, WIRE_MAX_CELL);
+                               cell->text.n, TABLE_MAX_CELL);
     }
     if (numeric && !is_number) {
         return table_row_fault(t, arff_of(t)->line, (int64_t)cell->column,
@@ -119,7 +119,7 @@ static bool check_cell(struct wire_table *t, const struct arff_cell *cell) {
                            text_show(cell->text.bytes, cell->text.n, shown));
 }
 
-static bool on_row(struct wire_table *t) {
+static bool on_row(struct table *t) {
     const struct arff *arff = &arff_of(t)->arff;
     for (size_t i = 0; i < arff->n_attributes; i++) {
         if (!check_cell(t, &arff->cells[i])) {
@@ -141,7 +141,7 @@ static bool on_row(struct wire_table *t) {
 
 /* ---- lines ---- */
 /* The header is complete: the attributes become columns. */
-static bool on_data(struct wire_table *t) {
+static bool on_data(struct table *t) {
     const struct arff *arff = &arff_of(t)->arff;
     bool go_on = true;
     if (t->append.on) {
@@ -155,14 +155,14 @@ static bool on_data(struct wire_table *t) {
 }
 
 static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     struct table_arff *a = t->state;
     struct arff_fault fault;
     a->line = line;
     if (a->arff.in_data) {
         table_row_begin(t, line);
     }
-    switch (arff_read(&a->arff, bytes, n, WIRE_MAX_COLUMNS, &fault)) {
+    switch (arff_read(&a->arff, bytes, n, TABLE_MAX_COLUMNS, &fault)) {
     case ARFF_BLANK:
     case ARFF_DECLARED:
         return true;
@@ -184,7 +184,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
 /* on_error=skip: a line that is not text. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     (void)bytes;
     (void)n;
     if (!arff_of(t)->arff.in_data) {
@@ -199,8 +199,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, const char *text) 
 }
 
 /* ---- begin and end ---- */
-static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
-                              bool may_look) {
+static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
     struct table_arff *a = calloc(1, sizeof *a);
     (void)sample;
     (void)may_look;
@@ -208,9 +207,9 @@ static enum table_begin begin(struct wire_table *t, const struct table_sample *s
         table_no_memory(t);
         return TABLE_BEGIN_REFUSED;
     }
-    text_lines_init(&a->lines, WIRE_MAX_ROW,
+    text_lines_init(&a->lines, TABLE_MAX_ROW,
                     &(struct text_lines_handler){.line = on_line,
-                                                 .wrong = t->options.on_error == WIRE_SKIP
+                                                 .wrong = t->options.on_error == TABLE_SKIP
                                                               ? on_wrong
                                                               : NULL,
                                                  .fault = on_fault,
@@ -220,16 +219,16 @@ static enum table_begin begin(struct wire_table *t, const struct table_sample *s
 }
 
 /* The problem is set already unless memory is exhausted. */
-static bool stopped(struct wire_table *t) {
+static bool stopped(struct table *t) {
     t->refused = true;
     return arff_of(t)->lines.no_memory ? table_no_memory(t) : false;
 }
 
-static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+static bool feed(struct table *t, const char *bytes, size_t n) {
     return (text_lines_feed(&arff_of(t)->lines, bytes, n) && !t->refused) || stopped(t);
 }
 
-static bool end(struct wire_table *t) {
+static bool end(struct table *t) {
     struct table_arff *a = t->state;
     if (!text_lines_end(&a->lines) || t->refused) {
         return stopped(t);
@@ -238,15 +237,15 @@ static bool end(struct wire_table *t) {
            table_fatal(t, a->line > 0 ? a->line : 1, 1, "the body ends before @data");
 }
 
-static bool has_names(const struct wire_table *t) {
+static bool has_names(const struct table *t) {
     return arff_of(t)->arff.in_data;
 }
 
-static void write_notes(const struct wire_table *t, struct json_writer *w) {
+static void write_notes(const struct table *t, struct json_writer *w) {
     json_kv_int(w, "comments", arff_of(t)->arff.comments);
 }
 
-static void done(struct wire_table *t) {
+static void done(struct table *t) {
     struct table_arff *a = t->state;
     if (a != NULL) {
         text_lines_done(&a->lines);
@@ -255,7 +254,7 @@ static void done(struct wire_table *t) {
     }
 }
 
-static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
+static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     bool unsure = false;
     (void)t;
     if (arff_looks_like(sample->bytes, sample->n, &unsure)) {

@@ -66,7 +66,7 @@ static bool start(struct csv *c, bool final) {
  * not hang on the cuts. */
 static void parse_checked(struct csv *c) {
     while (!c->stopped && c->scan < c->checked) {
-        const size_t most = c->row + WIRE_MAX_ROW + 1, row = c->row;
+        const size_t most = c->row + TABLE_MAX_ROW + 1, row = c->row;
         csv_parse(c, c->checked < most ? c->checked : most);
         if (!c->stopped && c->row == row && c->checked >= most) {
             csv_row_too_long(c);

@@ -9,8 +9,8 @@
  * text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their
  * first bytes), too long cells and rows, too many cells. After a text behind a quote reading goes
  * on; a lenient reader goes on after some others, too. */
-#ifndef WIRE_CSV_H
-#define WIRE_CSV_H
+#ifndef FORMATS_CSV_H
+#define FORMATS_CSV_H
 
 #include "base/buf.h"
 #include "formats/formats.h"

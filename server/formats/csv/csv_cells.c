@@ -89,7 +89,7 @@ void csv_row_end(struct csv *c, size_t end, size_t next) {
                                 .common = c->common,
                                 .size = end - c->row,
                                 .line = c->line};
-    if (row.size > WIRE_MAX_ROW) {
+    if (row.size > TABLE_MAX_ROW) {
         csv_row_too_long(c);
     }
     if (end > c->row && !c->stopped && !c->handler.row(c->handler.arg, &row)) {
@@ -185,7 +185,7 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
 void csv_plain_cells(struct csv *c, size_t limit) {
     size_t block = c->cell;
     bool go_on = true;
-    while (go_on && block < limit && c->cell - c->row <= WIRE_MAX_ROW) {
+    while (go_on && block < limit && c->cell - c->row <= TABLE_MAX_ROW) {
         uint64_t marks = scan_marks(c->data + block, c->delimiter, '\n', '\r',
                                     '"'); /* may look into the slack */
         if (limit - block < 64) {

@@ -1,7 +1,7 @@
 /* What the files of the reader of separated text share: csv.c (bytes in), csv_automaton.c (where it
  * stands), csv_cells.c (cells and rows) and csv_faults.c. Private to them. */
-#ifndef WIRE_CSV_READER_H
-#define WIRE_CSV_READER_H
+#ifndef FORMATS_CSV_READER_H
+#define FORMATS_CSV_READER_H
 
 #include "formats/csv/csv.h"
 

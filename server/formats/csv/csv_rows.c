@@ -49,7 +49,7 @@ static void put_text(const char *text, size_t n, bool quoted, char delimiter, st
     buf_putc(out, '"');
 }
 
-void wire_csv_text(const char *text, size_t n, char delimiter, struct buf *out) {
+void csv_text_write(const char *text, size_t n, char delimiter, struct buf *out) {
     put_text(text, n, false, delimiter, out);
 }
 
@@ -70,7 +70,7 @@ static void put_csv_cell(const dn_column_view *view, size_t row, char delimiter,
     case DN_TEXT:
         if (view->code[row] != DN_CODE_MISSING) {
             const char *text = string_at(view, view->code[row], &n);
-            wire_csv_text(text, n, delimiter, out);
+            csv_text_write(text, n, delimiter, out);
         }
         return;
     case DN_SPARSE: /* has no cells */

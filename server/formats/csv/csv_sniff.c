@@ -9,13 +9,13 @@
 
 /* More cells than a table may have columns are counted, so that a table too wide is told by its own
  * delimiter. */
-enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS, SHARP_BEFORE = 256 };
+enum { SAMPLE_MAX_CELLS = 4 * TABLE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
 /* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
 static bool read_sample(const struct csv_sample *sample, char delimiter,
                         const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
+    csv_init(&csv, delimiter, TABLE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     csv.comment = sample->comment;
     if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
         csv_end(&csv);

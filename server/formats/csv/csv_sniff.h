@@ -17,8 +17,8 @@
  * stands over numbers, or because a cell is empty or a token for missing. Rows that are the same as
  * the first do not count, if it has several cells and a word over only numbers or only booleans:
  * tables that were put together have their header again. */
-#ifndef WIRE_CSV_SNIFF_H
-#define WIRE_CSV_SNIFF_H
+#ifndef FORMATS_CSV_SNIFF_H
+#define FORMATS_CSV_SNIFF_H
 
 #include "formats/csv/csv.h"
 #include "formats/text/cell.h"

@@ -1,6 +1,6 @@
 /* Whether the bytes of a body are text, and what else they may be. Private to formats. */
-#ifndef WIRE_CSV_TEXT_H
-#define WIRE_CSV_TEXT_H
+#ifndef FORMATS_CSV_TEXT_H
+#define FORMATS_CSV_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -175,7 +175,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 
 /* delimiter '\0': it is recognised. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
-                           struct wire_instances *out) {
+                           struct instance_rows *out) {
     struct reading r = {.in = in};
     struct csv csv;
     const struct csv_sample sample = {.bytes = body,
@@ -188,7 +188,7 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
         csv_sniff_shape(&sample, delimiter, &shape);
     }
     r.n = shape.cells;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
     if (csv_feed(&csv, body, size)) {
         csv_end(&csv);
@@ -204,12 +204,12 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
 }
 
 static bool read_csv(struct instances *in, const char *body, size_t size,
-                     struct wire_instances *out) {
+                     struct instance_rows *out) {
     return read_separated(in, body, size, '\0', out);
 }
 
 static bool read_tsv(struct instances *in, const char *body, size_t size,
-                     struct wire_instances *out) {
+                     struct instance_rows *out) {
     return read_separated(in, body, size, '\t', out);
 }
 

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* ---- the header ---- */
-static void put_column(struct wire_predictions *p, const char *name, size_t n) {
+static void put_column(struct predictions_writer *p, const char *name, size_t n) {
     if (p->n_columns++ > 0) {
         buf_putc(p->out, p->delimiter);
     }
-    wire_csv_text(name, n, p->delimiter, p->out);
+    csv_text_write(name, n, p->delimiter, p->out);
 }
 
-static void put_word(struct wire_predictions *p, const char *name) {
+static void put_word(struct predictions_writer *p, const char *name) {
     put_column(p, name, strlen(name));
 }
 
@@ -41,7 +41,7 @@ static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
 }
 
 /* "p(setosa)", "score(setosa)", "contribution(setosa: petal_length)". */
-static void put_made(struct wire_predictions *p, struct buf *name) {
+static void put_made(struct predictions_writer *p, struct buf *name) {
     buf_putc(name, ')');
     if (name->failed) {
         p->out->failed = true;
@@ -50,7 +50,7 @@ static void put_made(struct wire_predictions *p, struct buf *name) {
     put_column(p, name->data, name->size);
 }
 
-static void put_scores(struct wire_predictions *p, struct buf *name) {
+static void put_scores(struct predictions_writer *p, struct buf *name) {
     const size_t n = dn_model_n_scores(p->model);
     if (n == 1) {
         put_word(p, "score");
@@ -64,7 +64,7 @@ static void put_scores(struct wire_predictions *p, struct buf *name) {
     }
 }
 
-static void put_contributions(struct wire_predictions *p, struct buf *name) {
+static void put_contributions(struct predictions_writer *p, struct buf *name) {
     if (!dn_model_has_contributions(p->model)) { /* one cell, empty */
         put_word(p, "contributions");
         return;
@@ -81,7 +81,7 @@ static void put_contributions(struct wire_predictions *p, struct buf *name) {
                 put_score_text(p->model, s, name);
                 buf_puts(name, ": ");
             }
-            if (wire_feature_name(encoder, j, &feature) == NULL) {
+            if (answer_feature_name(encoder, j, &feature) == NULL) {
                 p->out->failed = true;
                 break;
             }
@@ -92,7 +92,7 @@ static void put_contributions(struct wire_predictions *p, struct buf *name) {
     buf_done(&feature);
 }
 
-static void put_probabilities(struct wire_predictions *p, struct buf *name) {
+static void put_probabilities(struct predictions_writer *p, struct buf *name) {
     const dn_classes *classes = dn_model_classes(p->model);
     for (size_t k = 0; k < classes->n && !p->out->failed; k++) {
         buf_clear(name);
@@ -102,24 +102,24 @@ static void put_probabilities(struct wire_predictions *p, struct buf *name) {
     }
 }
 
-void predictions_csv_header(struct wire_predictions *p, const dn_prediction *will) {
+void predictions_csv_header(struct predictions_writer *p, const dn_prediction *will) {
     static const struct {
         unsigned bit;
         const char *name;
-    } single[] = {{WIRE_DISTANCE, "distance"},
-                  {WIRE_AMBIGUOUS, "ambiguous"},
-                  {WIRE_LOG_DENSITY, "log_density"}};
+    } single[] = {{ANSWER_DISTANCE, "distance"},
+                  {ANSWER_AMBIGUOUS, "ambiguous"},
+                  {ANSWER_LOG_DENSITY, "log_density"}};
     struct buf name = {0};
-    if (p->outputs & WIRE_LABEL) {
+    if (p->outputs & ANSWER_LABEL) {
         put_word(p, "label");
     }
-    if (p->outputs & WIRE_PROBABILITIES) {
+    if (p->outputs & ANSWER_PROBABILITIES) {
         put_probabilities(p, &name);
     }
-    if (p->outputs & WIRE_SCORES) {
+    if (p->outputs & ANSWER_SCORES) {
         put_scores(p, &name);
     }
-    if (p->outputs & WIRE_CONTRIBUTIONS) {
+    if (p->outputs & ANSWER_CONTRIBUTIONS) {
         put_contributions(p, &name);
     }
     for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
@@ -148,14 +148,14 @@ static void put_number(double x, struct buf *out) {
 }
 
 /* Cells are separated by a delimiter before each; the first one's is taken away at the end. */
-static void put_numbers(struct wire_predictions *p, const double *x, size_t n) {
+static void put_numbers(struct predictions_writer *p, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         buf_putc(p->out, p->delimiter);
         put_number(x[i], p->out);
     }
 }
 
-static void put_candidates(const struct wire_predictions *p, const bool *candidates) {
+static void put_candidates(const struct predictions_writer *p, const bool *candidates) {
     const dn_classes *classes = dn_model_classes(p->model);
     struct buf text = {0};
     buf_putc(&text, '[');
@@ -164,57 +164,57 @@ static void put_candidates(const struct wire_predictions *p, const bool *candida
             if (text.size > 1) {
                 buf_putc(&text, ',');
             }
-            wire_class_write(classes, k, &text);
+            answer_class_write(classes, k, &text);
         }
     }
     buf_putc(&text, ']');
-    wire_csv_text(text.data, text.failed ? 0 : text.size, p->delimiter, p->out);
+    csv_text_write(text.data, text.failed ? 0 : text.size, p->delimiter, p->out);
     p->out->failed |= text.failed;
     buf_done(&text);
 }
 
-static void put_label(struct wire_predictions *p, size_t label) {
+static void put_label(struct predictions_writer *p, size_t label) {
     buf_putc(p->out, p->delimiter);
     if (label != DN_AMBIGUOUS) {
         predictions_put_class(p, label);
     }
 }
 
-static void put_flag(struct wire_predictions *p, bool flag) {
+static void put_flag(struct predictions_writer *p, bool flag) {
     buf_putc(p->out, p->delimiter);
     buf_puts(p->out, flag ? "true" : "false");
 }
 
-void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
     const size_t n_features = dn_encoder_n_features(dn_model_encoder(p->model)),
                  begin = p->out->size;
     const bool ambiguous =
-        (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
+        (p->outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
     struct buf *out = p->out;
-    if (p->outputs & WIRE_LABEL) {
+    if (p->outputs & ANSWER_LABEL) {
         put_label(p, rows->label[i]);
     }
-    if (p->outputs & WIRE_PROBABILITIES) {
+    if (p->outputs & ANSWER_PROBABILITIES) {
         put_numbers(p, rows->probabilities + i * n_classes, n_classes);
     }
-    if (p->outputs & WIRE_SCORES) {
+    if (p->outputs & ANSWER_SCORES) {
         put_numbers(p, rows->scores + i * n_scores, n_scores);
     }
-    if (p->outputs & WIRE_CONTRIBUTIONS) {
+    if (p->outputs & ANSWER_CONTRIBUTIONS) {
         if (rows->contributions != NULL) {
             put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
         } else {
             buf_putc(out, p->delimiter);
         }
     }
-    if (p->outputs & WIRE_DISTANCE) {
+    if (p->outputs & ANSWER_DISTANCE) {
         put_numbers(p, rows->distance + i, 1);
     }
-    if (p->outputs & WIRE_AMBIGUOUS) {
+    if (p->outputs & ANSWER_AMBIGUOUS) {
         put_flag(p, ambiguous);
     }
-    if (p->outputs & WIRE_LOG_DENSITY) {
+    if (p->outputs & ANSWER_LOG_DENSITY) {
         buf_putc(out, p->delimiter);
         put_number(rows->log_density == NULL ? (double)NAN : rows->log_density[i], out);
     }

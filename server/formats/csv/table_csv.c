@@ -30,7 +30,7 @@ struct table_csv {
     struct csv csv;
 };
 
-static struct table_csv *csv_of(const struct wire_table *t) {
+static struct table_csv *csv_of(const struct table *t) {
     return t->state;
 }
 
@@ -51,7 +51,7 @@ static void cell_place(const void *arg, size_t position, int64_t *line, int64_t 
     csv_cell_place(arg, position - 1, line, column);
 }
 
-static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
+static bool columns_of_header(struct table *t, const struct csv_row *row) {
     const struct table_where where = {.place = cell_place, .arg = row};
     struct names header = {0};
     bool go_on = names_of_header(row, &header);
@@ -73,7 +73,7 @@ static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
     return !t->refused;
 }
 
-static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
+static bool columns_numbered(struct table *t, const struct csv_row *row) {
     const struct table_where where = {.place = cell_place, .arg = row};
     for (size_t i = 0, n = row->n_cells; i < n; i++) {
         char name[24];
@@ -88,7 +88,7 @@ static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
 
 /* The columns whose type was given and does not take every cell: their cells are looked at before
  * the row goes into the builder. */
-static bool find_checked(struct wire_table *t) {
+static bool find_checked(struct table *t) {
     const struct table_builder *b = &t->builder;
     size_t n = 0;
     csv_of(t)->checked = malloc((b->n_columns + 1) * sizeof *csv_of(t)->checked);
@@ -104,7 +104,7 @@ static bool find_checked(struct wire_table *t) {
     return true;
 }
 
-static bool ragged(struct wire_table *t, const struct csv_row *row) {
+static bool ragged(struct table *t, const struct csv_row *row) {
     const size_t n = table_append_width(&t->append, &t->builder);
     int64_t line = 0, column = 0;
     csv_cell_place(row, row->n_cells > n ? n : row->n_cells, &line, &column);
@@ -112,7 +112,7 @@ static bool ragged(struct wire_table *t, const struct csv_row *row) {
                            row->n_cells == 1 ? "" : "s", n);
 }
 
-static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
+static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
     char shown[TEXT_SHOWN];
     int64_t line = 0, column = 0;
     const struct csv_cell *cell = &row->cells[i];
@@ -127,7 +127,7 @@ static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
 }
 
 /* Tells the cells that a given type cannot hold. false: reading stops. */
-static bool check_cells(struct wire_table *t, const struct csv_row *row) {
+static bool check_cells(struct table *t, const struct csv_row *row) {
     const struct table_builder *b = &t->builder;
     for (size_t k = 0; k < csv_of(t)->n_checked; k++) {
         const size_t i = csv_of(t)->checked[k];
@@ -146,14 +146,14 @@ static bool check_cells(struct wire_table *t, const struct csv_row *row) {
 
 /* The fault of text after a closing quote and its like, told before the row came. false: reading
  * stops. */
-static bool tell_stray(struct wire_table *t) {
+static bool tell_stray(struct table *t) {
     const int64_t line = csv_of(t)->stray_line;
     csv_of(t)->stray_line = 0;
     return line == 0 ||
            table_row_fault(t, line, csv_of(t)->stray_column, "%s", csv_of(t)->stray_text);
 }
 
-static void take_comment(struct wire_table *t, const struct csv_row *row) {
+static void take_comment(struct table *t, const struct csv_row *row) {
     csv_of(t)->stray_line = 0;
     if (csv_of(t)->comments++ == 0) {
         csv_of(t)->comment_line = row->line;
@@ -161,10 +161,10 @@ static void take_comment(struct wire_table *t, const struct csv_row *row) {
 }
 
 /* The first row: the header, or what tells how many columns there are. */
-static bool on_first_row(struct wire_table *t, const struct csv_row *row) {
+static bool on_first_row(struct table *t, const struct csv_row *row) {
     csv_of(t)->named = true;
     if (csv_of(t)->stray_line > 0 &&
-        (csv_of(t)->header || (csv_of(t)->csv.faulty && row->n_cells == WIRE_MAX_COLUMNS))) {
+        (csv_of(t)->header || (csv_of(t)->csv.faulty && row->n_cells == TABLE_MAX_COLUMNS))) {
         return table_fatal(t, csv_of(t)->stray_line, csv_of(t)->stray_column, "%s",
                            csv_of(t)->stray_text);
     }
@@ -176,7 +176,7 @@ static bool on_first_row(struct wire_table *t, const struct csv_row *row) {
 }
 
 static bool on_row(void *arg, const struct csv_row *row) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     struct csv_row room;
     if (SCAN_UNLIKELY(csv_is_comment(row,
                                      csv_of(t)->named ? table_append_width(&t->append, &t->builder)
@@ -218,7 +218,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
 }
 
 static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     if (fatal) {
         table_fatal(t, line, column, "%s", text);
     } else if (csv_of(t)->stray_line == 0) { /* the row comes yet, and may be a comment */
@@ -229,8 +229,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 }
 
 /* ---- begin and end ---- */
-static bool find_header(struct wire_table *t, const struct csv_sample *sample,
-                        struct table_csv *out) {
+static bool find_header(struct table *t, const struct csv_sample *sample, struct table_csv *out) {
     struct csv_header found = {0};
     if (t->append.on ? !table_append_header(t, sample, out->delimiter, out->first_cells, &found)
                      : !csv_sniff_header(sample, out->delimiter, out->first_cells,
@@ -256,8 +255,8 @@ static bool find_header(struct wire_table *t, const struct csv_sample *sample,
 }
 
 /* Delimiter and header of separated text, from the sample. */
-static enum table_begin decide(struct wire_table *t, const struct table_sample *first,
-                               bool may_look, struct table_csv *out) {
+static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
+                               struct table_csv *out) {
     const struct csv_sample sample = {.bytes = first->bytes,
                                       .n = first->n,
                                       .whole = first->whole,
@@ -279,14 +278,13 @@ static enum table_begin decide(struct wire_table *t, const struct table_sample *
         return TABLE_BEGIN_REFUSED;
     }
     out->first_cells = shape.cells;
-    out->header = t->options.header == WIRE_HEADER_YES;
-    return t->options.header != WIRE_HEADER_AUTO || find_header(t, &sample, out)
+    out->header = t->options.header == TABLE_HEADER_YES;
+    return t->options.header != TABLE_HEADER_AUTO || find_header(t, &sample, out)
                ? TABLE_BEGUN
                : TABLE_BEGIN_REFUSED;
 }
 
-static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
-                              bool may_look) {
+static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
     struct table_csv decided = {0};
     const enum table_begin begun = decide(t, sample, may_look, &decided);
     if (begun != TABLE_BEGUN) {
@@ -298,15 +296,15 @@ static enum table_begin begin(struct wire_table *t, const struct table_sample *s
         return TABLE_BEGIN_REFUSED;
     }
     *state = decided;
-    csv_init(&state->csv, state->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+    csv_init(&state->csv, state->delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
     state->csv.comment = t->options.comment;
-    state->csv.lenient = t->options.on_error == WIRE_SKIP;
+    state->csv.lenient = t->options.on_error == TABLE_SKIP;
     t->state = state;
     return TABLE_BEGUN;
 }
 
-static void done(struct wire_table *t) {
+static void done(struct table *t) {
     struct table_csv *state = t->state;
     if (state != NULL) {
         csv_done(&state->csv);
@@ -316,7 +314,7 @@ static void done(struct wire_table *t) {
 }
 
 /* The problem is set already unless memory is exhausted. */
-static bool stopped(struct wire_table *t) {
+static bool stopped(struct table *t) {
     if (csv_of(t)->csv.no_memory) {
         return table_no_memory(t);
     }
@@ -324,11 +322,11 @@ static bool stopped(struct wire_table *t) {
     return false;
 }
 
-static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+static bool feed(struct table *t, const char *bytes, size_t n) {
     return (csv_feed(&csv_of(t)->csv, bytes, n) && !t->refused) || stopped(t);
 }
 
-static bool end(struct wire_table *t) {
+static bool end(struct table *t) {
     if (!csv_end(&csv_of(t)->csv) || t->refused) {
         return stopped(t);
     }
@@ -345,11 +343,11 @@ static bool end(struct wire_table *t) {
     return true;
 }
 
-static bool has_names(const struct wire_table *t) {
+static bool has_names(const struct table *t) {
     return csv_of(t)->named;
 }
 
-static void write_notes(const struct wire_table *t, struct json_writer *w) {
+static void write_notes(const struct table *t, struct json_writer *w) {
     const struct table_csv *state = t->state;
     json_put_key(w, "delimiter");
     json_put_stringn(w, &state->delimiter, 1);
@@ -358,7 +356,7 @@ static void write_notes(const struct wire_table *t, struct json_writer *w) {
 }
 
 /* A body in no other format is separated text. */
-static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
+static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     (void)t;
     (void)sample;
     return TABLE_SNIFF_YES;

@@ -9,23 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-void wire_instances_done(struct wire_instances *in) {
+void instance_rows_done(struct instance_rows *in) {
     free(in->raw);
     free(in->row_start);
     free(in->feature);
     free(in->entry);
     free(in->label);
-    *in = (struct wire_instances){0};
+    *in = (struct instance_rows){0};
 }
 
-bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out) {
+bool instance_rows_place(const struct instance_rows *in, size_t i, struct buf *out) {
     if (in->place != NULL) {
         buf_printf(out, "%s/%zu", in->place, i);
     }
     return in->place != NULL;
 }
 
-dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n) {
+dn_raw_rows instance_rows_view(const struct instance_rows *in, size_t first, size_t n) {
     const dn_raw_rows all = {.n = in->n,
                              .value = in->raw,
                              .row_start = in->row_start,
@@ -34,7 +34,7 @@ dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, s
     return dn_raw_part(all, in->n_inputs, first, n);
 }
 
-void wire_instances_keep_labelled(struct wire_instances *in) {
+void instance_rows_keep_labelled(struct instance_rows *in) {
     size_t n = 0, n_entries = 0;
     for (size_t i = 0; i < in->n; i++) {
         const size_t from = in->row_start != NULL ? in->row_start[i] : 0,
@@ -87,14 +87,14 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled,
         in->entries |= type == DN_SPARSE || type == DN_TEXT;
     }
     in->block_rows = INSTANCES_BLOCK_NUMBERS / (in->n_inputs > 0 ? in->n_inputs : 1);
-    in->block_rows = in->block_rows < 1                 ? 1
-                     : in->block_rows > WIRE_BLOCK_ROWS ? WIRE_BLOCK_ROWS
-                                                        : in->block_rows;
+    in->block_rows = in->block_rows < 1                      ? 1
+                     : in->block_rows > INSTANCES_BLOCK_ROWS ? INSTANCES_BLOCK_ROWS
+                                                             : in->block_rows;
     return missing_init(&in->missing, NULL, problem);
 }
 
 void instances_done(struct instances *in) {
-    wire_instances_done(&in->rows);
+    instance_rows_done(&in->rows);
     free(in->type);
     free(in->run);
     free(in->named);
@@ -166,7 +166,7 @@ static bool resize(void *array, size_t n, size_t size) {
 }
 
 static bool rows_grow(struct instances *in) {
-    struct wire_instances *rows = &in->rows;
+    struct instance_rows *rows = &in->rows;
     const size_t width = in->n_inputs > 0 ? in->n_inputs : 1, most = in->max_bytes / row_bytes(in);
     if (rows->capacity >= most) {
         return refuse_size(in);
@@ -209,7 +209,7 @@ static bool in_blocks(const struct instances *in) {
 }
 
 double *instances_row(struct instances *in) {
-    struct wire_instances *rows = &in->rows;
+    struct instance_rows *rows = &in->rows;
     const bool full = rows->n >= in->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
     if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
         return NULL;
@@ -234,7 +234,7 @@ double *instances_row(struct instances *in) {
 
 /* ---- entries ---- */
 static bool entries_grow(struct instances *in) {
-    struct wire_instances *rows = &in->rows;
+    struct instance_rows *rows = &in->rows;
     const size_t each = sizeof *rows->entry + sizeof *rows->feature, most = in->max_bytes / each;
     if (rows->entry_capacity >= most) {
         return refuse_size(in);
@@ -302,7 +302,7 @@ static void sort_entries(uint32_t *feature, double *entry, size_t n) {
 }
 
 size_t instances_row_end(struct instances *in) {
-    struct wire_instances *rows = &in->rows;
+    struct instance_rows *rows = &in->rows;
     if (!in->entries || in->stopped) {
         return SIZE_MAX;
     }
@@ -333,7 +333,7 @@ void instances_row_drop(struct instances *in) {
 }
 
 /* ---- the end ---- */
-bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out) {
+bool instances_finish(struct instances *in, const char *pointer, struct instance_rows *out) {
     if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
         instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
     }
@@ -352,6 +352,6 @@ bool instances_finish(struct instances *in, const char *pointer, struct wire_ins
         return give_block(in) && in->problem->type == PROBLEM_NONE;
     }
     *out = in->rows;
-    in->rows = (struct wire_instances){0};
+    in->rows = (struct instance_rows){0};
     return true;
 }

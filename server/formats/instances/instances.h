@@ -11,8 +11,8 @@
  * strings (a numeric or sparse input takes no strings) the tokens empty, NA, null, ?; NaN too where
  * no number is expected. A text that is missing has no words, a place of a sparse input that is
  * missing is 0. */
-#ifndef WIRE_INSTANCES_H
-#define WIRE_INSTANCES_H
+#ifndef FORMATS_INSTANCES_H
+#define FORMATS_INSTANCES_H
 
 #include "formats/formats.h"
 #include "formats/text/cell.h"
@@ -57,11 +57,11 @@ struct instances {
     bool entries;   /* … or one of text */
     bool labelled;  /* the target column is wanted */
     const char *target; /* its name; NULL: the model has none, and none is wanted */
-    struct wire_instances rows;
+    struct instance_rows rows;
     size_t n_entries;  /* of all rows, the one at hand too */
     size_t max_bytes;  /* the most that matrix and entries may take */
     size_t block_rows; /* the most rows of a block */
-    const struct wire_instances_options
+    const struct instances_options
         *options; /* of a body: where rows go, and who is asked for memory; NULL: neither */
     struct problem *problem; /* the caller's */
     struct missing missing;
@@ -113,6 +113,6 @@ void instances_no_memory(struct instances *in);
 /* The rules that need all rows: there is one, and each column but the places of a sparse one is
  * named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out, or the
  * last block away. */
-bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out);
+bool instances_finish(struct instances *in, const char *pointer, struct instance_rows *out);
 
 #endif

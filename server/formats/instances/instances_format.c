@@ -7,7 +7,7 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-const struct format *wire_instances_sniff(const char *body, size_t size) {
+const struct format *instances_sniff(const char *body, size_t size) {
     size_t at = size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < size && is_space(body[at])) {
         at++;
@@ -20,9 +20,8 @@ const struct format *wire_instances_sniff(const char *body, size_t size) {
     return &format_csv;
 }
 
-bool wire_instances_read(const char *body, size_t size,
-                         const struct wire_instances_options *options, const dn_model *model,
-                         struct wire_instances *out, struct problem *problem) {
+bool instances_read(const char *body, size_t size, const struct instances_options *options,
+                    const dn_model *model, struct instance_rows *out, struct problem *problem) {
     struct instances in;
     const struct format *format = options->format;
     bool well = instances_init(&in, model, options->labelled, problem);
@@ -35,7 +34,7 @@ bool wire_instances_read(const char *body, size_t size,
         size -= 3;
     }
     if (format == NULL) {
-        format = wire_instances_sniff(body, size);
+        format = instances_sniff(body, size);
     }
     well = well && format->instances->read(&in, body, size, out);
     instances_done(&in);

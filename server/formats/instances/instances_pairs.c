@@ -50,8 +50,8 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
     }
 }
 
-bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n,
-                          const dn_model *model, struct wire_instances *out,
+bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
+                          const dn_model *model, struct instance_rows *out,
                           struct problem *problem) {
     struct instances in;
     bool well = instances_init(&in, model, false, problem);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static void rows(struct json_reading *r) {
-    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+    while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
         json_row(r);
     }
 }
@@ -61,11 +61,11 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
  * back. */
 static bool read_name(struct json_reading *r, struct buf *name) {
     bool named = false;
-    while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+    while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
         const bool wanted = text_is((struct text){r->token.text, r->token.length}, "name");
         json_next(r);
         if (wanted) {
-            named = r->token.kind == WIRE_JSON_STRING;
+            named = r->token.kind == JSON_TOKEN_STRING;
             buf_clear(name);
             buf_append(name, named ? r->token.text : "", named ? r->token.length : 0);
         }
@@ -76,10 +76,11 @@ static bool read_name(struct json_reading *r, struct buf *name) {
 
 static void columns(struct json_reading *r) {
     struct buf name = {0};
-    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
-        if (r->token.kind == WIRE_JSON_STRING) {
+    while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
+        if (r->token.kind == JSON_TOKEN_STRING) {
             add_column(r, r->token.text, r->token.length);
-        } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT && read_name(r, &name) && !name.failed) {
+        } else if (r->token.kind == JSON_TOKEN_BEGIN_OBJECT && read_name(r, &name) &&
+                   !name.failed) {
             add_column(r, name.size > 0 ? name.data : "", name.size);
         } else if (name.failed) {
             instances_no_memory(r->in);
@@ -100,11 +101,11 @@ struct members {
 
 /* The array that a member must be; what is none is a fault, and passed over. */
 static bool begin_array(struct json_reading *r, const char *pointer) {
-    if (json_next(r) != WIRE_JSON_BEGIN_ARRAY && !json_over(r)) {
+    if (json_next(r) != JSON_TOKEN_BEGIN_ARRAY && !json_over(r)) {
         instances_fault(r->in, pointer, 0, 0, "\"%s\" must be an array", pointer + 1);
         json_skip(r);
     }
-    return r->token.kind == WIRE_JSON_BEGIN_ARRAY && !json_over(r);
+    return r->token.kind == JSON_TOKEN_BEGIN_ARRAY && !json_over(r);
 }
 
 /* Rows of what "columns" has named. If there is something wrong with that, they are not judged. */
@@ -119,7 +120,7 @@ static void listed_rows(struct json_reading *r, const struct members *m) {
         return;
     }
     if (begin_array(r, "/rows")) {
-        while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+        while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
             json_listed_row(r);
         }
     }
@@ -205,11 +206,11 @@ static void judge_members(struct json_reading *r, const struct members *m) {
 
 static void document(struct json_reading *r) {
     struct members m = {0};
-    if (json_next(r) == WIRE_JSON_BEGIN_ARRAY) {
+    if (json_next(r) == JSON_TOKEN_BEGIN_ARRAY) {
         r->prefix = r->in->rows.place = "";
         rows(r);
-    } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT) {
-        while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+    } else if (r->token.kind == JSON_TOKEN_BEGIN_OBJECT) {
+        while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
             member(r, &m);
         }
         if (!json_over(r)) {
@@ -225,16 +226,16 @@ static void document(struct json_reading *r) {
 }
 
 static bool read_json(struct instances *in, const char *body, size_t size,
-                      struct wire_instances *out) {
+                      struct instance_rows *out) {
     struct json_reading r = {.in = in, .prefix = "/instances"};
-    wire_json_init(&r.json);
+    json_reader_init(&r.json);
     r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
-    wire_json_feed(&r.json, body, size);
-    wire_json_close(&r.json);
+    json_reader_feed(&r.json, body, size);
+    json_reader_close(&r.json);
     in->rows.place = r.prefix;
     document(&r);
-    if (r.token.kind == WIRE_JSON_FAULT) {
-        wire_json_problem(&r.json, in->problem);
+    if (r.token.kind == JSON_TOKEN_FAULT) {
+        json_reader_problem(&r.json, in->problem);
     }
     const bool well = instances_finish(in, r.prefix, out);
     json_reading_done(&r);

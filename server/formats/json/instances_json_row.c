@@ -6,22 +6,22 @@
 #include <string.h>
 
 void json_reading_done(struct json_reading *r) {
-    wire_json_done(&r->json);
+    json_reader_done(&r->json);
     buf_done(&r->why);
     buf_done(&r->pointer);
     free(r->column);
 }
 
-static bool begins(enum wire_json_kind kind) {
-    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
+static bool begins(enum json_token_kind kind) {
+    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
 }
 
 void json_skip(struct json_reading *r) {
     size_t depth = begins(r->token.kind);
     while (depth > 0 && !json_over(r)) {
-        const enum wire_json_kind kind = json_next(r);
+        const enum json_token_kind kind = json_next(r);
         depth += begins(kind);
-        depth -= kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT;
+        depth -= kind == JSON_TOKEN_END_ARRAY || kind == JSON_TOKEN_END_OBJECT;
     }
 }
 
@@ -61,7 +61,7 @@ static void fault(struct json_reading *r, const char *pointer, const char *forma
     if (r->line == 0) {
         buf_printf(&text, "instance %zu", (size_t)r->in->n_begun - 1);
     } else {
-        wire_json_place(&r->json, &line, &column);
+        json_reader_place(&r->json, &line, &column);
         buf_puts(&text, "the instance");
     }
     va_start(args, format);
@@ -73,26 +73,26 @@ static void fault(struct json_reading *r, const char *pointer, const char *forma
 }
 
 /* ---- values ---- */
-static struct value value_of(const struct wire_json_token *token) {
+static struct value value_of(const struct json_token *token) {
     struct value value = {.kind = VALUE_NESTED, .text = {"", 0}};
     switch (token->kind) {
-    case WIRE_JSON_NULL:
+    case JSON_TOKEN_NULL:
         value.kind = VALUE_MISSING;
         return value;
-    case WIRE_JSON_TRUE:
+    case JSON_TOKEN_TRUE:
         value.kind = VALUE_TRUE;
         break;
-    case WIRE_JSON_FALSE:
+    case JSON_TOKEN_FALSE:
         value.kind = VALUE_FALSE;
         break;
-    case WIRE_JSON_STRING:
+    case JSON_TOKEN_STRING:
         value.kind = VALUE_STRING;
         break;
-    case WIRE_JSON_NUMBER:
+    case JSON_TOKEN_NUMBER:
         value.kind = token->finite ? VALUE_NUMBER : VALUE_NOT_FINITE;
         value.number = token->number;
         break;
-    case WIRE_JSON_NOT_FINITE:
+    case JSON_TOKEN_NOT_FINITE:
         value.kind = VALUE_NOT_FINITE;
         break;
     default:
@@ -129,7 +129,7 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     const size_t feature =
         dn_encoder_sparse_feature(r->in->encoder, slot.input, (uint32_t)slot.place);
     const size_t left = input->first_feature + input->n_features - feature;
-    const size_t n = wire_json_numbers(&r->json, number, left < AT_ONCE ? left : AT_ONCE);
+    const size_t n = json_reader_numbers(&r->json, number, left < AT_ONCE ? left : AT_ONCE);
     for (size_t k = 0; k < n; k++) {
         if (number[k] != 0) {
             instances_put_feature(r->in, feature + k, number[k]);
@@ -149,7 +149,7 @@ static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
         return sparse_numbers(r, slot);
     }
     return in->run[slot.input] > 0
-               ? wire_json_numbers(&r->json, row + slot.input, in->run[slot.input])
+               ? json_reader_numbers(&r->json, row + slot.input, in->run[slot.input])
                : 0;
 }
 
@@ -165,7 +165,7 @@ static void array_row(struct json_reading *r, double *row) {
             continue;
         }
         json_next(r);
-        if (r->token.kind == WIRE_JSON_END_ARRAY || json_over(r)) {
+        if (r->token.kind == JSON_TOKEN_END_ARRAY || json_over(r)) {
             break;
         }
         if (i < expected) {
@@ -211,7 +211,7 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
 
 static void object_row(struct json_reading *r) {
     size_t expected = 0;
-    while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
+    while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
         const struct slot slot = key_slot(r, expected);
         json_next(r);
         if (slot.input == SIZE_MAX) {
@@ -232,13 +232,13 @@ static void fault_twice(struct json_reading *r, size_t feature) {
 
 void json_row(struct json_reading *r) {
     double *row = instances_row(r->in);
-    r->nameless = r->token.kind == WIRE_JSON_BEGIN_OBJECT;
+    r->nameless = r->token.kind == JSON_TOKEN_BEGIN_OBJECT;
     if (row == NULL) {
         return;
     }
-    if (r->token.kind == WIRE_JSON_BEGIN_ARRAY) {
+    if (r->token.kind == JSON_TOKEN_BEGIN_ARRAY) {
         array_row(r, row);
-    } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT) {
+    } else if (r->token.kind == JSON_TOKEN_BEGIN_OBJECT) {
         object_row(r);
     } else {
         fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array or an object");
@@ -252,7 +252,7 @@ void json_row(struct json_reading *r) {
 /* ---- "rows" of "columns" ---- */
 static void listed_values(struct json_reading *r) {
     size_t i = 0;
-    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+    while (json_next(r) != JSON_TOKEN_END_ARRAY && !json_over(r)) {
         if (i < r->n_columns) {
             put(r, r->column[i], false, i);
         } else {
@@ -270,7 +270,7 @@ void json_listed_row(struct json_reading *r) {
     if (instances_row(r->in) == NULL) {
         return;
     }
-    if (r->token.kind == WIRE_JSON_BEGIN_ARRAY) {
+    if (r->token.kind == JSON_TOKEN_BEGIN_ARRAY) {
         listed_values(r);
     } else {
         fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array of the values of \"columns\"");

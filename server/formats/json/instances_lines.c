@@ -8,7 +8,7 @@
 
 enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with so many is full */
 
-struct wire_lines {
+struct instance_lines {
     struct instances in;
     struct json_reading r;
     struct problem problem; /* of the line at hand */
@@ -33,33 +33,33 @@ static void fault(struct json_reading *r) {
     int64_t line = 0, column = 0;
     const char *text = r->json.fault;
     switch (r->json.fault_code) { /* the reader of JSON calls the line a body */
-    case WIRE_JSON_NO_MEMORY:
+    case JSON_READER_NO_MEMORY:
         instances_no_memory(r->in);
         return;
-    case WIRE_JSON_EMPTY:
+    case JSON_READER_EMPTY:
         text = "the line is empty";
         break;
-    case WIRE_JSON_ENDS_IN_CONTAINER:
+    case JSON_READER_ENDS_IN_CONTAINER:
         text = "the line ends within an array or object";
         break;
-    case WIRE_JSON_ENDS_IN_STRING:
+    case JSON_READER_ENDS_IN_STRING:
         text = "the line ends within a string";
         break;
-    case WIRE_JSON_SYNTAX:
+    case JSON_READER_SYNTAX:
         break;
     }
-    wire_json_place(&r->json, &line, &column);
+    json_reader_place(&r->json, &line, &column);
     instances_fault(r->in, NULL, r->line, column, "%s", text);
 }
 
 /* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be
  * looked at. Its faults go to in's problem. */
 static void read_line(struct json_reading *r, const char *bytes, size_t n, size_t slack) {
-    wire_json_reset(&r->json);
+    json_reader_reset(&r->json);
     r->json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
-    wire_json_feed(&r->json, bytes, n);
+    json_reader_feed(&r->json, bytes, n);
     r->json.slack = slack;
-    wire_json_close(&r->json);
+    json_reader_close(&r->json);
     json_next(r);
     if (!json_over(r)) {
         json_row(r);
@@ -67,7 +67,7 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
     if (!json_over(r)) {
         json_next(r); /* the end, or a fault */
     }
-    if (r->token.kind == WIRE_JSON_FAULT) {
+    if (r->token.kind == JSON_TOKEN_FAULT) {
         fault(r);
     }
 }
@@ -88,9 +88,9 @@ static void judge_names(struct json_reading *r) {
 }
 
 /* ---- without an end ---- */
-struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
-                                  struct problem *problem) {
-    struct wire_lines *l = calloc(1, sizeof *l);
+struct instance_lines *instance_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
+                                          struct problem *problem) {
+    struct instance_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
     if (l == NULL || line_of == NULL || !instances_init(&l->in, model, false, &l->problem)) {
         free(line_of);
@@ -103,14 +103,14 @@ struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t
         return NULL;
     }
     l->r.in = &l->in;
-    wire_json_init(&l->r.json);
+    json_reader_init(&l->r.json);
     l->max_rows = max_rows;
     l->max_line = max_line;
     l->line_of = line_of;
     return l;
 }
 
-void wire_lines_free(struct wire_lines *l) {
+void instance_lines_free(struct instance_lines *l) {
     if (l == NULL) {
         return;
     }
@@ -122,11 +122,13 @@ void wire_lines_free(struct wire_lines *l) {
 }
 
 /* The line's faults, if there are any, are told and its row dropped. */
-static enum wire_lines_state judge(struct wire_lines *l, size_t n_before, struct problem *problem) {
+static enum instance_lines_state judge(struct instance_lines *l, size_t n_before,
+                                       struct problem *problem) {
     if (l->problem.type == PROBLEM_NONE) {
         l->line_of[n_before] = l->r.line;
-        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES ? WIRE_LINES_FULL
-                                                                               : WIRE_LINES_MORE;
+        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES
+                   ? INSTANCE_LINES_FULL
+                   : INSTANCE_LINES_MORE;
     }
     while (l->in.rows.n > n_before) {
         instances_row_drop(&l->in);
@@ -134,21 +136,21 @@ static enum wire_lines_state judge(struct wire_lines *l, size_t n_before, struct
     const bool failed = l->problem.type == PROBLEM_UNAVAILABLE;
     problem_move(problem, &l->problem);
     l->in.stopped = failed;
-    return failed ? WIRE_LINES_FAILED : WIRE_LINES_FAULT;
+    return failed ? INSTANCE_LINES_FAILED : INSTANCE_LINES_FAULT;
 }
 
-static enum wire_lines_state refuse_long(struct wire_lines *l, struct problem *problem) {
+static enum instance_lines_state refuse_long(struct instance_lines *l, struct problem *problem) {
     instances_fault(&l->in, NULL, l->r.line, 1, "the line is longer than %zu bytes", l->max_line);
     return judge(l, l->in.rows.n, problem);
 }
 
-static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, size_t n,
-                                       size_t slack, struct problem *problem) {
+static enum instance_lines_state take_line(struct instance_lines *l, const char *bytes, size_t n,
+                                           size_t slack, struct problem *problem) {
     const bool first = !l->begun;
     l->begun = true;
     if (l->skipping) { /* its beginning was refused and counted */
         l->skipping = false;
-        return WIRE_LINES_MORE;
+        return INSTANCE_LINES_MORE;
     }
     l->r.line++;
     if (first && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
@@ -159,7 +161,7 @@ static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, 
         return refuse_long(l, problem);
     }
     if (is_blank(bytes, n)) {
-        return WIRE_LINES_MORE;
+        return INSTANCE_LINES_MORE;
     }
     const size_t n_before = l->in.rows.n;
     read_line(&l->r, bytes, n, slack);
@@ -167,11 +169,11 @@ static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, 
     return judge(l, n_before, problem);
 }
 
-enum wire_lines_state wire_lines_read(struct wire_lines *l, const char *bytes, size_t n, bool last,
-                                      size_t *used, struct problem *problem) {
-    enum wire_lines_state state = WIRE_LINES_MORE;
+enum instance_lines_state instance_lines_read(struct instance_lines *l, const char *bytes, size_t n,
+                                              bool last, size_t *used, struct problem *problem) {
+    enum instance_lines_state state = INSTANCE_LINES_MORE;
     size_t at = 0;
-    while (state == WIRE_LINES_MORE && at < n) {
+    while (state == INSTANCE_LINES_MORE && at < n) {
         const char *end = memchr(bytes + at, '\n', n - at);
         const size_t length = end != NULL ? (size_t)(end - bytes) - at : n - at;
         if (end != NULL || last) {
@@ -194,25 +196,25 @@ enum wire_lines_state wire_lines_read(struct wire_lines *l, const char *bytes, s
     return state;
 }
 
-const struct wire_instances *wire_lines_block(const struct wire_lines *l) {
+const struct instance_rows *instance_lines_block(const struct instance_lines *l) {
     return &l->in.rows;
 }
 
-void wire_lines_clear(struct wire_lines *l) {
+void instance_lines_clear(struct instance_lines *l) {
     l->in.rows.n = 0;
     l->in.n_entries = 0;
 }
 
-int64_t wire_lines_at(const struct wire_lines *l) {
+int64_t instance_lines_at(const struct instance_lines *l) {
     return l->r.line;
 }
 
-int64_t wire_lines_line_of(const struct wire_lines *l, size_t row) {
+int64_t instance_lines_line_of(const struct instance_lines *l, size_t row) {
     return l->line_of[row];
 }
 
-size_t wire_lines_memory(const struct wire_lines *l) {
-    const struct wire_instances *rows = &l->in.rows;
+size_t instance_lines_memory(const struct instance_lines *l) {
+    const struct instance_rows *rows = &l->in.rows;
     const size_t row = rows->n_inputs * sizeof(double) + sizeof(size_t),
                  entry = sizeof(double) + sizeof(uint32_t);
     return sizeof *l + l->max_rows * sizeof(int64_t) + rows->capacity * row +
@@ -222,9 +224,9 @@ size_t wire_lines_memory(const struct wire_lines *l) {
 
 /* ---- a whole body ---- */
 static bool read_ndjson(struct instances *in, const char *body, size_t size,
-                        struct wire_instances *out) {
+                        struct instance_rows *out) {
     struct json_reading r = {.in = in};
-    wire_json_init(&r.json);
+    json_reader_init(&r.json);
     for (size_t at = 0; at < size && !in->stopped;) {
         const char *end = memchr(body + at, '\n', size - at);
         const size_t n = end != NULL ? (size_t)(end - body) - at : size - at;

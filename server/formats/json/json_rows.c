@@ -61,8 +61,7 @@ static void put_json_row(const dn_column_view *views, const struct buf *keys, co
     buf_putc(out, '}');
 }
 
-void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
-                            struct buf *out) {
+void sparse_rows_write(const struct sparse_rows *rows, size_t n, bool begun, struct buf *out) {
     struct buf name = {0};
     for (size_t i = 0; i < n; i++) {
         buf_puts(out, begun || i > 0 ? ",{" : "{");

@@ -1,6 +1,6 @@
 /* One JSON document or a line for each row: the sample is read with the reader itself, as lines. */
 #include "formats/json/json_sniff.h"
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 
 #include <string.h>
 
@@ -17,20 +17,20 @@ bool json_sniff_looks(const char *bytes, size_t n) {
     return i < n && (bytes[i] == '[' || bytes[i] == '{');
 }
 
-static bool begins(enum wire_json_kind kind) {
-    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
+static bool begins(enum json_token_kind kind) {
+    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
 }
 
-static bool out_of_memory(const struct wire_json *r) {
+static bool out_of_memory(const struct json_reader *r) {
     struct problem problem = {0};
-    wire_json_problem(r, &problem);
+    json_reader_problem(r, &problem);
     const bool is = problem.type == PROBLEM_UNAVAILABLE;
     problem_done(&problem);
     return is;
 }
 
 /* A member of a document that is a table, or of an answer that has one. */
-static bool is_ours(const struct wire_json_token *key) {
+static bool is_ours(const struct json_token *key) {
     static const char *const names[] = {"columns", "rows", "items"};
     bool is = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -42,7 +42,7 @@ static bool is_ours(const struct wire_json_token *key) {
 
 /* The line ends within its value, as in a document that is written on many lines: no further row
  * begins on the next. */
-static bool is_broken_up(const struct wire_json *r) {
+static bool is_broken_up(const struct json_reader *r) {
     const char *p = r->at;
     if (p >= r->end || *p != '\n') {
         return false;
@@ -57,21 +57,21 @@ static bool is_broken_up(const struct wire_json *r) {
  * that has more in it, is a document's beginning; any other nested value is a fault of a row. An
  * object that begins with another key is no document of ours, so it is a row, perhaps the only one
  * or one with a fault. */
-static enum json_sniff verdict(struct wire_json *r) {
-    struct wire_json_token token;
+static enum json_sniff verdict(struct json_reader *r) {
+    struct json_token token;
     bool lined = false, ours = false, in_array = false, is_row = false;
     for (;;) {
-        const enum wire_json_kind kind = wire_json_next(r, &token);
-        const bool key = kind == WIRE_JSON_KEY && r->depth == 1;
-        if (kind == WIRE_JSON_MORE) {
+        const enum json_token_kind kind = json_reader_next(r, &token);
+        const bool key = kind == JSON_TOKEN_KEY && r->depth == 1;
+        if (kind == JSON_TOKEN_MORE) {
             return JSON_SNIFF_UNSURE;
         }
-        if (kind == WIRE_JSON_FAULT) {
+        if (kind == JSON_TOKEN_FAULT) {
             return out_of_memory(r)                        ? JSON_SNIFF_NO_MEMORY
                    : is_row && (lined || !is_broken_up(r)) ? JSON_SNIFF_LINES
                                                            : JSON_SNIFF_ONE;
         }
-        if (kind == WIRE_JSON_END) {
+        if (kind == JSON_TOKEN_END) {
             return is_row ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
         }
         if (lined) {
@@ -81,25 +81,25 @@ static enum json_sniff verdict(struct wire_json *r) {
             return JSON_SNIFF_ONE;
         }
         if (begins(kind) && r->depth == 1) {
-            in_array = kind == WIRE_JSON_BEGIN_ARRAY;
+            in_array = kind == JSON_TOKEN_BEGIN_ARRAY;
         }
         is_row =
             is_row || ours || (key && !is_ours(&token)); /* ours: what followed had nothing in it */
         ours = key && is_ours(&token);
-        lined = kind == WIRE_JSON_END_LINE;
+        lined = kind == JSON_TOKEN_END_LINE;
     }
 }
 
 enum json_sniff json_sniff_lines(const char *bytes, size_t n, bool whole) {
-    struct wire_json r;
+    struct json_reader r;
     const size_t skipped = mark(bytes, n);
-    wire_json_init(&r);
+    json_reader_init(&r);
     r.lines = true;
-    wire_json_feed(&r, bytes + skipped, n - skipped);
+    json_reader_feed(&r, bytes + skipped, n - skipped);
     if (whole) {
-        wire_json_close(&r);
+        json_reader_close(&r);
     }
     const enum json_sniff found = verdict(&r);
-    wire_json_done(&r);
+    json_reader_done(&r);
     return found;
 }

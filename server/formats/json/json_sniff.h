@@ -1,7 +1,7 @@
 /* Finding out from its first bytes whether a body that begins like JSON is one document or a line
  * for each row (NDJSON). Private to formats. */
-#ifndef WIRE_JSON_SNIFF_H
-#define WIRE_JSON_SNIFF_H
+#ifndef FORMATS_JSON_SNIFF_H
+#define FORMATS_JSON_SNIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>

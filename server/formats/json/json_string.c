@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-const char *wire_json_string_end(const char *p, const char *limit, bool *escaped, bool *decode) {
+const char *json_text_end(const char *p, const char *limit, bool *escaped, bool *decode) {
     bool skip = *escaped;
     while (p < limit) {
         if (!skip && limit - p >= 8) {
@@ -31,7 +31,7 @@ const char *wire_json_string_end(const char *p, const char *limit, bool *escaped
     return p;
 }
 
-const char *wire_json_check_utf8(const char *text, size_t n, size_t *wrong) {
+const char *json_text_check_utf8(const char *text, size_t n, size_t *wrong) {
     const size_t valid = utf8_valid_prefix(text, n);
     if (valid == n) {
         return NULL;
@@ -108,7 +108,7 @@ static const char *unicode(const char **p, const char *end, char **out) {
     return NULL;
 }
 
-const char *wire_json_unescape(char *text, size_t n, size_t *out_n, size_t *wrong) {
+const char *json_text_unescape(char *text, size_t n, size_t *out_n, size_t *wrong) {
     static const char named[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     const char *p = text, *end = text + n;
     char *out = text;
@@ -146,7 +146,7 @@ const char *wire_json_unescape(char *text, size_t n, size_t *out_n, size_t *wron
     return NULL;
 }
 
-bool wire_json_is_number(const char *s, size_t n) {
+bool json_text_is_number(const char *s, size_t n) {
     size_t i = n > 0 && s[0] == '-';
     const size_t whole = i;
     while (i < n && s[i] >= '0' && s[i] <= '9') {

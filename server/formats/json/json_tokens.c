@@ -2,25 +2,25 @@
  * piece's end cuts is gathered raw in `scratch` and decided when its end has come, so that cuts
  * never show. Strings are found first (to the closing quote) and decoded then (json_string.c);
  * words (numbers, true, NaN …) are runs of word characters. */
-#include "formats/json/json_reader.h"
+#include "formats/json/json_tokens.h"
 #include "formats/json/json_string.h"
 #include "formats/text/scan.h"
 #include <discern/table.h>
 
 #include <string.h>
 
-static int64_t offset_of(const struct wire_json *r, const char *p) {
+static int64_t offset_of(const struct json_reader *r, const char *p) {
     return r->before + (p - r->piece);
 }
 
 /* ---- after a value ---- */
-static bool in_object(const struct wire_json *r) {
+static bool in_object(const struct json_reader *r) {
     return r->depth > 0 && (r->objects >> (r->depth - 1) & 1) != 0;
 }
 
-static enum wire_json_kind deliver(struct wire_json *r, struct wire_json_token *token,
-                                   enum wire_json_kind kind) {
-    if (kind == WIRE_JSON_KEY) {
+static enum json_token_kind deliver(struct json_reader *r, struct json_token *token,
+                                    enum json_token_kind kind) {
+    if (kind == JSON_TOKEN_KEY) {
         r->expect = EXPECT_COLON;
     } else {
         r->expect = r->depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
@@ -29,23 +29,23 @@ static enum wire_json_kind deliver(struct wire_json *r, struct wire_json_token *
     return kind;
 }
 
-static enum wire_json_kind open(struct wire_json *r, struct wire_json_token *token, bool object) {
-    if (r->depth == WIRE_JSON_DEPTH) {
-        return wire_json_fault(r, token, r->token_at, "nested deeper than 64");
+static enum json_token_kind open(struct json_reader *r, struct json_token *token, bool object) {
+    if (r->depth == JSON_READER_DEPTH) {
+        return json_reader_fault(r, token, r->token_at, "nested deeper than 64");
     }
     const uint64_t bit = UINT64_C(1) << r->depth;
     r->objects = object ? r->objects | bit : r->objects & ~bit;
     r->depth++;
     r->at++;
     r->expect = object ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
-    token->kind = object ? WIRE_JSON_BEGIN_OBJECT : WIRE_JSON_BEGIN_ARRAY;
+    token->kind = object ? JSON_TOKEN_BEGIN_OBJECT : JSON_TOKEN_BEGIN_ARRAY;
     return token->kind;
 }
 
-static enum wire_json_kind shut(struct wire_json *r, struct wire_json_token *token, bool object) {
+static enum json_token_kind shut(struct json_reader *r, struct json_token *token, bool object) {
     r->depth--;
     r->at++;
-    return deliver(r, token, object ? WIRE_JSON_END_OBJECT : WIRE_JSON_END_ARRAY);
+    return deliver(r, token, object ? JSON_TOKEN_END_OBJECT : JSON_TOKEN_END_ARRAY);
 }
 
 /* ---- words: numbers and literals ---- */
@@ -58,48 +58,48 @@ static bool is(const char *text, size_t n, const char *word) {
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
-static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_token *token,
-                                       const char *text, size_t n) {
+static enum json_token_kind word_decide(struct json_reader *r, struct json_token *token,
+                                        const char *text, size_t n) {
     token->text = text;
     token->length = n;
     if (text[0] < 'A' &&
-        wire_json_is_number(text, n)) { /* no letter first: mostly the words are true and false */
+        json_text_is_number(text, n)) { /* no letter first: mostly the words are true and false */
         token->finite = dn_number_parse(text, n, &token->number);
-        return deliver(r, token, WIRE_JSON_NUMBER);
+        return deliver(r, token, JSON_TOKEN_NUMBER);
     }
     if (is(text, n, "true")) {
-        return deliver(r, token, WIRE_JSON_TRUE);
+        return deliver(r, token, JSON_TOKEN_TRUE);
     }
     if (is(text, n, "false")) {
-        return deliver(r, token, WIRE_JSON_FALSE);
+        return deliver(r, token, JSON_TOKEN_FALSE);
     }
     if (is(text, n, "null")) {
-        return deliver(r, token, WIRE_JSON_NULL);
+        return deliver(r, token, JSON_TOKEN_NULL);
     }
     if (is(text, n, "NaN") || is(text, n, "Infinity") || is(text, n, "-Infinity")) {
         return r->allow_not_finite
-                   ? deliver(r, token, WIRE_JSON_NOT_FINITE)
-                   : wire_json_fault(
+                   ? deliver(r, token, JSON_TOKEN_NOT_FINITE)
+                   : json_reader_fault(
                          r, token, r->token_at,
                          "NaN and Infinity are not JSON: write null for a missing value");
     }
     const char c = text[0];
-    return wire_json_fault(r, token, r->token_at,
-                           c == '-' || (c >= '0' && c <= '9')
-                               ? "malformed number"
-                               : "unknown word where a value is expected");
+    return json_reader_fault(r, token, r->token_at,
+                             c == '-' || (c >= '0' && c <= '9')
+                                 ? "malformed number"
+                                 : "unknown word where a value is expected");
 }
 
 /* A word from `at` on, or the rest of a cut one. */
-static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind word(struct json_reader *r, struct json_token *token) {
     const char *p = r->at;
     while (p < r->end && word_byte(*p)) {
         p++;
     }
     const size_t n = (size_t)(p - r->at);
     const bool cut = p == r->end && !r->closed;
-    if (r->scratch.size + n > WIRE_JSON_TOKEN) {
-        return wire_json_fault(r, token, r->token_at, "number longer than 6 MiB");
+    if (r->scratch.size + n > JSON_TOKEN_MAX) {
+        return json_reader_fault(r, token, r->token_at, "number longer than 6 MiB");
     }
     if (!cut && r->partial == PARTIAL_NONE) {
         r->at = p;
@@ -108,19 +108,19 @@ static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *tok
     buf_append(&r->scratch, r->at, n);
     r->at = p;
     if (r->scratch.failed) {
-        return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+        return json_reader_fault_of(r, token, JSON_READER_NO_MEMORY);
     }
     if (cut) {
         r->partial = PARTIAL_WORD;
-        token->kind = WIRE_JSON_MORE;
-        return WIRE_JSON_MORE;
+        token->kind = JSON_TOKEN_MORE;
+        return JSON_TOKEN_MORE;
     }
     r->partial = PARTIAL_NONE;
     return word_decide(r, token, r->scratch.data, r->scratch.size);
 }
 
 /* A plain number is decided here and now; everything else is a word. */
-static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind number(struct json_reader *r, struct json_token *token) {
     if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
         unsigned written = 0;
         const size_t n = scan_number(r->at, &token->number, &written);
@@ -131,7 +131,7 @@ static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *t
             token->length = n;
             token->finite = true;
             r->at += n;
-            return deliver(r, token, WIRE_JSON_NUMBER);
+            return deliver(r, token, JSON_TOKEN_NUMBER);
         }
     }
     return word(r, token);
@@ -140,8 +140,8 @@ static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *t
 /* ---- strings ---- */
 /* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the
  * body. */
-static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_token *token,
-                                         const char *raw, size_t n) {
+static enum json_token_kind string_decide(struct json_reader *r, struct json_token *token,
+                                          const char *raw, size_t n) {
     const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
     size_t wrong = 0;
     const char *text = NULL;
@@ -152,46 +152,46 @@ static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_t
             buf_append(&r->scratch, raw, n); /* empty until now */
         }
         if (r->scratch.failed) {
-            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+            return json_reader_fault_of(r, token, JSON_READER_NO_MEMORY);
         }
-        text = wire_json_unescape(r->scratch.data, n, &token->length, &wrong);
+        text = json_text_unescape(r->scratch.data, n, &token->length, &wrong);
         token->text = r->scratch.data;
     } else {
-        text = wire_json_check_utf8(raw, n, &wrong);
+        text = json_text_check_utf8(raw, n, &wrong);
     }
     if (text != NULL) {
-        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)wrong, text);
+        return json_reader_fault(r, token, r->token_at + 1 + (int64_t)wrong, text);
     }
-    return deliver(r, token, key ? WIRE_JSON_KEY : WIRE_JSON_STRING);
+    return deliver(r, token, key ? JSON_TOKEN_KEY : JSON_TOKEN_STRING);
 }
 
 /* The string whose text goes on at `at`: to its closing quote, or to the end of the piece. */
-static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind string(struct json_reader *r, struct json_token *token) {
     const char *from = r->at;
-    const size_t room = WIRE_JSON_TOKEN - r->scratch.size;
+    const size_t room = JSON_TOKEN_MAX - r->scratch.size;
     const char *limit = (size_t)(r->end - from) > room ? from + room : r->end;
-    const char *p = wire_json_string_end(from, limit, &r->escaped, &r->decode);
+    const char *p = json_text_end(from, limit, &r->escaped, &r->decode);
     const size_t n = (size_t)(p - from);
     const size_t seen = r->partial == PARTIAL_STRING ? r->scratch.size : 0;
     if (p == limit) {
         if (limit < r->end || n == room) {
-            return wire_json_fault(r, token, r->token_at, "string longer than 6 MiB");
+            return json_reader_fault(r, token, r->token_at, "string longer than 6 MiB");
         }
         r->partial = PARTIAL_STRING;
         buf_append(&r->scratch, from, n);
         r->at = p;
         if (r->scratch.failed) {
-            return wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY);
+            return json_reader_fault_of(r, token, JSON_READER_NO_MEMORY);
         }
         if (r->closed) {
-            return wire_json_fault_of(r, token, WIRE_JSON_ENDS_IN_STRING);
+            return json_reader_fault_of(r, token, JSON_READER_ENDS_IN_STRING);
         }
-        token->kind = WIRE_JSON_MORE;
-        return WIRE_JSON_MORE;
+        token->kind = JSON_TOKEN_MORE;
+        return JSON_TOKEN_MORE;
     }
     if (*p != '"') {
-        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)(seen + n),
-                               "control character in a string: it must be escaped");
+        return json_reader_fault(r, token, r->token_at + 1 + (int64_t)(seen + n),
+                                 "control character in a string: it must be escaped");
     }
     r->at = p + 1;
     if (r->partial == PARTIAL_NONE) {
@@ -200,12 +200,12 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
     r->partial = PARTIAL_NONE;
     buf_append(&r->scratch, from, n);
     return r->scratch.failed
-               ? wire_json_fault_of(r, token, WIRE_JSON_NO_MEMORY)
+               ? json_reader_fault_of(r, token, JSON_READER_NO_MEMORY)
                : string_decide(r, token, r->scratch.data != NULL ? r->scratch.data : "",
                                r->scratch.size);
 }
 
-static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind string_begin(struct json_reader *r, struct json_token *token) {
     r->at++;
     r->escaped = false;
     r->decode = false;
@@ -214,7 +214,7 @@ static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_to
 
 /* ---- between tokens ---- */
 /* With lines a line end is no space. */
-SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
+SCAN_INLINE const char *skip_space(struct json_reader *r, const char *p) {
     while (p < r->end && (unsigned char)*p <= ' ') {
         if (*p == '\n') {
             if (r->lines) {
@@ -230,7 +230,7 @@ SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
     return p;
 }
 
-static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind value(struct json_reader *r, struct json_token *token) {
     const char c = *r->at;
     if (c == '"') {
         return string_begin(r, token);
@@ -244,15 +244,15 @@ static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *to
     if (c == ']' && r->expect == EXPECT_VALUE_OR_END) {
         return shut(r, token, false);
     }
-    return word_byte(c) ? word(r, token) : wire_json_unexpected(r, token);
+    return word_byte(c) ? word(r, token) : json_reader_unexpected(r, token);
 }
 
 /* ---- lines: NDJSON ---- */
 /* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it
  * unread). */
-static bool line_end(struct wire_json *r, struct wire_json_token *token) {
+static bool line_end(struct json_reader *r, struct json_token *token) {
     if (r->depth > 0) {
-        wire_json_fault(r, token, r->token_at, "the line ends within an array or object");
+        json_reader_fault(r, token, r->token_at, "the line ends within an array or object");
         return true;
     }
     const bool told = r->expect == EXPECT_NOTHING;
@@ -260,12 +260,12 @@ static bool line_end(struct wire_json *r, struct wire_json_token *token) {
     r->line++;
     r->line_start = offset_of(r, r->at);
     r->expect = EXPECT_VALUE;
-    token->kind = WIRE_JSON_END_LINE;
+    token->kind = JSON_TOKEN_END_LINE;
     return told;
 }
 
 /* Passes over the rest of the line; false: the piece ends before it. */
-static bool line_pass(struct wire_json *r) {
+static bool line_pass(struct json_reader *r) {
     const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
     r->at = end != NULL ? end : r->end;
     r->skipping = end == NULL;
@@ -273,33 +273,33 @@ static bool line_pass(struct wire_json *r) {
 }
 
 /* The piece is used up between tokens. */
-static enum wire_json_kind at_end(struct wire_json *r, struct wire_json_token *token) {
+static enum json_token_kind at_end(struct json_reader *r, struct json_token *token) {
     if (!r->closed) {
-        token->kind = WIRE_JSON_MORE;
-        return WIRE_JSON_MORE;
+        token->kind = JSON_TOKEN_MORE;
+        return JSON_TOKEN_MORE;
     }
     if (r->expect == EXPECT_NOTHING && r->lines) {
         r->expect = EXPECT_VALUE;
-        token->kind = WIRE_JSON_END_LINE;
-        return WIRE_JSON_END_LINE;
+        token->kind = JSON_TOKEN_END_LINE;
+        return JSON_TOKEN_END_LINE;
     }
     if (r->expect == EXPECT_NOTHING || (r->lines && r->depth == 0)) {
-        token->kind = WIRE_JSON_END;
-        return WIRE_JSON_END;
+        token->kind = JSON_TOKEN_END;
+        return JSON_TOKEN_END;
     }
-    return wire_json_fault_of(r, token,
-                              r->depth > 0 ? WIRE_JSON_ENDS_IN_CONTAINER : WIRE_JSON_EMPTY);
+    return json_reader_fault_of(r, token,
+                                r->depth > 0 ? JSON_READER_ENDS_IN_CONTAINER : JSON_READER_EMPTY);
 }
 
-enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token) {
+enum json_token_kind json_reader_next(struct json_reader *r, struct json_token *token) {
     if (SCAN_UNLIKELY(r->faulty)) {
-        token->kind = WIRE_JSON_FAULT;
-        return WIRE_JSON_FAULT;
+        token->kind = JSON_TOKEN_FAULT;
+        return JSON_TOKEN_FAULT;
     }
     if (SCAN_UNLIKELY(r->partial != PARTIAL_NONE)) {
         if (r->at == r->end && !r->closed) {
-            token->kind = WIRE_JSON_MORE;
-            return WIRE_JSON_MORE;
+            token->kind = JSON_TOKEN_MORE;
+            return JSON_TOKEN_MORE;
         }
         return r->partial == PARTIAL_STRING ? string(r, token) : word(r, token);
     }
@@ -330,10 +330,10 @@ enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *
                 return string_begin(r, token);
             }
             return c == '}' && r->expect == EXPECT_KEY_OR_END ? shut(r, token, true)
-                                                              : wire_json_unexpected(r, token);
+                                                              : json_reader_unexpected(r, token);
         case EXPECT_COLON:
             if (c != ':') {
-                return wire_json_unexpected(r, token);
+                return json_reader_unexpected(r, token);
             }
             r->expect = EXPECT_VALUE;
             break;
@@ -342,18 +342,18 @@ enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *
                 return shut(r, token, c == '}');
             }
             if (c != ',') {
-                return wire_json_unexpected(r, token);
+                return json_reader_unexpected(r, token);
             }
             r->expect = in_object(r) ? EXPECT_KEY : EXPECT_VALUE;
             break;
         case EXPECT_NOTHING:
-            return wire_json_unexpected(r, token);
+            return json_reader_unexpected(r, token);
         }
         r->at++; /* a comma or a colon: punctuation is no token */
     }
 }
 
-size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
+size_t json_reader_numbers(struct json_reader *r, double *out, size_t max) {
     if (r->faulty || r->partial != PARTIAL_NONE || r->depth == 0 || in_object(r)) {
         return 0;
     }

@@ -16,19 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fault_here(struct wire_table *t, const char *what) {
+static bool fault_here(struct table *t, const char *what) {
     int64_t line = 0, column = 0;
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     return table_fault(t, line, column, "%s", what);
 }
 
-static bool fatal_here(struct wire_table *t, const char *what) {
+static bool fatal_here(struct table *t, const char *what) {
     fault_here(t, what);
     t->refused = true;
     return false;
 }
 
-void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state) {
+void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state state) {
     json_of(t)->state = state;
     if (table_json_begins(kind)) {
         json_of(t)->skip_depth = 1;
@@ -38,16 +38,17 @@ void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_s
 }
 
 /* ---- columns ---- */
-static bool column_add(struct wire_table *t, const char *name, size_t n) {
+static bool column_add(struct table *t, const char *name, size_t n) {
     int64_t line = 0, column = 0;
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
         return table_append_name(t, text_trim(name, n), line, column) &&
                (!json_of(t)->has_type || table_append_type(t, json_of(t)->type));
     }
-    if (i == WIRE_MAX_COLUMNS) {
-        return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
+    if (i == TABLE_MAX_COLUMNS) {
+        return table_fatal(t, line, column, "the table has more than %d columns",
+                           TABLE_MAX_COLUMNS);
     }
     const struct table_where where = {table_json_place, &json_of(t)->json};
     if (!table_add_column(t, name, n, i + 1, NULL, &where)) {
@@ -62,24 +63,24 @@ static bool column_add(struct wire_table *t, const char *name, size_t n) {
     return true;
 }
 
-static bool on_column(struct wire_table *t, const struct wire_json_token *token) {
-    if (token->kind == WIRE_JSON_END_ARRAY) {
+static bool on_column(struct table *t, const struct json_token *token) {
+    if (token->kind == JSON_TOKEN_END_ARRAY) {
         json_of(t)->state = AT_MEMBER;
         t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
         return !t->refused;
     }
     json_of(t)->has_type = json_of(t)->has_name = false;
-    if (token->kind == WIRE_JSON_BEGIN_OBJECT) {
+    if (token->kind == JSON_TOKEN_BEGIN_OBJECT) {
         json_of(t)->state = AT_COLUMN_KEY;
         return true;
     }
-    return token->kind == WIRE_JSON_STRING
+    return token->kind == JSON_TOKEN_STRING
                ? column_add(t, token->text, token->length)
                : fatal_here(t, "a column must be a name or an object with a name");
 }
 
-static bool on_column_key(struct wire_table *t, const struct wire_json_token *token) {
-    if (token->kind == WIRE_JSON_END_OBJECT) {
+static bool on_column_key(struct table *t, const struct json_token *token) {
+    if (token->kind == JSON_TOKEN_END_OBJECT) {
         json_of(t)->state = AT_COLUMNS;
         if (json_of(t)->name.failed) {
             problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -99,11 +100,11 @@ static bool on_column_key(struct wire_table *t, const struct wire_json_token *to
     return true;
 }
 
-static bool on_column_value(struct wire_table *t, const struct wire_json_token *token) {
+static bool on_column_value(struct table *t, const struct json_token *token) {
     const bool is_name = json_of(t)->state == AT_COLUMN_NAME;
     char word[16] = "";
     json_of(t)->state = AT_COLUMN_KEY;
-    if (token->kind != WIRE_JSON_STRING) {
+    if (token->kind != JSON_TOKEN_STRING) {
         return fatal_here(t, is_name
                                  ? "a column's name must be a string"
                                  : "a column's type must be numeric, boolean, categorical or text");
@@ -124,9 +125,9 @@ static bool on_column_value(struct wire_table *t, const struct wire_json_token *
 }
 
 /* ---- {"columns", "rows"} ---- */
-static bool on_member(struct wire_table *t, const struct wire_json_token *token) {
+static bool on_member(struct table *t, const struct json_token *token) {
     struct table_json *at = json_of(t);
-    if (token->kind == WIRE_JSON_END_OBJECT) {
+    if (token->kind == JSON_TOKEN_END_OBJECT) {
         at->state = AT_END;
         return at->rows_seen || fatal_here(t, "the object must have \"columns\" and \"rows\"");
     }
@@ -153,10 +154,9 @@ static bool on_member(struct wire_table *t, const struct wire_json_token *token)
 
 /* ---- rows ---- */
 /* In the array of rows. */
-static bool on_row(struct wire_table *t, const struct wire_json_token *token,
-                   enum wire_json_kind wanted) {
-    const bool array = wanted == WIRE_JSON_BEGIN_ARRAY;
-    if (token->kind == WIRE_JSON_END_ARRAY) {
+static bool on_row(struct table *t, const struct json_token *token, enum json_token_kind wanted) {
+    const bool array = wanted == JSON_TOKEN_BEGIN_ARRAY;
+    if (token->kind == JSON_TOKEN_END_ARRAY) {
         json_of(t)->state = array ? AT_MEMBER : AT_END;
         return true;
     }
@@ -175,9 +175,9 @@ static bool on_row(struct wire_table *t, const struct wire_json_token *token,
 }
 
 /* At the beginning of a line. */
-static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
+static bool on_line(struct table *t, enum json_token_kind kind) {
     struct table_json *at = json_of(t);
-    const bool array = kind == WIRE_JSON_BEGIN_ARRAY;
+    const bool array = kind == JSON_TOKEN_BEGIN_ARRAY;
     if (!table_row_wanted(t)) {
         return false;
     }
@@ -205,49 +205,49 @@ static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
 
 /* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's
  * end. */
-static bool on_row_closed(struct wire_table *t, bool array) {
+static bool on_row_closed(struct table *t, bool array) {
     json_of(t)->state = json_of(t)->lines ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
     return json_of(t)->lines || table_json_row_end(t, array);
 }
 
-static bool on_line_end(struct wire_table *t) {
+static bool on_line_end(struct table *t) {
     json_of(t)->state = AT_LINE;
     return table_json_row_end(t, json_of(t)->arrays);
 }
 
-static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
+static void on_skip(struct table *t, enum json_token_kind kind) {
     if (table_json_begins(kind)) {
         json_of(t)->skip_depth++;
-    } else if (kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT) {
+    } else if (kind == JSON_TOKEN_END_ARRAY || kind == JSON_TOKEN_END_OBJECT) {
         json_of(t)->skip_depth--;
     }
-    if (json_of(t)->skip_depth == 0 && kind != WIRE_JSON_KEY) {
+    if (json_of(t)->skip_depth == 0 && kind != JSON_TOKEN_KEY) {
         json_of(t)->state = json_of(t)->after_skip;
     }
 }
 
-static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
-    json_of(t)->state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
+static bool on_top(struct table *t, enum json_token_kind kind) {
+    json_of(t)->state = kind == JSON_TOKEN_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
     return table_json_begins(kind) ||
            fatal_here(
                t,
                "the body must be an array of objects or an object with \"columns\" and \"rows\"");
 }
 
-static bool on_token(struct wire_table *t, const struct wire_json_token *token) {
+static bool on_token(struct table *t, const struct json_token *token) {
     switch ((enum json_state)json_of(t)->state) {
     case AT_TOP:
         return on_top(t, token->kind);
     case AT_ITEMS:
-        return on_row(t, token, WIRE_JSON_BEGIN_OBJECT);
+        return on_row(t, token, JSON_TOKEN_BEGIN_OBJECT);
     case AT_LINE:
         return on_line(t, token->kind);
     case AT_LINE_END:
         return on_line_end(t);
     case AT_KEY:
         json_of(t)->state = AT_VALUE;
-        return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false)
-                                                   : table_json_key(t, token);
+        return token->kind == JSON_TOKEN_END_OBJECT ? on_row_closed(t, false)
+                                                    : table_json_key(t, token);
     case AT_VALUE:
         return table_json_keyed_value(t, token, AT_KEY);
     case AT_MEMBER:
@@ -255,7 +255,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_COLUMNS_BEGIN:
         json_of(t)->state = AT_COLUMNS;
         table_append_list(t);
-        return token->kind == WIRE_JSON_BEGIN_ARRAY ||
+        return token->kind == JSON_TOKEN_BEGIN_ARRAY ||
                fatal_here(t, "\"columns\" must be an array");
     case AT_COLUMNS:
         return on_column(t, token);
@@ -266,12 +266,12 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
         return on_column_value(t, token);
     case AT_ROWS_BEGIN:
         json_of(t)->state = AT_ROWS;
-        return token->kind == WIRE_JSON_BEGIN_ARRAY || fatal_here(t, "\"rows\" must be an array");
+        return token->kind == JSON_TOKEN_BEGIN_ARRAY || fatal_here(t, "\"rows\" must be an array");
     case AT_ROWS:
-        return on_row(t, token, WIRE_JSON_BEGIN_ARRAY);
+        return on_row(t, token, JSON_TOKEN_BEGIN_ARRAY);
     case AT_CELL:
-        return token->kind == WIRE_JSON_END_ARRAY ? on_row_closed(t, true)
-                                                  : table_json_listed_value(t, token, AT_CELL);
+        return token->kind == JSON_TOKEN_END_ARRAY ? on_row_closed(t, true)
+                                                   : table_json_listed_value(t, token, AT_CELL);
     case AT_SKIP:
         on_skip(t, token->kind);
         return true;
@@ -283,7 +283,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
 
 /* ---- what is no JSON ---- */
 /* Refuses the whole body by the reader's fault. */
-static bool refuse(struct wire_table *t) {
+static bool refuse(struct table *t) {
     const char *foreign =
         json_of(t)->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
     t->refused = true;
@@ -292,22 +292,22 @@ static bool refuse(struct wire_table *t) {
         problem_done(&t->problem);
         return problem_add_line(&t->problem, PROBLEM_BAD_JSON, 1, 1, "%s", foreign);
     }
-    return wire_json_problem(&json_of(t)->json, &t->problem);
+    return json_reader_problem(&json_of(t)->json, &t->problem);
 }
 
 /* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it
  * all. */
-static bool bad_line(struct wire_table *t) {
+static bool bad_line(struct table *t) {
     int64_t line = 0, column = 0;
     const char *fault = json_of(t)->json.fault;
     if (json_of(t)->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
         return refuse(t);
     }
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     if (json_of(t)->state == AT_LINE) {
         table_json_row_begin(t);
     }
-    if (!wire_json_next_line(&json_of(t)->json)) {
+    if (!json_reader_next_line(&json_of(t)->json)) {
         return refuse(t);
     }
     json_of(t)->state = AT_LINE;
@@ -315,15 +315,15 @@ static bool bad_line(struct wire_table *t) {
                            fault);
 }
 
-static bool drain(struct wire_table *t) {
-    struct wire_json_token token;
+static bool drain(struct table *t) {
+    struct json_token token;
     for (;;) {
-        switch (wire_json_next(&json_of(t)->json, &token)) {
-        case WIRE_JSON_MORE:
+        switch (json_reader_next(&json_of(t)->json, &token)) {
+        case JSON_TOKEN_MORE:
             return table_json_piece_end(t);
-        case WIRE_JSON_END:
+        case JSON_TOKEN_END:
             return true;
-        case WIRE_JSON_FAULT:
+        case JSON_TOKEN_FAULT:
             if (!json_of(t)->lines) {
                 return refuse(t);
             }
@@ -342,27 +342,27 @@ static bool drain(struct wire_table *t) {
 }
 
 /* ---- begin and end ---- */
-static enum table_begin begin(struct wire_table *t, bool lines) {
+static enum table_begin begin(struct table *t, bool lines) {
     struct table_json *at = calloc(1, sizeof *at);
     if (at == NULL) {
         table_no_memory(t);
         return TABLE_BEGIN_REFUSED;
     }
-    wire_json_init(&at->json);
+    json_reader_init(&at->json);
     at->json.lines = at->lines = lines;
     at->state = lines ? AT_LINE : AT_TOP;
     t->state = at;
     return TABLE_BEGUN;
 }
 
-static enum table_begin json_begin(struct wire_table *t, const struct table_sample *sample,
+static enum table_begin json_begin(struct table *t, const struct table_sample *sample,
                                    bool may_look) {
     (void)sample;
     (void)may_look;
     return begin(t, false);
 }
 
-static enum table_begin ndjson_begin(struct wire_table *t, const struct table_sample *sample,
+static enum table_begin ndjson_begin(struct table *t, const struct table_sample *sample,
                                      bool may_look) {
     (void)sample;
     (void)may_look;
@@ -370,28 +370,28 @@ static enum table_begin ndjson_begin(struct wire_table *t, const struct table_sa
 }
 
 /* The first call has the sample, and so a byte order mark in one piece. */
-static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+static bool feed(struct table *t, const char *bytes, size_t n) {
     struct table_json *at = t->state;
     const size_t mark = !at->fed && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     at->fed = true;
-    wire_json_feed(&at->json, bytes + mark, n - mark);
+    json_reader_feed(&at->json, bytes + mark, n - mark);
     return drain(t);
 }
 
-static bool end(struct wire_table *t) {
-    wire_json_close(&json_of(t)->json);
+static bool end(struct table *t) {
+    json_reader_close(&json_of(t)->json);
     return drain(t) && table_json_rows_end(t);
 }
 
-static bool has_names(const struct wire_table *t) {
+static bool has_names(const struct table *t) {
     return json_of(t)->columns_seen;
 }
 
-static void done(struct wire_table *t) {
+static void done(struct table *t) {
     struct table_json *at = t->state;
     if (at != NULL) {
         table_json_rows_done(at);
-        wire_json_done(&at->json);
+        json_reader_done(&at->json);
         free(at);
     }
 }
@@ -413,13 +413,12 @@ static enum table_sniff sniff(const struct table_sample *sample, bool lines) {
     return TABLE_SNIFF_NO;
 }
 
-static enum table_sniff json_sniff(const struct wire_table *t, const struct table_sample *sample) {
+static enum table_sniff json_sniff(const struct table *t, const struct table_sample *sample) {
     (void)t;
     return sniff(sample, false);
 }
 
-static enum table_sniff ndjson_sniff(const struct wire_table *t,
-                                     const struct table_sample *sample) {
+static enum table_sniff ndjson_sniff(const struct table *t, const struct table_sample *sample) {
     (void)t;
     return sniff(sample, true);
 }

@@ -1,9 +1,9 @@
 /* What the two halves of the reader of JSON tables share: table_json.c (the document) and
  * table_json_rows.c (a row). Private to them. */
-#ifndef WIRE_TABLE_JSON_H
-#define WIRE_TABLE_JSON_H
+#ifndef FORMATS_TABLE_JSON_H
+#define FORMATS_TABLE_JSON_H
 
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 #include "formats/table/table.h"
 
 enum json_state {
@@ -31,8 +31,8 @@ enum json_state {
 struct json_cell {
     size_t column; /* a key that is new: the columns that are there, and its place among the row's
                       new ones */
-    enum wire_json_kind kind; /* STRING, NUMBER, TRUE, FALSE or NULL */
-    bool finite;              /* NUMBER: `number` is it */
+    enum json_token_kind kind; /* STRING, NUMBER, TRUE, FALSE or NULL */
+    bool finite;               /* NUMBER: `number` is it */
     double number;
     const char
         *text; /* [length] in the piece that is being read; NULL: in `bytes`, from `start` on */
@@ -41,7 +41,7 @@ struct json_cell {
 
 /* The state of the reader: of the document (table_json.c) and of its rows (table_json_rows.c). */
 struct table_json {
-    struct wire_json json;
+    struct json_reader json;
     bool lines;          /* NDJSON */
     bool fed;            /* the first bytes were fed */
     unsigned state;      /* enum json_state */
@@ -78,36 +78,35 @@ struct table_json {
 static inline void table_json_place(const void *arg, size_t position, int64_t *line,
                                     int64_t *column) {
     (void)position;
-    wire_json_place(arg, line, column);
+    json_reader_place(arg, line, column);
 }
 
-static inline struct table_json *json_of(const struct wire_table *t) {
+static inline struct table_json *json_of(const struct table *t) {
     return t->state;
 }
 
-static inline bool table_json_begins(enum wire_json_kind kind) {
-    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
+static inline bool table_json_begins(enum json_token_kind kind) {
+    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
 }
 /* The token at hand begins a value that is not wanted: go on in `state` behind it. */
-void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state);
+void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state state);
 
 /* ---- table_json_rows.c. Those that return bool: false: reading stops ---- */
 /* A row begins at the token at hand. */
-void table_json_row_begin(struct wire_table *t);
+void table_json_row_begin(struct table *t);
 /* A key of an object row: which column its value goes to. */
-bool table_json_key(struct wire_table *t, const struct wire_json_token *token);
+bool table_json_key(struct table *t, const struct json_token *token);
 /* The value behind a key; the next value of an array row. An array or object is a fault, and
  * skipped: reading goes on in `state` behind it. */
-bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
-                            enum json_state state);
-bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
+bool table_json_keyed_value(struct table *t, const struct json_token *token, enum json_state state);
+bool table_json_listed_value(struct table *t, const struct json_token *token,
                              enum json_state state);
 /* The piece is used up: what the row at hand has of it is kept. */
-bool table_json_piece_end(struct wire_table *t);
+bool table_json_piece_end(struct table *t);
 /* The row is whole: into the builder with it, unless something is wrong. array: it was one. */
-bool table_json_row_end(struct wire_table *t, bool array);
+bool table_json_row_end(struct table *t, bool array);
 /* The body is read: columns that only the option `types` names. */
-bool table_json_rows_end(struct wire_table *t);
+bool table_json_rows_end(struct table *t);
 
 /* Frees what the rows hold. */
 void table_json_rows_done(struct table_json *at);

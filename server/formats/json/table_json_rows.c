@@ -36,16 +36,16 @@ void table_json_rows_done(struct table_json *at) {
     buf_done(&at->name);
 }
 
-void table_json_row_begin(struct wire_table *t) {
+void table_json_row_begin(struct table *t) {
     row_clear(json_of(t));
     json_of(t)->row++;
     json_of(t)->expected = 0;
-    wire_json_place(&json_of(t)->json, &json_of(t)->row_line, &json_of(t)->row_column);
+    json_reader_place(&json_of(t)->json, &json_of(t)->row_line, &json_of(t)->row_column);
     table_row_begin(t, json_of(t)->row_line);
 }
 
 /* The name of a column, for messages; of one that is new, too. */
-static const char *name_of(const struct wire_table *t, size_t i, char made[TEXT_SHOWN]) {
+static const char *name_of(const struct table *t, size_t i, char made[TEXT_SHOWN]) {
     const struct table_builder *b = &t->builder;
     if (i < b->n_columns) {
         return b->column[i].name;
@@ -66,15 +66,15 @@ static const char *text_of(const struct table_json *at, const struct json_cell *
                                     : "";
 }
 
-static bool fits(const struct wire_table *t, dn_column_type given, const struct json_cell *cell) {
+static bool fits(const struct table *t, dn_column_type given, const struct json_cell *cell) {
     const char *text = text_of(json_of(t), cell);
     switch (cell->kind) {
-    case WIRE_JSON_NULL:
+    case JSON_TOKEN_NULL:
         return true;
-    case WIRE_JSON_TRUE:
-    case WIRE_JSON_FALSE:
-        return builder_boolean_fits(&t->builder, given, cell->kind == WIRE_JSON_TRUE);
-    case WIRE_JSON_NUMBER:
+    case JSON_TOKEN_TRUE:
+    case JSON_TOKEN_FALSE:
+        return builder_boolean_fits(&t->builder, given, cell->kind == JSON_TOKEN_TRUE);
+    case JSON_TOKEN_NUMBER:
         return cell->finite
                    ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
                    : builder_text_fits(&t->builder, given, text, cell->length);
@@ -84,8 +84,8 @@ static bool fits(const struct wire_table *t, dn_column_type given, const struct 
 }
 
 /* Tells the fault of a cell that a given type cannot hold, if it is one. */
-static bool check(struct wire_table *t, dn_column_type given, const struct json_cell *cell,
-                  int64_t line, int64_t column) {
+static bool check(struct table *t, dn_column_type given, const struct json_cell *cell, int64_t line,
+                  int64_t column) {
     char shown[TEXT_SHOWN], made[TEXT_SHOWN];
     if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
         return true;
@@ -99,7 +99,7 @@ static bool check(struct wire_table *t, dn_column_type given, const struct json_
                            hint != NULL ? hint : "");
 }
 
-static bool cells_grow(struct wire_table *t) {
+static bool cells_grow(struct table *t) {
     const size_t capacity = json_of(t)->cells_capacity > 0 ? 2 * json_of(t)->cells_capacity : 64;
     struct json_cell *grown = realloc(json_of(t)->cells, capacity * sizeof *grown);
     if (grown == NULL) {
@@ -117,7 +117,7 @@ static void keep_text(struct table_json *at, struct json_cell *cell, const char 
     buf_append(&at->bytes, text, cell->length);
 }
 
-bool table_json_piece_end(struct wire_table *t) {
+bool table_json_piece_end(struct table *t) {
     struct table_json *at = json_of(t);
     for (size_t k = 0; k < at->n_cells; k++) {
         if (at->cells[k].text != NULL) {
@@ -128,74 +128,72 @@ bool table_json_piece_end(struct wire_table *t) {
 }
 
 /* Gathers a scalar for column i. */
-static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *token) {
+static bool keep(struct table *t, size_t i, const struct json_token *token) {
     struct table_json *at = json_of(t);
     if (at->n_cells == at->cells_capacity && !cells_grow(t)) {
         return false;
     }
-    const bool bare = token->kind == WIRE_JSON_NULL; /* its text says no more */
+    const bool bare = token->kind == JSON_TOKEN_NULL; /* its text says no more */
     struct json_cell *cell = &at->cells[at->n_cells++];
-    *cell =
-        (struct json_cell){.column = i,
-                           .kind = token->kind,
-                           .finite = token->kind == WIRE_JSON_NUMBER && token->finite,
-                           .number =
-                               token->kind == WIRE_JSON_NUMBER && token->finite ? token->number : 0,
-                           .text = token->text,
-                           .length = bare ? 0 : token->length};
-    if (!wire_json_is_of_piece(&json_of(t)->json, token)) {
+    *cell = (struct json_cell){.column = i,
+                               .kind = token->kind,
+                               .finite = token->kind == JSON_TOKEN_NUMBER && token->finite,
+                               .number = token->kind == JSON_TOKEN_NUMBER && token->finite
+                                             ? token->number
+                                             : 0,
+                               .text = token->text,
+                               .length = bare ? 0 : token->length};
+    if (!json_token_is_of_piece(&json_of(t)->json, token)) {
         keep_text(at, cell, token->text);
     }
     at->size += cell->length;
     if (at->bytes.failed) {
         return table_no_memory(t);
     }
-    return at->size <= WIRE_MAX_ROW ||
+    return at->size <= TABLE_MAX_ROW ||
            table_fatal(t, at->row_line, at->row_column, "row %" PRId64 " is longer than %d bytes",
-                       at->row, WIRE_MAX_ROW);
+                       at->row, TABLE_MAX_ROW);
 }
 
 /* A scalar into column i of the row at hand. */
-static bool take(struct wire_table *t, size_t i, dn_column_type given,
-                 const struct wire_json_token *token) {
+static bool take(struct table *t, size_t i, dn_column_type given, const struct json_token *token) {
     int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
-    if (token->kind == WIRE_JSON_STRING || token->kind == WIRE_JSON_NUMBER) {
-        if (token->length > WIRE_MAX_CELL) {
-            wire_json_place(&json_of(t)->json, &line, &column);
+    if (token->kind == JSON_TOKEN_STRING || token->kind == JSON_TOKEN_NUMBER) {
+        if (token->length > TABLE_MAX_CELL) {
+            json_reader_place(&json_of(t)->json, &line, &column);
             return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes",
-                                   name_of(t, i, made), WIRE_MAX_CELL);
+                                   name_of(t, i, made), TABLE_MAX_CELL);
         }
     }
     if (!keep(t, i, token)) {
         return false;
     }
     if (given == DN_NUMERIC || given == DN_BOOLEAN) {
-        wire_json_place(&json_of(t)->json, &line, &column);
+        json_reader_place(&json_of(t)->json, &line, &column);
         return check(t, given, &json_of(t)->cells[json_of(t)->n_cells - 1], line, column);
     }
     return true;
 }
 
 /* The value is an array or an object. */
-static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
-                   enum json_state state) {
+static bool nested(struct table *t, size_t i, enum json_token_kind kind, enum json_state state) {
     int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     table_json_skip(t, kind, state);
     return table_row_fault(
         t, line, column,
         "row %" PRId64
         ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
         json_of(t)->row, i != SIZE_MAX ? name_of(t, i, made) : "",
-        kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
+        kind == JSON_TOKEN_BEGIN_ARRAY ? "an array" : "an object");
 }
 
 /* ---- rows that are objects ---- */
 /* A further column would have to be filled up for all rows of the open chunk: many keys that come
  * late would be a bomb. */
-static bool may_add(const struct wire_table *t) {
+static bool may_add(const struct table *t) {
     const struct table_builder *b = &t->builder;
     return b->n_chunks == 0 &&
            (b->rows + 1) * (b->n_columns + json_of(t)->new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
@@ -221,12 +219,12 @@ static bool key_keep(struct table_json *at, struct text name) {
     return names_add(&at->new_names, copy, name.n);
 }
 
-static bool new_key(struct wire_table *t, struct text name) {
+static bool new_key(struct table *t, struct text name) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     struct table_json *at = json_of(t);
     int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     at->column = SIZE_MAX;
     if (t->append.on) {
         return table_append_unknown(t, name, line, column);
@@ -242,8 +240,9 @@ static bool new_key(struct wire_table *t, struct text name) {
                                "(null for missing), or name this one in the option \"types\"",
                                at->row, shown);
     }
-    if (t->builder.n_columns + at->new_names.n >= WIRE_MAX_COLUMNS) {
-        return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
+    if (t->builder.n_columns + at->new_names.n >= TABLE_MAX_COLUMNS) {
+        return table_fatal(t, line, column, "the table has more than %d columns",
+                           TABLE_MAX_COLUMNS);
     }
     if (!table_key_check(t, name, &where) || !table_row_is_well(t)) {
         return !t->refused;
@@ -255,16 +254,16 @@ static bool new_key(struct wire_table *t, struct text name) {
     return true;
 }
 
-static bool key_twice(struct wire_table *t, struct text name) {
+static bool key_twice(struct table *t, struct text name) {
     int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    wire_json_place(&json_of(t)->json, &line, &column);
+    json_reader_place(&json_of(t)->json, &line, &column);
     json_of(t)->column = SIZE_MAX;
     return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", json_of(t)->row,
                            text_show(name.bytes, name.n, shown));
 }
 
-bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
+bool table_json_key(struct table *t, const struct json_token *token) {
     const struct names *names = &t->builder.names;
     const size_t guess = json_of(t)->expected;
     const struct text name = text_trim(token->text, token->length);
@@ -290,7 +289,7 @@ bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
     return true;
 }
 
-bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
+bool table_json_keyed_value(struct table *t, const struct json_token *token,
                             enum json_state state) {
     const size_t i = json_of(t)->column;
     json_of(t)->state = state;
@@ -309,14 +308,14 @@ bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *
 
 /* ---- rows that are arrays ---- */
 /* Values of a row; SIZE_MAX: this one tells. */
-static size_t width(const struct wire_table *t) {
+static size_t width(const struct table *t) {
     return t->builder.n_columns > 0 ? table_append_width(&t->append, &t->builder) : SIZE_MAX;
 }
 
-bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
+bool table_json_listed_value(struct table *t, const struct json_token *token,
                              enum json_state state) {
     const size_t n = width(t), i = json_of(t)->n_values++;
-    const bool wanted = i < n && i < WIRE_MAX_COLUMNS;
+    const bool wanted = i < n && i < TABLE_MAX_COLUMNS;
     const size_t column = n == SIZE_MAX ? i : table_append_column(&t->append, i);
     if (table_json_begins(token->kind)) {
         return nested(t, wanted ? column : SIZE_MAX, token->kind, state);
@@ -327,12 +326,12 @@ bool table_json_listed_value(struct wire_table *t, const struct wire_json_token 
 }
 
 /* The first array of NDJSON is whole: the columns are numbered. */
-static bool columns_numbered(struct wire_table *t) {
+static bool columns_numbered(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const size_t n = json_of(t)->n_values;
-    if (n > WIRE_MAX_COLUMNS) {
+    if (n > TABLE_MAX_COLUMNS) {
         return table_fatal(t, json_of(t)->row_line, json_of(t)->row_column,
-                           "the table has more than %d columns", WIRE_MAX_COLUMNS);
+                           "the table has more than %d columns", TABLE_MAX_COLUMNS);
     }
     for (size_t i = 0; i < n; i++) {
         char name[24];
@@ -352,7 +351,7 @@ static bool columns_numbered(struct wire_table *t) {
     return true;
 }
 
-static bool array_is_whole(struct wire_table *t) {
+static bool array_is_whole(struct table *t) {
     const size_t n = json_of(t)->n_values;
     if (width(t) == SIZE_MAX && n > 0 && table_row_is_well(t)) {
         return columns_numbered(t);
@@ -369,12 +368,12 @@ static bool put(struct table_builder *b, const struct table_json *at,
                 const struct json_cell *cell) {
     const char *text = text_of(at, cell);
     switch (cell->kind) {
-    case WIRE_JSON_NULL:
+    case JSON_TOKEN_NULL:
         return builder_missing(b, cell->column) == BUILDER_WELL;
-    case WIRE_JSON_TRUE:
-    case WIRE_JSON_FALSE:
-        return builder_boolean(b, cell->column, cell->kind == WIRE_JSON_TRUE) == BUILDER_WELL;
-    case WIRE_JSON_NUMBER:
+    case JSON_TOKEN_TRUE:
+    case JSON_TOKEN_FALSE:
+        return builder_boolean(b, cell->column, cell->kind == JSON_TOKEN_TRUE) == BUILDER_WELL;
+    case JSON_TOKEN_NUMBER:
         return (cell->finite ? builder_number(b, cell->column, cell->number, text, cell->length)
                              : builder_text(b, cell->column, text, cell->length)) == BUILDER_WELL;
     default:
@@ -382,7 +381,7 @@ static bool put(struct table_builder *b, const struct table_json *at,
     }
 }
 
-static bool add_new_columns(struct wire_table *t) {
+static bool add_new_columns(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     for (size_t i = 0; i < json_of(t)->new_names.n; i++) {
         const struct text name = json_of(t)->new_names.text[i];
@@ -397,12 +396,12 @@ static bool add_new_columns(struct wire_table *t) {
 
 /* Columns that the option `types` names and no row had yet: the last moment for them is before the
  * first chunk is closed. */
-static bool declare(struct wire_table *t) {
+static bool declare(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const struct type_override *type = NULL;
     json_of(t)->declared = true;
     for (size_t i = 0; (type = builder_unused_type(&t->builder, &i)) != NULL &&
-                       t->builder.n_columns < WIRE_MAX_COLUMNS;) {
+                       t->builder.n_columns < TABLE_MAX_COLUMNS;) {
         if (!table_add_column(t, type->name, type->length, t->builder.n_columns + 1, NULL,
                               &where)) {
             return false;
@@ -411,7 +410,7 @@ static bool declare(struct wire_table *t) {
     return true;
 }
 
-bool table_json_row_end(struct wire_table *t, bool array) {
+bool table_json_row_end(struct table *t, bool array) {
     struct table_builder *b = &t->builder;
     if (array && !json_of(t)->columns_seen) {
         table_append_by_position(t);
@@ -443,7 +442,7 @@ bool table_json_row_end(struct wire_table *t, bool array) {
            table_stop(t);
 }
 
-bool table_json_rows_end(struct wire_table *t) {
+bool table_json_rows_end(struct table *t) {
     const struct table_builder *b = &t->builder;
     char shown[TEXT_SHOWN];
     for (size_t i = 0; json_of(t)->declared && i < b->n_types; i++) {

@@ -5,8 +5,8 @@
  *
  * Values are counted exactly while at most TALLY_MAX are different. Then the counts are converted
  * to sketches, and further values are added to the sketches. */
-#ifndef WIRE_COLUMN_SUMMARY_H
-#define WIRE_COLUMN_SUMMARY_H
+#ifndef FORMATS_COLUMN_SUMMARY_H
+#define FORMATS_COLUMN_SUMMARY_H
 
 #include "base/hash.h"
 #include "base/json/json_write.h"

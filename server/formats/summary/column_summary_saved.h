@@ -8,8 +8,8 @@
  * At most 0.3 MB for numbers; for texts that plus the bytes of TALLY_MAX texts. Only the version of
  * libsodium that wrote the state of the digest can read it: after an upgrade of the library the
  * caller computes the summary from the stored chunks, as it does for a damaged one. */
-#ifndef WIRE_COLUMN_SUMMARY_SAVED_H
-#define WIRE_COLUMN_SUMMARY_SAVED_H
+#ifndef FORMATS_COLUMN_SUMMARY_SAVED_H
+#define FORMATS_COLUMN_SUMMARY_SAVED_H
 
 #include "base/buf.h"
 #include "formats/summary/column_summary.h"

@@ -1,7 +1,7 @@
 /* Words of the texts of a column: their number, the number of distinct ones, the longest text.
  * Words are those of <discern/text.h>, in lower case. Private to formats. */
-#ifndef WIRE_COLUMN_WORDS_H
-#define WIRE_COLUMN_WORDS_H
+#ifndef FORMATS_COLUMN_WORDS_H
+#define FORMATS_COLUMN_WORDS_H
 
 #include "formats/summary/distinct_sketch.h"
 

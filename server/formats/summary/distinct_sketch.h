@@ -6,8 +6,8 @@
  * Source: Flajolet, Fusy, Gandouet, Meunier, HyperLogLog, AofA 2007. The estimate is algorithm 6 of
  * Ertl, New cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, which has
  * no bias from 0 to 2^64. Standard error: 1.04/√2^bits. */
-#ifndef WIRE_DISTINCT_SKETCH_H
-#define WIRE_DISTINCT_SKETCH_H
+#ifndef FORMATS_DISTINCT_SKETCH_H
+#define FORMATS_DISTINCT_SKETCH_H
 
 #include "formats/text/scan.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Quantiles and histograms of sorted numbers with counts. Private to formats. */
-#ifndef WIRE_NUMBER_RANKS_H
-#define WIRE_NUMBER_RANKS_H
+#ifndef FORMATS_NUMBER_RANKS_H
+#define FORMATS_NUMBER_RANKS_H
 
 #include "formats/summary/number_tally.h"
 

@@ -5,8 +5,8 @@
  * height rises by 1. Choices are made by a hash of the position in the column, so the sample
  * depends on the sequence of the numbers only. The cost of a number in a long column is about
  * 1/2^height steps. */
-#ifndef WIRE_NUMBER_SAMPLE_H
-#define WIRE_NUMBER_SAMPLE_H
+#ifndef FORMATS_NUMBER_SAMPLE_H
+#define FORMATS_NUMBER_SAMPLE_H
 
 #include "formats/summary/number_tally.h"
 

@@ -1,6 +1,6 @@
 /* Sorting numbers. Private to formats. */
-#ifndef WIRE_NUMBER_SORT_H
-#define WIRE_NUMBER_SORT_H
+#ifndef FORMATS_NUMBER_SORT_H
+#define FORMATS_NUMBER_SORT_H
 
 #include <stddef.h>
 

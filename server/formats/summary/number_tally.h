@@ -1,6 +1,6 @@
 /* Exact counts of at most TALLY_MAX distinct numbers, small integers apart. Private to formats. */
-#ifndef WIRE_NUMBER_TALLY_H
-#define WIRE_NUMBER_TALLY_H
+#ifndef FORMATS_NUMBER_TALLY_H
+#define FORMATS_NUMBER_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -125,7 +125,7 @@ bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
     s->width = width > s->width ? width : s->width;
     s->entries += (int64_t)view->row_start[view->n_rows];
     add_digest(digest, view);
-    if (s->width <= WIRE_MAX_COLUMNS) {
+    if (s->width <= TABLE_MAX_COLUMNS) {
         return add_moments(s, view, width);
     }
     free(s->place);
@@ -163,7 +163,7 @@ void sparse_summary_write(const struct sparse_summary *s, const char *name, int6
     json_kv_int(w, "first", s->first);
     json_kv_int(w, "width", (int64_t)s->width);
     json_kv_int(w, "entries", s->entries);
-    if (s->width <= WIRE_MAX_COLUMNS) {
+    if (s->width <= TABLE_MAX_COLUMNS) {
         json_put_key(w, "features");
         json_begin_object(w);
         for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {

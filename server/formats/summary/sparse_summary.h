@@ -1,8 +1,8 @@
 /* The summary of a sparse column: its entries and width, and the moments of each of its places as
- * long as there are at most WIRE_MAX_COLUMNS of them. The column's chunks are added in row order;
+ * long as there are at most TABLE_MAX_COLUMNS of them. The column's chunks are added in row order;
  * the result does not depend on how the rows are cut into chunks. */
-#ifndef WIRE_SPARSE_SUMMARY_H
-#define WIRE_SPARSE_SUMMARY_H
+#ifndef FORMATS_SPARSE_SUMMARY_H
+#define FORMATS_SPARSE_SUMMARY_H
 
 #include "base/hash.h"
 #include "base/json/json_write.h"
@@ -23,7 +23,7 @@ struct sparse_summary {
     uint32_t first; /* index of place 0; set by the owner */
     size_t width;   /* all places are below it; the owner may raise it */
     int64_t entries;
-    struct sparse_place *place; /* [n_places]; NULL: the column is wider than WIRE_MAX_COLUMNS */
+    struct sparse_place *place; /* [n_places]; NULL: the column is wider than TABLE_MAX_COLUMNS */
     size_t n_places;
 };
 
@@ -35,7 +35,7 @@ bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
 /* Writes {"name":…,"type":"sparse","missing":0,"first":…,"width":…,"entries":…,
  * "features":{"nonzero":[…],"min":[…],"max":[…],"mean":[…],"std":[…]} and leaves the object open.
  * The figures are over n_rows rows, in which absent entries are 0. "features" is left out if the
- * width is above WIRE_MAX_COLUMNS. */
+ * width is above TABLE_MAX_COLUMNS. */
 void sparse_summary_write(const struct sparse_summary *s, const char *name, int64_t n_rows,
                           struct json_writer *w);
 

@@ -1,6 +1,6 @@
 /* Exact counts of at most TALLY_MAX distinct texts. Private to formats. */
-#ifndef WIRE_TALLY_H
-#define WIRE_TALLY_H
+#ifndef FORMATS_TALLY_H
+#define FORMATS_TALLY_H
 
 #include "base/hash.h"
 #include <stdbool.h>

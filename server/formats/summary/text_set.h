@@ -1,7 +1,7 @@
 /* Counts up to TALLY_MAX distinct texts by their 64-bit hashes, in 256 KiB. The result does not
  * depend on their order. Private to formats. */
-#ifndef WIRE_TEXT_SET_H
-#define WIRE_TEXT_SET_H
+#ifndef FORMATS_TEXT_SET_H
+#define FORMATS_TEXT_SET_H
 
 #include "formats/summary/tally.h"
 

@@ -72,7 +72,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, const char *text) 
 /* Reads the lines: LF, CRLF or CR ends them, as it does those of a table. */
 static void read_lines(struct reading *r, const char *body, size_t size) {
     struct text_lines lines;
-    text_lines_init(&lines, WIRE_MAX_ROW,
+    text_lines_init(&lines, TABLE_MAX_ROW,
                     &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
     if (text_lines_feed(&lines, body, size)) {
         (void)text_lines_end(&lines);
@@ -104,7 +104,7 @@ static bool find_sparse(struct reading *r) {
 }
 
 static bool read_svmlight(struct instances *in, const char *body, size_t size,
-                          struct wire_instances *out) {
+                          struct instance_rows *out) {
     struct reading r = {.in = in,
                         .options = {.zero_based = in->options->zero_based,
                                     .without_label = !in->labelled}};

@@ -3,8 +3,8 @@
  *
  * Parts stand between spaces and tabs; what follows # is a comment. Indexes are integers that
  * ascend strictly, values finite decimal numbers. "qid:N" behind the label is passed over. */
-#ifndef WIRE_SVMLIGHT_H
-#define WIRE_SVMLIGHT_H
+#ifndef FORMATS_SVMLIGHT_H
+#define FORMATS_SVMLIGHT_H
 
 #include "formats/text/cell.h"
 #include "formats/text/scan.h"

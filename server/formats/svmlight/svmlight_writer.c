@@ -10,12 +10,12 @@ static void put_number(double x, struct buf *out) {
     }
 }
 
-static struct wire_text cell_text(const dn_column_view *view, size_t row) {
+static struct text cell_text(const dn_column_view *view, size_t row) {
     const uint32_t code = view->code[row], from = view->strings.start[code];
-    return (struct wire_text){view->strings.bytes + from, view->strings.start[code + 1] - from};
+    return (struct text){view->strings.bytes + from, view->strings.start[code + 1] - from};
 }
 
-bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out) {
+bool svmlight_label(const dn_column_view *view, size_t row, struct text *out) {
     if ((view->type != DN_CATEGORICAL && view->type != DN_TEXT) ||
         view->code[row] == DN_CODE_MISSING) {
         return true;
@@ -31,7 +31,7 @@ bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_tex
 }
 
 static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
-    struct wire_text text = {0};
+    struct text text = {0};
     if (view->type == DN_NUMERIC || view->type == DN_BOOLEAN) {
         if (isnan(view->number[row])) {
             buf_putc(out, '?');
@@ -40,7 +40,7 @@ static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
         }
     } else if (view->code[row] == DN_CODE_MISSING) {
         buf_putc(out, '?');
-    } else if (wire_svmlight_label(view, row, &text)) {
+    } else if (svmlight_label(view, row, &text)) {
         buf_append(out, text.bytes, text.n);
     } else {
         out->failed = true;
@@ -64,7 +64,7 @@ static void put_entry(uint64_t index, double value, struct buf *out) {
     put_number(value, out);
 }
 
-static void put_entries(const struct wire_svmlight *s, size_t row, struct buf *out) {
+static void put_entries(const struct svmlight_rows *s, size_t row, struct buf *out) {
     const dn_column_view *view = s->entries;
     size_t p = 0;
     for (size_t k = view->row_start[row]; k < view->row_start[row + 1]; k++) {
@@ -77,7 +77,7 @@ static void put_entries(const struct wire_svmlight *s, size_t row, struct buf *o
     }
 }
 
-void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, struct buf *out) {
+void svmlight_rows_write(const struct svmlight_rows *s, size_t first, size_t n, struct buf *out) {
     for (size_t i = first; i < first + n; i++) {
         put_label(s->label, i, out);
         for (size_t j = 0; j < s->n_columns; j++) {
@@ -90,7 +90,7 @@ void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, 
     }
 }
 
-void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
+void sparse_rows_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
                         size_t n_places, double *out) {
     memset(out, 0, n * n_places * sizeof *out);
     for (size_t i = 0; i < n; i++) {

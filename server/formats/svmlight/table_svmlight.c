@@ -21,7 +21,7 @@ struct table_svmlight {
 };
 
 /* ---- rows ---- */
-static bool row_put(struct wire_table *t, int64_t line, int64_t column) {
+static bool row_put(struct table *t, int64_t line, int64_t column) {
     const struct svmlight_row *row = &((const struct table_svmlight *)t->state)->row;
     char shown[TEXT_SHOWN];
     enum builder_status status =
@@ -44,7 +44,7 @@ static bool row_put(struct wire_table *t, int64_t line, int64_t column) {
 }
 
 static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     struct table_svmlight *s = t->state;
     struct svmlight_fault fault;
     if (t->options.comment != '\0' && n > 0 && bytes[0] == t->options.comment) {
@@ -85,7 +85,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     return row_put(t, line, s->row.label.bytes - bytes + 1);
 }
 
-static bool is_comment(const struct wire_table *t, const char *bytes, size_t n) {
+static bool is_comment(const struct table *t, const char *bytes, size_t n) {
     const struct text line = text_trim(bytes, n);
     return line.n > 0 &&
            (line.bytes[0] == '#' || (t->options.comment != '\0' && bytes[0] == t->options.comment));
@@ -94,7 +94,7 @@ static bool is_comment(const struct wire_table *t, const char *bytes, size_t n) 
 /* on_error=skip: a line that is no text. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
-    struct wire_table *t = arg;
+    struct table *t = arg;
     if (is_comment(t, bytes, n)) {
         ((struct table_svmlight *)t->state)->comments++;
         return true;
@@ -115,7 +115,7 @@ static bool is_feature_name(const char *name) {
            strspn(name + prefix, "0123456789") == strlen(name + prefix);
 }
 
-static bool add_columns(struct wire_table *t) {
+static bool add_columns(struct table *t) {
     const char *label = t->options.label != NULL ? t->options.label : TABLE_LABEL_NAME;
     if (is_feature_name(label)) {
         return table_fatal(t, 0, 0,
@@ -133,7 +133,7 @@ static bool add_columns(struct wire_table *t) {
 }
 
 /* The indices of the rows begin with 0. false: the rows do not fit the dataset. */
-static bool find_base(struct wire_table *t, bool *zero_based) {
+static bool find_base(struct table *t, bool *zero_based) {
     *zero_based = t->options.zero_based;
     if (!t->append.on) {
         return true;
@@ -151,8 +151,7 @@ static bool find_base(struct wire_table *t, bool *zero_based) {
     return true;
 }
 
-static enum table_begin begin(struct wire_table *t, const struct table_sample *sample,
-                              bool may_look) {
+static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
     bool zero_based = false;
     (void)sample;
     (void)may_look;
@@ -170,9 +169,9 @@ static enum table_begin begin(struct wire_table *t, const struct table_sample *s
         return TABLE_BEGIN_REFUSED;
     }
     s->options.zero_based = zero_based;
-    text_lines_init(&s->lines, WIRE_MAX_ROW,
+    text_lines_init(&s->lines, TABLE_MAX_ROW,
                     &(struct text_lines_handler){.line = on_line,
-                                                 .wrong = t->options.on_error == WIRE_SKIP
+                                                 .wrong = t->options.on_error == TABLE_SKIP
                                                               ? on_wrong
                                                               : NULL,
                                                  .fault = on_fault,
@@ -182,34 +181,34 @@ static enum table_begin begin(struct wire_table *t, const struct table_sample *s
 }
 
 /* The problem is set already unless memory is exhausted. */
-static bool stopped(struct wire_table *t) {
+static bool stopped(struct table *t) {
     const struct table_svmlight *s = t->state;
     t->refused = true;
     return s->lines.no_memory ? table_no_memory(t) : false;
 }
 
-static bool feed(struct wire_table *t, const char *bytes, size_t n) {
+static bool feed(struct table *t, const char *bytes, size_t n) {
     struct table_svmlight *s = t->state;
     return (text_lines_feed(&s->lines, bytes, n) && !t->refused) || stopped(t);
 }
 
-static bool end(struct wire_table *t) {
+static bool end(struct table *t) {
     struct table_svmlight *s = t->state;
     return (text_lines_end(&s->lines) && !t->refused) || stopped(t);
 }
 
-static bool has_names(const struct wire_table *t) {
+static bool has_names(const struct table *t) {
     (void)t;
     return false; /* the names are not in the body */
 }
 
-static void write_notes(const struct wire_table *t, struct json_writer *w) {
+static void write_notes(const struct table *t, struct json_writer *w) {
     const struct table_svmlight *s = t->state;
     json_kv_bool(w, "zero_based", s->options.zero_based);
     json_kv_int(w, "comments", s->comments);
 }
 
-static void done(struct wire_table *t) {
+static void done(struct table *t) {
     struct table_svmlight *s = t->state;
     if (s != NULL) {
         text_lines_done(&s->lines);
@@ -219,8 +218,8 @@ static void done(struct wire_table *t) {
 }
 
 /* Options of separated text mean that the body is not svmlight. */
-static enum table_sniff sniff(const struct wire_table *t, const struct table_sample *sample) {
-    const bool separated = t->options.delimiter != '\0' || t->options.header != WIRE_HEADER_AUTO;
+static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
+    const bool separated = t->options.delimiter != '\0' || t->options.header != TABLE_HEADER_AUTO;
     return table_is_sparse(t) ||
                    (!separated && svmlight_looks_like(sample->bytes, sample->n, sample->whole))
                ? TABLE_SNIFF_YES

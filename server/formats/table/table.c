@@ -23,7 +23,7 @@ enum { FORM_COLUMNS = 100 };
 
 /* ---- the first bytes ---- */
 /* Doubles the sample. false: it is as long as it may be. */
-static bool look_further(struct wire_table *t, bool whole) {
+static bool look_further(struct table *t, bool whole) {
     if (whole || t->look >= LOOK_MAX) {
         return false;
     }
@@ -32,7 +32,7 @@ static bool look_further(struct wire_table *t, bool whole) {
 }
 
 /* Finds the reader of the body. false: the sample must be longer, or the table is refused. */
-static bool find_reader(struct wire_table *t, const struct table_sample *sample) {
+static bool find_reader(struct table *t, const struct table_sample *sample) {
     if (t->options.format != NULL) {
         t->reader = t->options.format->table;
         return true;
@@ -54,13 +54,13 @@ static bool find_reader(struct wire_table *t, const struct table_sample *sample)
     return table_fatal(t, 1, 1, "the format of the body is not known");
 }
 
-bool table_is_sparse(const struct wire_table *t) {
+bool table_is_sparse(const struct table *t) {
     return t->append.on && t->builder.n_columns == 2 && t->builder.column[1].state == COLUMN_SPARSE;
 }
 
 /* Decides how to read the body from the first t->look bytes (whole: there are no more). false: the
  * sample must be longer, or the table is refused. */
-static bool decide(struct wire_table *t, bool whole) {
+static bool decide(struct table *t, bool whole) {
     const struct table_sample sample = {.bytes = t->ahead.data != NULL ? t->ahead.data : "",
                                         .n = t->ahead.size,
                                         .whole = whole};
@@ -88,7 +88,7 @@ static bool decide(struct wire_table *t, bool whole) {
 }
 
 /* Gives the sample to the reader. */
-static bool consume_ahead(struct wire_table *t) {
+static bool consume_ahead(struct table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
     const bool well = t->reader->feed(t, bytes, t->ahead.size);
     buf_done(&t->ahead);
@@ -96,7 +96,7 @@ static bool consume_ahead(struct wire_table *t) {
 }
 
 /* Adds bytes to the sample and decides once there are enough. *used: how many were added. */
-static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t *used) {
+static bool look_ahead(struct table *t, const char *bytes, size_t n, size_t *used) {
     *used = 0;
     while (!t->decided && !t->refused && *used < n) {
         const size_t room = t->look - t->ahead.size, take = n - *used < room ? n - *used : room;
@@ -113,9 +113,8 @@ static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t
 }
 
 /* ---- the face ---- */
-struct wire_table *wire_table_new(const struct wire_table_options *options,
-                                  const struct wire_table_sink *sink) {
-    struct wire_table *t = calloc(1, sizeof *t);
+struct table *table_new(const struct table_options *options, const struct table_sink *sink) {
+    struct table *t = calloc(1, sizeof *t);
     if (t == NULL) {
         return NULL;
     }
@@ -123,11 +122,11 @@ struct wire_table *wire_table_new(const struct wire_table_options *options,
     t->look = LOOK_FIRST;
     struct problem problem = {0};
     if (!builder_init(&t->builder, options, sink, &problem)) {
-        /* options that were not set by wire_table_option may be invalid: the first call reports it
+        /* options that were not set by table_option_parse may be invalid: the first call reports it
          */
         if (problem.type != PROBLEM_BAD_REQUEST) {
             problem_done(&problem);
-            wire_table_free(t);
+            table_free(t);
             return NULL;
         }
         problem_move(&t->problem, &problem);
@@ -136,23 +135,21 @@ struct wire_table *wire_table_new(const struct wire_table_options *options,
     return t;
 }
 
-struct wire_table *wire_table_new_onto(const struct wire_table_options *options,
-                                       const struct wire_table_stored *stored,
-                                       const struct wire_table_sink *sink,
-                                       struct problem *problem) {
-    struct wire_table_options own = *options;
+struct table *table_new_onto(const struct table_options *options, const struct table_stored *stored,
+                             const struct table_sink *sink, struct problem *problem) {
+    struct table_options own = *options;
     own.types = own.label = NULL; /* the types and label of the stored table are used */
-    struct wire_table *t = wire_table_new(&own, sink);
+    struct table *t = table_new(&own, sink);
     if (t == NULL) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     } else if (!table_append_open(t, stored, problem)) {
-        wire_table_free(t);
+        table_free(t);
         t = NULL;
     }
     return t;
 }
 
-void wire_table_free(struct wire_table *t) {
+void table_free(struct table *t) {
     if (t == NULL) {
         return;
     }
@@ -177,7 +174,7 @@ void wire_table_free(struct wire_table *t) {
     }
 }
 
-bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct problem *problem) {
+bool table_feed(struct table *t, const char *bytes, size_t n, struct problem *problem) {
     if (!t->refused) {
         size_t used = 0;
         t->bytes += (int64_t)n;
@@ -188,16 +185,16 @@ bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct p
     return !t->refused || t->full || table_problem_again(problem, &t->problem);
 }
 
-bool wire_table_is_full(const struct wire_table *t) {
+bool table_is_full(const struct table *t) {
     return t->full;
 }
 
-void wire_table_cut(struct wire_table *t) {
+void table_cut(struct table *t) {
     t->cut = true;
 }
 
 /* Ends the reader. A table that is read in part may end anywhere. */
-static bool end_format(struct wire_table *t) {
+static bool end_format(struct table *t) {
     if (t->cut || t->full) {
         return true;
     }
@@ -206,15 +203,15 @@ static bool end_format(struct wire_table *t) {
 }
 
 /* Warns of options that the format does not use. */
-static void warn_of_unused(struct wire_table *t) {
-    const struct wire_table_options *o = &t->options;
+static void warn_of_unused(struct table *t) {
+    const struct table_options *o = &t->options;
     const unsigned used = t->reader->options | t->used;
     const struct {
         const char *name;
         bool given;
         enum table_option bit;
     } options[] = {
-        {"header", o->header != WIRE_HEADER_AUTO, TABLE_OPTION_HEADER},
+        {"header", o->header != TABLE_HEADER_AUTO, TABLE_OPTION_HEADER},
         {"delimiter", o->delimiter != '\0', TABLE_OPTION_DELIMITER},
         /* an append uses the comment option of the upload */
         {"comment", o->comment != '\0' && !t->append.on, TABLE_OPTION_COMMENT},
@@ -229,7 +226,7 @@ static void warn_of_unused(struct wire_table *t) {
 }
 
 /* Ends the reader and checks the rules for whole tables. */
-static bool read_end(struct wire_table *t) {
+static bool read_end(struct table *t) {
     if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
         return false;
     }
@@ -263,7 +260,7 @@ static bool read_end(struct wire_table *t) {
     return t->n_faults == 0 && t->problem.type == PROBLEM_NONE;
 }
 
-static void write_notes(struct wire_table *t) {
+static void write_notes(struct table *t) {
     struct json_writer w;
     json_writer_init(&w, &t->notes);
     json_begin_object(&w);
@@ -289,7 +286,7 @@ static void write_notes(struct wire_table *t) {
     json_end_object(&w);
 }
 
-bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct problem *problem) {
+bool table_end(struct table *t, struct table_summary *out, struct problem *problem) {
     if ((t->refused && !t->full) || !read_end(t)) {
         t->refused = true;
         return table_problem_again(problem, &t->problem);
@@ -307,15 +304,15 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
     }
     t->saved = calloc(t->builder.n_columns, sizeof *t->saved);
     t->n_saved = t->saved != NULL ? t->builder.n_columns : 0;
-    struct wire_table_summary summary = {.n_rows = t->builder.stored_rows + t->builder.n_rows,
-                                         .n_columns = (int64_t)t->builder.n_columns,
-                                         .n_chunks = t->builder.n_chunks,
-                                         .n_taken = t->builder.tail.n_taken,
-                                         .bytes = t->bytes,
-                                         .columns = buf_cstr(&t->columns),
-                                         .declared = buf_cstr(&t->declared),
-                                         .notes = buf_cstr(&t->notes),
-                                         .saved = t->saved};
+    struct table_summary summary = {.n_rows = t->builder.stored_rows + t->builder.n_rows,
+                                    .n_columns = (int64_t)t->builder.n_columns,
+                                    .n_chunks = t->builder.n_chunks,
+                                    .n_taken = t->builder.tail.n_taken,
+                                    .bytes = t->bytes,
+                                    .columns = buf_cstr(&t->columns),
+                                    .declared = buf_cstr(&t->declared),
+                                    .notes = buf_cstr(&t->notes),
+                                    .saved = t->saved};
     if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL ||
         t->saved == NULL || !builder_content(&t->builder, t->saved, summary.content)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");

@@ -5,8 +5,8 @@
  * to the builder (table_row_is_well) and continues with the next row. With on_error=reject the
  * table is refused at the end; with skip the row is counted, and the first faults are kept. Faults
  * that are not of a single row are reported by table_fault and table_fatal. */
-#ifndef WIRE_TABLE_H
-#define WIRE_TABLE_H
+#ifndef FORMATS_TABLE_H
+#define FORMATS_TABLE_H
 
 #include "formats/csv/csv.h"
 #include "formats/format.h"
@@ -52,25 +52,24 @@ struct table_reader {
     unsigned options;  /* TABLE_OPTION_… that the format uses */
     bool sparse;       /* its tables are a label and one sparse column */
     bool keyed;        /* rows name their columns, so that any row may add one */
-    enum table_sniff (*sniff)(const struct wire_table *t, const struct table_sample *sample);
+    enum table_sniff (*sniff)(const struct table *t, const struct table_sample *sample);
     /* may_look: a longer sample may be asked for. */
-    enum table_begin (*begin)(struct wire_table *t, const struct table_sample *sample,
-                              bool may_look);
-    bool (*feed)(struct wire_table *t, const char *bytes, size_t n); /* false: reading stops */
-    bool (*end)(struct wire_table *t);                               /* false: refused */
-    bool (*has_names)(const struct wire_table *t);                   /* the columns are known */
-    void (*write_notes)(const struct wire_table *t, struct json_writer *w); /* NULL: none */
-    void (*done)(struct wire_table *t);
+    enum table_begin (*begin)(struct table *t, const struct table_sample *sample, bool may_look);
+    bool (*feed)(struct table *t, const char *bytes, size_t n);        /* false: reading stops */
+    bool (*end)(struct table *t);                                      /* false: refused */
+    bool (*has_names)(const struct table *t);                          /* the columns are known */
+    void (*write_notes)(const struct table *t, struct json_writer *w); /* NULL: none */
+    void (*done)(struct table *t);
 };
 
 /* Rows that were left out because of a fault (on_error=skip). */
 struct table_skipped {
     int64_t rows;
-    struct problem first; /* a fault of each of the first WIRE_MAX_FAULTS rows */
+    struct problem first; /* a fault of each of the first TABLE_FAULTS_LISTED rows */
 };
 
-struct wire_table {
-    struct wire_table_options options;
+struct table {
+    struct table_options options;
     struct table_builder builder;
     int64_t bytes;    /* bytes of the body so far */
     struct buf ahead; /* the first bytes, until format, delimiter and header are known */
@@ -90,7 +89,7 @@ struct wire_table {
     struct buf warnings;    /* JSON strings, comma-separated */
     size_t n_warnings;
     struct buf columns, notes; /* of the summary */
-    struct wire_blob *saved;   /* [n_saved] likewise */
+    struct table_blob *saved;  /* [n_saved] likewise */
     size_t n_saved;
     struct buf declared;        /* [n_saved] of the summary */
     struct table_append append; /* the stored table that rows are appended to */
@@ -98,36 +97,35 @@ struct wire_table {
 
 /* Reports a fault of the table at a place of the body. line 0: the whole body, pointer "". false:
  * too many faults, reading stops. */
-bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
+bool table_fault(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Reports a fault of the present row; other rows can be read. on_error=reject: as table_fault.
  * skip: the row is counted, and its first fault may be kept. false: reading stops. */
-bool table_row_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
+bool table_row_fault(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Before a row: whether it is to be read. false: there are options.rows rows already, and reading
  * stops. */
-static inline bool table_row_wanted(struct wire_table *t) {
+static inline bool table_row_wanted(struct table *t) {
     if (SCAN_UNLIKELY(t->options.rows > 0 && t->builder.n_rows >= t->options.rows)) {
         t->full = t->refused = true;
     }
     return !t->full;
 }
 /* Begins a row. */
-static inline void table_row_begin(struct wire_table *t, int64_t line) {
+static inline void table_row_begin(struct table *t, int64_t line) {
     t->builder.line = line;
     t->row_faulty = false;
 }
 /* Whether the present row has no fault so far: its cells may be added to the builder. */
-static inline bool table_row_is_well(const struct wire_table *t) {
+static inline bool table_row_is_well(const struct table *t) {
     return !t->row_faulty;
 }
 /* Reports a fault after which nothing can be read. Returns false. */
-bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char *format, ...)
+bool table_fatal(struct table *t, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Refuses the table with the builder's problem (no memory, the sink). Returns false. */
-bool table_stop(struct wire_table *t);
-void table_warn(struct wire_table *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool table_stop(struct table *t);
+void table_warn(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Where in the body the name of a column is. */
 struct table_where {
     /* position: of the column, from 1. Sets the line and the column of the text. */
@@ -142,24 +140,24 @@ struct table_where {
  *   where     NULL: the name is not in the body
  *
  * false: reading stops. */
-bool table_add_column(struct wire_table *t, const char *name, size_t n, size_t position,
+bool table_add_column(struct table *t, const char *name, size_t n, size_t position,
                       const struct names *header, const struct table_where *where);
 
 /* Checks a key of an object row that is to become a column: one that is no name is a fault of the
  * row. false: reading stops. */
-bool table_key_check(struct wire_table *t, struct text name, const struct table_where *where);
+bool table_key_check(struct table *t, struct text name, const struct table_where *where);
 
 /* Copies the problem for a caller that asks again. Returns false. */
 bool table_problem_again(struct problem *to, const struct problem *from);
 /* Writes the member "skipped" into the open object of the notes, if rows were left out. */
-void table_write_skipped(const struct wire_table *t, struct json_writer *w);
+void table_write_skipped(const struct table *t, struct json_writer *w);
 /* At the end of the body: warns of rows that were left out, or reports the fault that all were. */
-void table_judge_skipped(struct wire_table *t);
-void table_faults_done(struct wire_table *t);
+void table_judge_skipped(struct table *t);
+void table_faults_done(struct table *t);
 
 /* Whether rows are appended to a table of a label and a sparse column. */
-bool table_is_sparse(const struct wire_table *t);
+bool table_is_sparse(const struct table *t);
 /* Reports that memory is exhausted. Returns false. */
-bool table_no_memory(struct wire_table *t);
+bool table_no_memory(struct table *t);
 
 #endif

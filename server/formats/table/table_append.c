@@ -24,7 +24,7 @@ struct found {
 /* The parsed description of the stored table. */
 struct stored {
     json_t *notes, *columns;
-    struct wire_schema schema;
+    struct schema schema;
     struct type_override *types; /* from the option `types` of the upload */
     size_t n_types;
     struct found *found; /* [schema.n] */
@@ -63,7 +63,7 @@ static bool was_given(const struct stored *s, const char *name) {
 static void stored_done(struct stored *s) {
     json_decref(s->notes);
     json_decref(s->columns);
-    wire_schema_done(&s->schema);
+    schema_done(&s->schema);
     free(s->types);
     free(s->found);
 }
@@ -80,11 +80,11 @@ static json_t *parse(const char *text, struct problem *problem) {
     return value;
 }
 
-static bool stored_read(const struct wire_table_stored *stored, struct stored *s,
+static bool stored_read(const struct table_stored *stored, struct stored *s,
                         struct problem *problem) {
     *s = (struct stored){.notes = parse(stored->notes, problem)};
     if (s->notes == NULL || !table_types_parse(stored->types, &s->types, &s->n_types, problem) ||
-        !wire_schema_parse(stored->columns, &s->schema, problem)) {
+        !schema_parse(stored->columns, &s->schema, problem)) {
         return false;
     }
     s->columns = parse(stored->columns, problem);
@@ -93,7 +93,7 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
         return problem->type != PROBLEM_NONE ? false : out_of_memory(problem);
     }
     for (size_t i = 0; i < s->schema.n; i++) {
-        const struct wire_column *c = &s->schema.columns[i];
+        const struct schema_column *c = &s->schema.columns[i];
         s->found[i] =
             (struct found){.state = state_of_type(c->type),
                            .forced = c->type == DN_SPARSE || was_given(s, c->name),
@@ -133,7 +133,7 @@ static bool take_reason(struct column *c, const json_t *reason) {
 }
 
 /* ---- beginning ---- */
-static bool add_column(struct wire_table *t, size_t i, const struct wire_column *c,
+static bool add_column(struct table *t, size_t i, const struct schema_column *c,
                        const struct found *found) {
     struct table_builder *b = &t->builder;
     const enum builder_status status =
@@ -152,7 +152,7 @@ static bool add_column(struct wire_table *t, size_t i, const struct wire_column 
     return take_reason(&b->column[i], found->reason);
 }
 
-static bool take_notes(struct wire_table *t, const struct wire_table_stored *stored) {
+static bool take_notes(struct table *t, const struct table_stored *stored) {
     free(t->append.notes);
     t->append.notes = strdup(stored->notes);
     t->builder.stored_rows = stored->n_rows;
@@ -163,7 +163,7 @@ static bool take_notes(struct wire_table *t, const struct wire_table_stored *sto
            t->append.notes != NULL;
 }
 
-bool table_append_open(struct wire_table *t, const struct wire_table_stored *stored,
+bool table_append_open(struct table *t, const struct table_stored *stored,
                        struct problem *problem) {
     struct table_append *a = &t->append;
     struct stored s;
@@ -184,7 +184,7 @@ bool table_append_open(struct wire_table *t, const struct wire_table_stored *sto
     return well;
 }
 
-void table_append_done(struct wire_table *t) {
+void table_append_done(struct table *t) {
     free(t->append.notes);
     free(t->append.began);
     free(t->append.listed);
@@ -204,11 +204,11 @@ static enum column_state join(enum column_state a, enum column_state b) {
     return a == b || b == COLUMN_UNKNOWN ? a : a == COLUMN_UNKNOWN ? b : COLUMN_STRINGS;
 }
 
-static bool fits(const struct wire_table *t, const struct stored *s) {
+static bool fits(const struct table *t, const struct stored *s) {
     bool well = s->schema.n == t->builder.n_columns;
     for (size_t i = 0; well && i < s->schema.n; i++) {
         const struct column *c = &t->builder.column[i];
-        const struct wire_column *now = &s->schema.columns[i];
+        const struct schema_column *now = &s->schema.columns[i];
         well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
                (c->forced ? c->type == now->type
                           : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
@@ -218,7 +218,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
 }
 
 /* Moves the column to a newer version of the stored table, which has `later` more rows. */
-static bool move(struct column *c, const struct wire_column *now, const struct found *found,
+static bool move(struct column *c, const struct schema_column *now, const struct found *found,
                  int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;
     c->stored_state = found->state;
@@ -232,8 +232,7 @@ static bool move(struct column *c, const struct wire_column *now, const struct f
     return !theirs || take_reason(c, found->reason);
 }
 
-bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored,
-                       struct problem *problem) {
+bool table_rebase(struct table *t, const struct table_stored *stored, struct problem *problem) {
     struct stored s;
     bool well = stored_read(stored, &s, problem);
     if (well && !fits(t, &s)) {

@@ -10,14 +10,14 @@
 enum { NAMED = 10 /* missing columns named in the warning */ };
 
 /* ---- the body's columns ---- */
-bool table_append_unknown(struct wire_table *t, struct text name, int64_t line, int64_t column) {
+bool table_append_unknown(struct table *t, struct text name, int64_t line, int64_t column) {
     char shown[TEXT_SHOWN];
     return table_row_fault(t, line, column, "the dataset has no column %s",
                            text_show(name.bytes, name.n, shown));
 }
 
 /* Maps the next cell of each row to this column. */
-static bool map_add(struct wire_table *t, size_t column) {
+static bool map_add(struct table *t, size_t column) {
     struct table_append *a = &t->append;
     if (a->n_cells == a->capacity) {
         const size_t capacity = a->capacity > 0 ? 2 * a->capacity : 16;
@@ -33,17 +33,17 @@ static bool map_add(struct wire_table *t, size_t column) {
     return true;
 }
 
-void table_append_by_position(struct wire_table *t) {
+void table_append_by_position(struct table *t) {
     for (size_t i = 0; t->append.on && i < t->builder.n_columns; i++) {
         t->append.listed[i] = true;
     }
 }
 
-void table_append_list(struct wire_table *t) {
+void table_append_list(struct table *t) {
     t->append.n_cells = 0;
 }
 
-bool table_append_name(struct wire_table *t, struct text name, int64_t line, int64_t column) {
+bool table_append_name(struct table *t, struct text name, int64_t line, int64_t column) {
     struct table_append *a = &t->append;
     char shown[TEXT_SHOWN];
     const ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
@@ -51,7 +51,7 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
         return table_fault(t, line, column, "the dataset has no column %s%s",
                            text_show(name.bytes, name.n, shown),
                            (t->reader->options & TABLE_OPTION_HEADER) != 0 &&
-                                   t->options.header == WIRE_HEADER_AUTO
+                                   t->options.header == TABLE_HEADER_AUTO
                                ? "; if the first row is data, say header=false"
                                : "");
     }
@@ -63,7 +63,7 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
     return map_add(t, (size_t)found);
 }
 
-bool table_append_type(struct wire_table *t, dn_column_type type) {
+bool table_append_type(struct table *t, dn_column_type type) {
     const struct table_append *a = &t->append;
     if (a->n_cells == 0) { /* the body names no column of the table, which was reported */
         return true;
@@ -99,7 +99,7 @@ static struct text header_name(const struct csv_row *row, size_t i, const struct
 }
 
 /* Whether the body has all columns of the table in the same order. */
-static bool is_straight(const struct wire_table *t) {
+static bool is_straight(const struct table *t) {
     bool straight = t->append.n_cells == t->builder.n_columns;
     for (size_t i = 0; straight && i < t->append.n_cells; i++) {
         straight = t->append.column[i] == i;
@@ -107,7 +107,7 @@ static bool is_straight(const struct wire_table *t) {
     return straight;
 }
 
-static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
+static bool names_of_header(struct table *t, const struct csv_row *row) {
     struct names header = {0};
     char made[64];
     bool go_on = true, well = true;
@@ -136,7 +136,7 @@ static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
     return !t->refused;
 }
 
-bool table_append_first_row(struct wire_table *t, const struct csv_row *row, bool header) {
+bool table_append_first_row(struct table *t, const struct csv_row *row, bool header) {
     if (header) {
         return names_of_header(t, row);
     }
@@ -144,7 +144,7 @@ bool table_append_first_row(struct wire_table *t, const struct csv_row *row, boo
     return true;
 }
 
-const struct csv_row *table_append_row(struct wire_table *t, const struct csv_row *row,
+const struct csv_row *table_append_row(struct table *t, const struct csv_row *row,
                                        struct csv_row *room) {
     struct table_append *a = &t->append;
     if (a->column == NULL) {
@@ -164,7 +164,7 @@ const struct csv_row *table_append_row(struct wire_table *t, const struct csv_ro
 /* ---- is the first row a header? ---- */
 /* Counts over the first two rows, for finding out whether the first is a header. */
 struct first_rows {
-    const struct wire_table *t;
+    const struct table *t;
     const struct csv_sample *sample;
     size_t first_cells;  /* cells of the first row that does not begin with # */
     size_t rows;         /* rows so far */
@@ -195,12 +195,12 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     return ++f->rows < 2;
 }
 
-bool table_append_header(struct wire_table *t, const struct csv_sample *sample, char delimiter,
+bool table_append_header(struct table *t, const struct csv_sample *sample, char delimiter,
                          size_t first_cells, struct csv_header *out) {
     struct first_rows f = {.t = t, .sample = sample, .first_cells = first_cells};
     struct csv csv;
     size_t typed = 0;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+    csv_init(&csv, delimiter, TABLE_MAX_CELL, TABLE_MAX_COLUMNS,
              &(struct csv_handler){.row = on_sample_row, .arg = &f});
     csv.comment = sample->comment;
     if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
@@ -218,7 +218,7 @@ bool table_append_header(struct wire_table *t, const struct csv_sample *sample, 
     return well;
 }
 
-char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample, char found,
+char table_append_delimiter(const struct table *t, const struct csv_sample *sample, char found,
                             struct csv_shape *shape) {
     struct problem ignored = {0};
     json_t *notes = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
@@ -239,7 +239,7 @@ char table_append_delimiter(const struct wire_table *t, const struct csv_sample 
 }
 
 /* ---- the end ---- */
-void table_append_end(struct wire_table *t) {
+void table_append_end(struct table *t) {
     const struct table_builder *b = &t->builder;
     struct buf names = {0};
     size_t n = 0;

@@ -94,7 +94,7 @@ static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_
     json_end_array(w);
 }
 
-static void write_all(const struct wire_table *t, json_t *stored, json_t *own, struct buf *out) {
+static void write_all(const struct table *t, json_t *stored, json_t *own, struct buf *out) {
     static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types",
                                                                                             NULL};
     struct json_writer w;
@@ -111,7 +111,7 @@ static void write_all(const struct wire_table *t, json_t *stored, json_t *own, s
     json_end_object(&w);
 }
 
-bool table_append_notes(struct wire_table *t) {
+bool table_append_notes(struct table *t) {
     struct problem ignored = {0};
     struct buf all = {0};
     json_t *stored = json_parse(t->append.notes, strlen(t->append.notes), &ignored);

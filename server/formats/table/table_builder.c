@@ -11,8 +11,8 @@
 
 enum { REASON_SHOWN = 64 }; /* bytes that are kept of the cell that determined a type */
 
-bool builder_init(struct table_builder *b, const struct wire_table_options *options,
-                  const struct wire_table_sink *sink, struct problem *problem) {
+bool builder_init(struct table_builder *b, const struct table_options *options,
+                  const struct table_sink *sink, struct problem *problem) {
     *b = (struct table_builder){.sink = *sink};
     if (!missing_init(&b->missing, options->missing, problem) ||
         !table_types_parse(options->types, &b->types, &b->n_types, problem)) {

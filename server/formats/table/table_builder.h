@@ -14,8 +14,8 @@
  * Chunks. A chunk is closed when it has R rows, where R is the largest power of two from 64 to
  * 65536 with R × columns × 8 <= 8 MiB, or when its cells exceed 8 MiB. This depends on the body,
  * not on the pieces in which it arrives. */
-#ifndef WIRE_TABLE_BUILDER_H
-#define WIRE_TABLE_BUILDER_H
+#ifndef FORMATS_TABLE_BUILDER_H
+#define FORMATS_TABLE_BUILDER_H
 
 #include "formats/csv/csv.h"
 #include "formats/summary/column_summary.h"
@@ -103,7 +103,7 @@ enum builder_status {
 void type_reason_done(struct type_reason *reason);
 
 struct table_builder {
-    struct wire_table_sink sink;
+    struct table_sink sink;
     struct missing missing;
     bool missing_numbers; /* a token for missing values is a number */
     struct type_override *types;
@@ -129,21 +129,21 @@ struct table_builder {
     int64_t stored_rows; /* rows of that table */
     int64_t stored_chunks;
     bool (*stored_summary)(void *arg, size_t column, struct buf *out,
-                           struct problem *problem); /* wire_table_stored.summary */
+                           struct problem *problem); /* table_stored.summary */
     /* its last chunks, which may be joined with new rows */
     struct table_tail tail;
-    int64_t line;            /* line of the present row */
-    bool broken;             /* the table has a fault: cells are checked, but not added */
-    struct wire_blob *blobs; /* [columns_capacity] of the chunk being delivered */
-    size_t n_blobs;          /* how many of them there are, which the builder frees */
-    dn_column_chunk *chunk;  /* for decoding chunks */
-    size_t counts_memory;    /* bytes of all exact counts and sketches */
-    size_t numbers_memory;   /* bytes of the exact counts of numbers */
-    struct problem problem;  /* set with BUILDER_STOP */
+    int64_t line;             /* line of the present row */
+    bool broken;              /* the table has a fault: cells are checked, but not added */
+    struct table_blob *blobs; /* [columns_capacity] of the chunk being delivered */
+    size_t n_blobs;           /* how many of them there are, which the builder frees */
+    dn_column_chunk *chunk;   /* for decoding chunks */
+    size_t counts_memory;     /* bytes of all exact counts and sketches */
+    size_t numbers_memory;    /* bytes of the exact counts of numbers */
+    struct problem problem;   /* set with BUILDER_STOP */
 };
 
-bool builder_init(struct table_builder *b, const struct wire_table_options *options,
-                  const struct wire_table_sink *sink, struct problem *problem);
+bool builder_init(struct table_builder *b, const struct table_options *options,
+                  const struct table_sink *sink, struct problem *problem);
 void builder_done(struct table_builder *b);
 /* Adds a column, before the first chunk is delivered. Its cells are missing in the rows before. The
  * name must be new. STOP: no memory. */
@@ -230,7 +230,7 @@ void builder_write_columns(const struct table_builder *b,
                            struct json_writer *w); /* the JSON array of columns */
 /* Saves the summaries, then ends their digests: saved[n_columns], which is {0} and the caller's to
  * free even on failure, and content "b2:…". false: no memory. */
-bool builder_content(struct table_builder *b, struct wire_blob *saved, char content[80]);
+bool builder_content(struct table_builder *b, struct table_blob *saved, char content[80]);
 void builder_write_warnings(const struct table_builder *b,
                             struct json_writer *w); /* strings of an open array */
 

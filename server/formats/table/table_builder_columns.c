@@ -16,7 +16,7 @@ static bool columns_grow(struct table_builder *b) {
         return false;
     }
     b->column = column;
-    struct wire_blob *blobs = realloc(b->blobs, capacity * sizeof *blobs);
+    struct table_blob *blobs = realloc(b->blobs, capacity * sizeof *blobs);
     if (blobs == NULL) {
         return false;
     }

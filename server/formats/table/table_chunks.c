@@ -145,7 +145,7 @@ static enum builder_status encode(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         enum builder_status status = BUILDER_WELL;
-        b->blobs[i] = (struct wire_blob){0};
+        b->blobs[i] = (struct table_blob){0};
         b->n_blobs = i + 1;
         b->stage_takes[i] =
             c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? STAGE_UNDECIDED : STAGE_NONE;
@@ -443,7 +443,7 @@ static void add_u64(struct hash_blake2b *h, uint64_t x) {
     hash_blake2b_add(h, form, sizeof form);
 }
 
-static bool save(const struct column *c, struct wire_blob *out) {
+static bool save(const struct column *c, struct table_blob *out) {
     struct buf saved = {0};
     const bool well = column_summary_save(&c->summary, &saved);
     if (well) {
@@ -453,7 +453,7 @@ static bool save(const struct column *c, struct wire_blob *out) {
     return well && out->bytes != NULL;
 }
 
-bool builder_content(struct table_builder *b, struct wire_blob *saved, char content[80]) {
+bool builder_content(struct table_builder *b, struct table_blob *saved, char content[80]) {
     static const char form[] = "discern table 1";
     uint8_t digest[HASH_BLAKE2B_SIZE];
     struct hash_blake2b *h = hash_blake2b_new();

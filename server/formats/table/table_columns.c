@@ -13,27 +13,27 @@ static bool has_control(struct text t) {
     return false;
 }
 
-bool table_key_check(struct wire_table *t, struct text name, const struct table_where *where) {
+bool table_key_check(struct table *t, struct text name, const struct table_where *where) {
     char shown[TEXT_SHOWN];
     int64_t line = 0, column = 0;
-    if (name.n <= WIRE_MAX_NAME && !has_control(name)) {
+    if (name.n <= TABLE_MAX_NAME && !has_control(name)) {
         return true;
     }
     where->place(where->arg, 0, &line, &column);
     const char *as = text_show(name.bytes, name.n, shown);
-    return name.n > WIRE_MAX_NAME
+    return name.n > TABLE_MAX_NAME
                ? table_row_fault(t, line, column,
                                  "key %s is %zu bytes long, at most %d are allowed", as, name.n,
-                                 WIRE_MAX_NAME)
+                                 TABLE_MAX_NAME)
                : table_row_fault(t, line, column, "key %s has a control character", as);
 }
 
 /* false: reading stops. */
-static bool check_name(struct wire_table *t, struct text name, size_t position,
+static bool check_name(struct table *t, struct text name, size_t position,
                        const struct table_where *where) {
     const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
     char shown[TEXT_SHOWN];
-    if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
+    if (name.n <= TABLE_MAX_NAME && !has_control(name) && same < 0) {
         return true;
     }
     int64_t line = 0, column = 0;
@@ -41,10 +41,10 @@ static bool check_name(struct wire_table *t, struct text name, size_t position,
         where->place(where->arg, position, &line, &column);
     }
     const char *as = text_show(name.bytes, name.n, shown);
-    if (name.n > WIRE_MAX_NAME) {
+    if (name.n > TABLE_MAX_NAME) {
         return table_fault(t, line, column,
                            "column name %s is %zu bytes long, at most %d are allowed", as, name.n,
-                           WIRE_MAX_NAME);
+                           TABLE_MAX_NAME);
     }
     if (same >= 0) {
         return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as,
@@ -53,7 +53,7 @@ static bool check_name(struct wire_table *t, struct text name, size_t position,
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
 
-bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position,
+bool table_add_column(struct table *t, const char *bytes, size_t n, size_t position,
                       const struct names *header, const struct table_where *where) {
     char made[64];
     struct text name = text_trim(bytes, n);

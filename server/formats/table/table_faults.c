@@ -7,10 +7,10 @@
 #include <stdarg.h>
 
 /* ---- telling ---- */
-static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
+static bool fault_take(struct table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     t->builder.broken = true;
-    if (t->n_faults++ >= WIRE_MAX_FAULTS) {
+    if (t->n_faults++ >= TABLE_FAULTS_LISTED) {
         t->problem.n_dropped++;
     } else if (line > 0) {
         problem_add_line(&t->problem, PROBLEM_INVALID_DATASET, line, column, "%s",
@@ -23,7 +23,7 @@ static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struc
     return !t->refused;
 }
 
-bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...) {
+bool table_fault(struct table *t, int64_t line, int64_t column, const char *format, ...) {
     struct buf text = {0};
     va_list args;
     va_start(args, format);
@@ -33,17 +33,17 @@ bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char 
 }
 
 /* Counts a row that is left out, and keeps its fault if it is among the first. */
-static void skip_row(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
+static void skip_row(struct table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
-    if (t->skipped.rows++ < WIRE_MAX_FAULTS) {
+    if (t->skipped.rows++ < TABLE_FAULTS_LISTED) {
         problem_add_line(&t->skipped.first, PROBLEM_INVALID_DATASET, line, column, "%s",
                          detail != NULL ? detail : "");
     }
     buf_done(text);
 }
 
-bool table_row_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...) {
-    const bool again = t->row_faulty, skip = t->options.on_error == WIRE_SKIP;
+bool table_row_fault(struct table *t, int64_t line, int64_t column, const char *format, ...) {
+    const bool again = t->row_faulty, skip = t->options.on_error == TABLE_SKIP;
     struct buf text = {0};
     va_list args;
     t->row_faulty = true;
@@ -60,7 +60,7 @@ bool table_row_fault(struct wire_table *t, int64_t line, int64_t column, const c
     return true;
 }
 
-bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char *format, ...) {
+bool table_fatal(struct table *t, int64_t line, int64_t column, const char *format, ...) {
     struct buf text = {0};
     va_list args;
     va_start(args, format);
@@ -71,19 +71,19 @@ bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char 
     return false;
 }
 
-bool table_stop(struct wire_table *t) {
+bool table_stop(struct table *t) {
     problem_done(&t->problem);
     problem_move(&t->problem, &t->builder.problem);
     t->refused = true;
     return false;
 }
 
-bool table_no_memory(struct wire_table *t) {
+bool table_no_memory(struct table *t) {
     problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
     return table_stop(t);
 }
 
-void table_warn(struct wire_table *t, const char *format, ...) {
+void table_warn(struct table *t, const char *format, ...) {
     struct buf text = {0};
     va_list args;
     if (++t->n_warnings > BUILDER_MAX_WARNINGS) {
@@ -117,7 +117,7 @@ bool table_problem_again(struct problem *to, const struct problem *from) {
 }
 
 /* ---- rows that were left out ---- */
-void table_judge_skipped(struct wire_table *t) {
+void table_judge_skipped(struct table *t) {
     struct problem *first = &t->skipped.first;
     if (t->skipped.rows == 0 || t->n_faults > 0 || first->n_errors == 0) {
         return;
@@ -136,7 +136,7 @@ void table_judge_skipped(struct wire_table *t) {
                e->detail != NULL ? e->detail : "");
 }
 
-void table_write_skipped(const struct wire_table *t, struct json_writer *w) {
+void table_write_skipped(const struct table *t, struct json_writer *w) {
     if (t->skipped.rows == 0) {
         return;
     }
@@ -157,7 +157,7 @@ void table_write_skipped(const struct wire_table *t, struct json_writer *w) {
     json_end_object(w);
 }
 
-void table_faults_done(struct wire_table *t) {
+void table_faults_done(struct table *t) {
     problem_done(&t->problem);
     problem_done(&t->skipped.first);
     buf_done(&t->warnings);

@@ -96,15 +96,14 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n,
     return true;
 }
 
-static bool set_header(struct wire_table_options *options, const char *value,
-                       struct problem *problem) {
+static bool set_header(struct table_options *options, const char *value, struct problem *problem) {
     char shown[TEXT_SHOWN];
     if (strcmp(value, "auto") == 0) {
-        options->header = WIRE_HEADER_AUTO;
+        options->header = TABLE_HEADER_AUTO;
     } else if (strcmp(value, "true") == 0) {
-        options->header = WIRE_HEADER_YES;
+        options->header = TABLE_HEADER_YES;
     } else if (strcmp(value, "false") == 0) {
-        options->header = WIRE_HEADER_NO;
+        options->header = TABLE_HEADER_NO;
     } else {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "parameter \"header\" must be auto, true or false (got %s)",
@@ -114,15 +113,14 @@ static bool set_header(struct wire_table_options *options, const char *value,
 }
 
 /* Whether a line beginning with the comment character cannot be a row. */
-static bool check_comment(const struct wire_table_options *options, struct problem *problem) {
+static bool check_comment(const struct table_options *options, struct problem *problem) {
     return options->comment == '\0' || options->comment != options->delimiter ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
                        "parameter \"comment\" must not be the delimiter (got \"%c\" for both)",
                        options->comment);
 }
 
-static bool set_comment(struct wire_table_options *options, const char *value,
-                        struct problem *problem) {
+static bool set_comment(struct table_options *options, const char *value, struct problem *problem) {
     char shown[TEXT_SHOWN];
     if (strlen(value) != 1 || !ispunct((unsigned char)value[0]) || value[0] == '"') {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
@@ -135,7 +133,7 @@ static bool set_comment(struct wire_table_options *options, const char *value,
     return check_comment(options, problem);
 }
 
-static bool set_on_error(struct wire_table_options *options, const char *value,
+static bool set_on_error(struct table_options *options, const char *value,
                          struct problem *problem) {
     char shown[TEXT_SHOWN];
     const bool skip = strcmp(value, "skip") == 0;
@@ -144,11 +142,11 @@ static bool set_on_error(struct wire_table_options *options, const char *value,
                            "parameter \"on_error\" must be reject or skip (got %s)",
                            text_show(value, strlen(value), shown));
     }
-    options->on_error = skip ? WIRE_SKIP : WIRE_REJECT;
+    options->on_error = skip ? TABLE_SKIP : TABLE_REJECT;
     return true;
 }
 
-static bool set_zero_based(struct wire_table_options *options, const char *value,
+static bool set_zero_based(struct table_options *options, const char *value,
                            struct problem *problem) {
     char shown[TEXT_SHOWN];
     options->zero_based = strcmp(value, "true") == 0;
@@ -158,7 +156,7 @@ static bool set_zero_based(struct wire_table_options *options, const char *value
                        text_show(value, strlen(value), shown));
 }
 
-static bool set_delimiter(struct wire_table_options *options, const char *value,
+static bool set_delimiter(struct table_options *options, const char *value,
                           struct problem *problem) {
     static const struct {
         const char *text;
@@ -178,20 +176,18 @@ static bool set_delimiter(struct wire_table_options *options, const char *value,
                        text_show(value, strlen(value), shown));
 }
 
-static bool set_label(struct wire_table_options *options, const char *value,
-                      struct problem *problem) {
+static bool set_label(struct table_options *options, const char *value, struct problem *problem) {
     const size_t n = strlen(value);
-    if (n == 0 || n > WIRE_MAX_NAME) {
+    if (n == 0 || n > TABLE_MAX_NAME) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "parameter \"label\" must be a name of 1 to %d bytes (got %zu)",
-                           WIRE_MAX_NAME, n);
+                           TABLE_MAX_NAME, n);
     }
     options->label = value;
     return true;
 }
 
-static bool set_missing(struct wire_table_options *options, const char *value,
-                        struct problem *problem) {
+static bool set_missing(struct table_options *options, const char *value, struct problem *problem) {
     struct missing tokens;
     if (!missing_init(&tokens, value, problem)) {
         return false;
@@ -200,8 +196,7 @@ static bool set_missing(struct wire_table_options *options, const char *value,
     return true;
 }
 
-static bool set_types(struct wire_table_options *options, const char *value,
-                      struct problem *problem) {
+static bool set_types(struct table_options *options, const char *value, struct problem *problem) {
     struct type_override *list = NULL;
     size_t n = 0;
     if (!table_types_parse(value, &list, &n, problem)) {
@@ -212,23 +207,22 @@ static bool set_types(struct wire_table_options *options, const char *value,
     return true;
 }
 
-static bool set_rows(struct wire_table_options *options, const char *value,
-                     struct problem *problem) {
+static bool set_rows(struct table_options *options, const char *value, struct problem *problem) {
     char shown[TEXT_SHOWN];
     const size_t n = strlen(value);
     const long rows =
         n > 0 && n <= 4 && strspn(value, "0123456789") == n ? strtol(value, NULL, 10) : 0;
     options->rows = rows;
-    return (rows >= 1 && rows <= WIRE_MAX_PREVIEW) ||
+    return (rows >= 1 && rows <= TABLE_MAX_PREVIEW) ||
            problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"rows\" must be 1 … %d (got %s)",
-                       WIRE_MAX_PREVIEW, text_show(value, n, shown));
+                       TABLE_MAX_PREVIEW, text_show(value, n, shown));
 }
 
-bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
-                       struct problem *problem) {
+bool table_option_parse(struct table_options *options, const char *name, const char *value,
+                        struct problem *problem) {
     static const struct {
         const char *name;
-        bool (*set)(struct wire_table_options *options, const char *value, struct problem *problem);
+        bool (*set)(struct table_options *options, const char *value, struct problem *problem);
     } known[] = {{"header", set_header},     {"delimiter", set_delimiter},
                  {"missing", set_missing},   {"types", set_types},
                  {"label", set_label},       {"comment", set_comment},

@@ -1,6 +1,6 @@
 /* Parsed options of a table reader. Private to formats. */
-#ifndef WIRE_TABLE_OPTIONS_H
-#define WIRE_TABLE_OPTIONS_H
+#ifndef FORMATS_TABLE_OPTIONS_H
+#define FORMATS_TABLE_OPTIONS_H
 
 #include "formats/formats.h"
 

@@ -124,7 +124,7 @@ static bool add(struct table_builder *b, const struct column *c, const void *byt
 static bool join_column(struct table_builder *b, const struct join *j, size_t column,
                         struct buf *blob) {
     const struct column *c = &b->column[column];
-    struct wire_blob joined = {0};
+    struct table_blob joined = {0};
     for (size_t i = j->first; i < b->tail.n; i++) {
         if (!read_tail(b, i, column, blob) || !add(b, c, blob->data, blob->size)) {
             return false;

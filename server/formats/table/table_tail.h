@@ -13,8 +13,8 @@
  * Only chunks that are alone in their part are joined; others are shared with the older version. If
  * the new rows fill a chunk, or do not fit into one with the last chunk of the table, the chunks
  * are joined without them. */
-#ifndef WIRE_TABLE_TAIL_H
-#define WIRE_TABLE_TAIL_H
+#ifndef FORMATS_TABLE_TAIL_H
+#define FORMATS_TABLE_TAIL_H
 
 #include <stdbool.h>
 #include <stddef.h>

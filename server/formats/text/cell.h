@@ -1,7 +1,7 @@
 /* What the text of a cell says: missing, boolean, number, or just text. Shared by the readers of
  * tables and instances. */
-#ifndef WIRE_CELL_H
-#define WIRE_CELL_H
+#ifndef FORMATS_CELL_H
+#define FORMATS_CELL_H
 
 #include "base/problem.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Why a text that was perhaps meant as a number is none. Private to formats. */
-#ifndef WIRE_CELL_HINT_H
-#define WIRE_CELL_HINT_H
+#ifndef FORMATS_CELL_HINT_H
+#define FORMATS_CELL_HINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

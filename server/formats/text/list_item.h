@@ -1,7 +1,7 @@
 /* The items of a comma-separated list in a query parameter: "columns", "types" and "missing" all
  * follow this rule. */
-#ifndef WIRE_LIST_ITEM_H
-#define WIRE_LIST_ITEM_H
+#ifndef FORMATS_LIST_ITEM_H
+#define FORMATS_LIST_ITEM_H
 
 #include "formats/text/cell.h"
 #include <stddef.h>

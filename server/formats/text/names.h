@@ -1,6 +1,6 @@
 /* Finding names: a set of distinct texts, numbered in the order they were added. */
-#ifndef WIRE_NAMES_H
-#define WIRE_NAMES_H
+#ifndef FORMATS_NAMES_H
+#define FORMATS_NAMES_H
 
 #include "base/hash.h"
 #include "formats/text/cell.h"

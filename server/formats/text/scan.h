@@ -3,8 +3,8 @@
  *
  * Words are loaded so that the byte at the lowest address is the lowest byte, whatever the machine;
  * masks have 0x80 in the bytes that match. */
-#ifndef WIRE_SCAN_H
-#define WIRE_SCAN_H
+#ifndef FORMATS_SCAN_H
+#define FORMATS_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * nothing more can be read: NUL, invalid UTF-8 (unless the handler takes such lines; what else a
  * body may be is told by its first bytes), too long lines. Private to the readers of line by line
  * formats. */
-#ifndef WIRE_TEXT_LINES_H
-#define WIRE_TEXT_LINES_H
+#ifndef FORMATS_TEXT_LINES_H
+#define FORMATS_TEXT_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /* ---- items ---- */
-void wire_item_begin(const struct format *format, bool *begun, struct buf *out) {
+void answer_item_begin(const struct format *format, bool *begun, struct buf *out) {
     if (*begun && format->answers->document) {
         buf_putc(out, ',');
     }
     *begun = true;
 }
 
-void wire_item_end(const struct format *format, struct buf *out) {
+void answer_item_end(const struct format *format, struct buf *out) {
     if (!format->answers->document) {
         buf_putc(out, '\n');
     }
@@ -44,7 +44,7 @@ static void put_refusal(const char *base_path, int64_t line, const struct proble
     if (problem->n_errors > 1) {
         json_put_key(&w, "errors");
         json_begin_array(&w);
-        for (size_t i = 0; i < problem->n_errors && i < WIRE_MAX_FAULTS; i++) {
+        for (size_t i = 0; i < problem->n_errors && i < TABLE_FAULTS_LISTED; i++) {
             json_begin_object(&w);
             put_fault(&w, &problem->errors[i]);
             json_end_object(&w);
@@ -55,8 +55,8 @@ static void put_refusal(const char *base_path, int64_t line, const struct proble
     json_end_object(&w);
 }
 
-void wire_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
-                       int64_t line, const struct problem *problem, struct buf *out) {
+void answer_item_refusal(const struct format *format, size_t n_columns, const char *base_path,
+                         int64_t line, const struct problem *problem, struct buf *out) {
     const char delimiter = format->answers->delimiter;
     if (delimiter == '\0') {
         put_refusal(base_path, line, problem, out);
@@ -77,19 +77,19 @@ void wire_item_refusal(const struct format *format, size_t n_columns, const char
     for (size_t i = 1; i < n_columns; i++) {
         buf_putc(out, delimiter);
     }
-    wire_csv_text(text.data, text.failed ? 0 : text.size, delimiter, out);
+    csv_text_write(text.data, text.failed ? 0 : text.size, delimiter, out);
     out->failed |= text.failed;
     buf_done(&text);
 }
 
 /* ---- coordinates ---- */
-void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
-                            size_t n_components, struct buf *out) {
-    *c = (struct wire_coordinates){.format = head->format,
-                                   .delimiter = head->format->answers->delimiter,
-                                   .refusal_base = head->refusal_base,
-                                   .n = n_components,
-                                   .out = out};
+void coordinates_writer_begin(struct coordinates_writer *c, const struct answer_head *head,
+                              size_t n_components, struct buf *out) {
+    *c = (struct coordinates_writer){.format = head->format,
+                                     .delimiter = head->format->answers->delimiter,
+                                     .refusal_base = head->refusal_base,
+                                     .n = n_components,
+                                     .out = out};
     if (c->format->answers->document) {
         buf_puts(out, "{\"model\":");
         json_escape(out, head->name, strlen(head->name));
@@ -109,7 +109,7 @@ void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer
     }
 }
 
-static void put_cells(struct wire_coordinates *c, const double *z) {
+static void put_cells(struct coordinates_writer *c, const double *z) {
     char text[DN_NUMBER_SIZE];
     for (size_t k = 0; k < c->n; k++) {
         if (k > 0) {
@@ -122,34 +122,34 @@ static void put_cells(struct wire_coordinates *c, const double *z) {
     }
 }
 
-size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z,
-                             size_t most) {
+size_t coordinates_writer_part(struct coordinates_writer *c, size_t first, size_t n,
+                               const double *z, size_t most) {
     size_t i = first;
     for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
-        wire_item_begin(c->format, &c->begun, c->out);
+        answer_item_begin(c->format, &c->begun, c->out);
         if (c->delimiter != '\0') {
             put_cells(c, z + i * c->n);
         } else {
-            wire_numbers_write(z + i * c->n, c->n, c->out);
+            answer_numbers_write(z + i * c->n, c->n, c->out);
         }
-        wire_item_end(c->format, c->out);
+        answer_item_end(c->format, c->out);
     }
     return (c->out->failed ? n : i) - first;
 }
 
-void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z) {
-    (void)wire_coordinates_part(c, 0, n_rows, z, SIZE_MAX);
+void coordinates_writer_rows(struct coordinates_writer *c, size_t n_rows, const double *z) {
+    (void)coordinates_writer_part(c, 0, n_rows, z, SIZE_MAX);
 }
 
-void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
-                              const struct problem *problem) {
-    wire_item_begin(c->format, &c->begun, c->out);
-    wire_item_refusal(c->format, c->n + (c->refusal_base != NULL), c->refusal_base, line, problem,
-                      c->out);
-    wire_item_end(c->format, c->out);
+void coordinates_writer_refusal(struct coordinates_writer *c, int64_t line,
+                                const struct problem *problem) {
+    answer_item_begin(c->format, &c->begun, c->out);
+    answer_item_refusal(c->format, c->n + (c->refusal_base != NULL), c->refusal_base, line, problem,
+                        c->out);
+    answer_item_end(c->format, c->out);
 }
 
-void wire_coordinates_end(struct wire_coordinates *c) {
+void coordinates_writer_end(struct coordinates_writer *c) {
     if (c->format->answers->document) {
         buf_puts(c->out, "]}");
     }

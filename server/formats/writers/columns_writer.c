@@ -2,7 +2,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 #include "formats/svmlight/table_svmlight.h"
 
 #include <inttypes.h>
@@ -74,56 +74,56 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
 }
 
 /* Passes over the value that begins with the token at hand. */
-static bool skip_value(struct wire_json *r, struct wire_json_token *token) {
-    const unsigned depth =
-        r->depth - (token->kind == WIRE_JSON_BEGIN_ARRAY || token->kind == WIRE_JSON_BEGIN_OBJECT);
+static bool skip_value(struct json_reader *r, struct json_token *token) {
+    const unsigned depth = r->depth - (token->kind == JSON_TOKEN_BEGIN_ARRAY ||
+                                       token->kind == JSON_TOKEN_BEGIN_OBJECT);
     while (r->depth > depth) {
-        const enum wire_json_kind kind = wire_json_next(r, token);
-        if (kind == WIRE_JSON_FAULT || kind == WIRE_JSON_END) {
+        const enum json_token_kind kind = json_reader_next(r, token);
+        if (kind == JSON_TOKEN_FAULT || kind == JSON_TOKEN_END) {
             return false;
         }
     }
     return true;
 }
 
-static bool token_is(const struct wire_json_token *token, const char *text) {
+static bool token_is(const struct json_token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
 /* Reads a column up to its end. */
-static bool read_column(struct wire_json *r, struct wire_json_token *token, bool *sparse) {
-    while (wire_json_next(r, token) == WIRE_JSON_KEY) {
+static bool read_column(struct json_reader *r, struct json_token *token, bool *sparse) {
+    while (json_reader_next(r, token) == JSON_TOKEN_KEY) {
         const bool is_type = token_is(token, "type");
-        (void)wire_json_next(r, token);
-        *sparse = *sparse || (is_type && token->kind == WIRE_JSON_STRING &&
+        (void)json_reader_next(r, token);
+        *sparse = *sparse || (is_type && token->kind == JSON_TOKEN_STRING &&
                               token_is(token, dn_column_type_name(DN_SPARSE)));
         if (!skip_value(r, token)) {
             return false;
         }
     }
-    return token->kind == WIRE_JSON_END_OBJECT;
+    return token->kind == JSON_TOKEN_END_OBJECT;
 }
 
 /* Where the sparse column, which is the last of its table, is in the text of the columns: [*from,
  * *to). false: there is none. */
 static bool find_sparse(const char *columns, size_t *from, size_t *to) {
-    struct wire_json r;
-    struct wire_json_token token;
+    struct json_reader r;
+    struct json_token token;
     bool sparse = false, well = true;
-    wire_json_init(&r);
-    wire_json_feed(&r, columns, strlen(columns));
-    wire_json_close(&r);
-    well = wire_json_next(&r, &token) == WIRE_JSON_BEGIN_ARRAY;
-    while (well && !sparse && wire_json_next(&r, &token) == WIRE_JSON_BEGIN_OBJECT) {
+    json_reader_init(&r);
+    json_reader_feed(&r, columns, strlen(columns));
+    json_reader_close(&r);
+    well = json_reader_next(&r, &token) == JSON_TOKEN_BEGIN_ARRAY;
+    while (well && !sparse && json_reader_next(&r, &token) == JSON_TOKEN_BEGIN_OBJECT) {
         *from = (size_t)r.token_at;
         well = read_column(&r, &token, &sparse);
         *to = (size_t)r.token_at + 1;
     }
-    wire_json_done(&r);
+    json_reader_done(&r);
     return well && sparse;
 }
 
-void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer *w) {
+void schema_columns_write(const char *columns, int64_t n_rows, struct json_writer *w) {
     size_t from = 0, to = 0;
     struct problem problem = {0};
     json_t *column = columns != NULL && find_sparse(columns, &from, &to)

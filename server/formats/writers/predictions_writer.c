@@ -16,7 +16,7 @@ static const char *class_name(const dn_classes *classes, size_t k, size_t *n) {
     return *n > 0 ? classes->names.bytes + from : "";
 }
 
-void wire_class_write(const dn_classes *classes, size_t k, struct buf *out) {
+void answer_class_write(const dn_classes *classes, size_t k, struct buf *out) {
     size_t n = 0;
     const char *name = class_name(classes, k, &n);
     if (classes->type == DN_NUMERIC || classes->type == DN_BOOLEAN) {
@@ -27,16 +27,16 @@ void wire_class_write(const dn_classes *classes, size_t k, struct buf *out) {
 }
 
 /* Makes the texts of all classes; a lack of memory is the answer's. */
-static void make_classes(struct wire_predictions *p) {
+static void make_classes(struct predictions_writer *p) {
     const dn_classes *classes = dn_model_classes(p->model);
     p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
     for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
         size_t n = 0;
         if (p->delimiter != '\0') {
             const char *name = class_name(classes, k, &n);
-            wire_csv_text(name, n, p->delimiter, &p->classes);
+            csv_text_write(name, n, p->delimiter, &p->classes);
         } else {
-            wire_class_write(classes, k, &p->classes);
+            answer_class_write(classes, k, &p->classes);
         }
         p->class_end[k] = p->classes.size;
     }
@@ -45,13 +45,13 @@ static void make_classes(struct wire_predictions *p) {
     }
 }
 
-void predictions_put_class(const struct wire_predictions *p, size_t k) {
+void predictions_put_class(const struct predictions_writer *p, size_t k) {
     const size_t from = k > 0 ? p->class_end[k - 1] : 0;
     buf_append(p->out, p->classes.data + from, p->class_end[k] - from);
 }
 
 /* ---- features ---- */
-const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
+const char *answer_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
     buf_clear(name);
     size_t n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
     if (n >= name->capacity) { /* a column's name and a category's text can be long together */
@@ -64,11 +64,11 @@ const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *n
     return name->data;
 }
 
-void wire_feature_names_write(const dn_encoder *encoder, struct buf *out) {
+void answer_feature_names_write(const dn_encoder *encoder, struct buf *out) {
     struct buf name = {0};
     buf_putc(out, '[');
     for (size_t j = 0; j < dn_encoder_n_features(encoder) && !out->failed; j++) {
-        if (wire_feature_name(encoder, j, &name) == NULL) {
+        if (answer_feature_name(encoder, j, &name) == NULL) {
             out->failed = true;
             break;
         }
@@ -82,7 +82,7 @@ void wire_feature_names_write(const dn_encoder *encoder, struct buf *out) {
 }
 
 /* ---- rows ---- */
-void wire_numbers_write(const double *x, size_t n, struct buf *out) {
+void answer_numbers_write(const double *x, size_t n, struct buf *out) {
     if (!buf_reserve(out, n * (DN_NUMBER_SIZE + 1) + 2)) {
         return;
     }
@@ -99,14 +99,14 @@ void wire_numbers_write(const double *x, size_t n, struct buf *out) {
 }
 
 /* The comma before a member that is not the first. */
-static void put_key(struct wire_predictions *p, const char *key) {
+static void put_key(struct predictions_writer *p, const char *key) {
     if (p->out->size > 0 && p->out->data[p->out->size - 1] != '{') {
         buf_putc(p->out, ',');
     }
     buf_puts(p->out, key);
 }
 
-static void put_number(struct wire_predictions *p, const char *key, const double *x) {
+static void put_number(struct predictions_writer *p, const char *key, const double *x) {
     char text[DN_NUMBER_SIZE];
     put_key(p, key);
     if (x == NULL) {
@@ -116,7 +116,7 @@ static void put_number(struct wire_predictions *p, const char *key, const double
     }
 }
 
-static void put_contributions(struct wire_predictions *p, const double *x) {
+static void put_contributions(struct predictions_writer *p, const double *x) {
     const size_t n_scores = dn_model_n_scores(p->model),
                  n_features = dn_encoder_n_features(dn_model_encoder(p->model));
     if (x == NULL) {
@@ -128,17 +128,17 @@ static void put_contributions(struct wire_predictions *p, const double *x) {
         if (k > 0) {
             buf_putc(p->out, ',');
         }
-        wire_numbers_write(x + k * n_features, n_features, p->out);
+        answer_numbers_write(x + k * n_features, n_features, p->out);
     }
     buf_putc(p->out, ']');
 }
 
 /* Whether a row without a class must say so, and which classes come into question. */
-static void put_ambiguity(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+static void put_ambiguity(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n;
     const char *comma = "";
     if (rows->candidates == NULL || rows->label[i] != DN_AMBIGUOUS) {
-        if (p->outputs & WIRE_AMBIGUOUS) {
+        if (p->outputs & ANSWER_AMBIGUOUS) {
             put_key(p, "\"ambiguous\":false");
         }
         return;
@@ -154,19 +154,19 @@ static void put_ambiguity(struct wire_predictions *p, const dn_prediction *rows,
     buf_putc(p->out, ']');
 }
 
-static void put_support(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+static void put_support(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const bool outside = rows->out_of_support != NULL && rows->out_of_support[i];
     if (outside) {
         put_key(p, "\"out_of_support\":true");
-    } else if ((p->outputs & WIRE_LOG_DENSITY) && rows->log_density != NULL) {
+    } else if ((p->outputs & ANSWER_LOG_DENSITY) && rows->log_density != NULL) {
         put_key(p, "\"out_of_support\":false");
     }
 }
 
-static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+static void put_row(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
     buf_putc(p->out, '{');
-    if (p->outputs & WIRE_LABEL) {
+    if (p->outputs & ANSWER_LABEL) {
         put_key(p, "\"label\":");
         if (rows->label[i] == DN_AMBIGUOUS) {
             buf_puts(p->out, "null");
@@ -174,25 +174,25 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
             predictions_put_class(p, rows->label[i]);
         }
     }
-    if (p->outputs & WIRE_PROBABILITIES) {
+    if (p->outputs & ANSWER_PROBABILITIES) {
         put_key(p, "\"probabilities\":");
-        wire_numbers_write(rows->probabilities + i * n_classes, n_classes, p->out);
+        answer_numbers_write(rows->probabilities + i * n_classes, n_classes, p->out);
     }
-    if (p->outputs & WIRE_SCORES) {
+    if (p->outputs & ANSWER_SCORES) {
         put_key(p, "\"scores\":");
-        wire_numbers_write(rows->scores + i * n_scores, n_scores, p->out);
+        answer_numbers_write(rows->scores + i * n_scores, n_scores, p->out);
     }
-    if (p->outputs & WIRE_DISTANCE) {
+    if (p->outputs & ANSWER_DISTANCE) {
         put_number(p, "\"distance\":", rows->distance + i);
     }
-    if (p->outputs & WIRE_CONTRIBUTIONS) {
+    if (p->outputs & ANSWER_CONTRIBUTIONS) {
         const size_t each = n_scores * dn_encoder_n_features(dn_model_encoder(p->model));
         put_contributions(p, rows->contributions == NULL ? NULL : rows->contributions + i * each);
     }
-    if (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) {
+    if (p->outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS)) {
         put_ambiguity(p, rows, i);
     }
-    if (p->outputs & WIRE_LOG_DENSITY) {
+    if (p->outputs & ANSWER_LOG_DENSITY) {
         put_number(p, "\"log_density\":", rows->log_density == NULL ? NULL : rows->log_density + i);
     }
     put_support(p, rows, i);
@@ -201,7 +201,7 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
 
 /* ---- the answer ---- */
 /* What stands before the rows. */
-static void put_head(struct wire_predictions *p, const struct wire_answer_head *head) {
+static void put_head(struct predictions_writer *p, const struct answer_head *head) {
     struct buf *out = p->out;
     buf_puts(out, "{\"model\":");
     json_escape(out, head->name, strlen(head->name));
@@ -213,12 +213,12 @@ static void put_head(struct wire_predictions *p, const struct wire_answer_head *
         predictions_put_class(p, k);
     }
     buf_putc(out, ']');
-    if (p->outputs & WIRE_CONTRIBUTIONS) {
+    if (p->outputs & ANSWER_CONTRIBUTIONS) {
         buf_puts(out, ",\"features\":");
-        wire_feature_names_write(dn_model_encoder(p->model), out);
+        answer_feature_names_write(dn_model_encoder(p->model), out);
         buf_puts(out, ",\"intercept\":");
         if (dn_model_has_contributions(p->model)) {
-            wire_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
+            answer_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
         } else {
             buf_puts(out, "null");
         }
@@ -226,14 +226,14 @@ static void put_head(struct wire_predictions *p, const struct wire_answer_head *
     buf_puts(out, ",\"predictions\":[");
 }
 
-void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head,
-                            const dn_model *model, const dn_prediction *will, struct buf *out) {
-    *p = (struct wire_predictions){.model = model,
-                                   .outputs = head->outputs,
-                                   .format = head->format,
-                                   .delimiter = head->format->answers->delimiter,
-                                   .refusal_base = head->refusal_base,
-                                   .out = out};
+void predictions_writer_begin(struct predictions_writer *p, const struct answer_head *head,
+                              const dn_model *model, const dn_prediction *will, struct buf *out) {
+    *p = (struct predictions_writer){.model = model,
+                                     .outputs = head->outputs,
+                                     .format = head->format,
+                                     .delimiter = head->format->answers->delimiter,
+                                     .refusal_base = head->refusal_base,
+                                     .out = out};
     make_classes(p);
     if (p->format->answers->document) {
         put_head(p, head);
@@ -242,39 +242,39 @@ void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer
     }
 }
 
-size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n,
-                             const dn_prediction *rows, size_t most) {
+size_t predictions_writer_part(struct predictions_writer *p, size_t first, size_t n,
+                               const dn_prediction *rows, size_t most) {
     size_t i = first;
     for (; i < n && (i == first || p->out->size < most) && !p->out->failed; i++) {
-        wire_item_begin(p->format, &p->begun, p->out);
+        answer_item_begin(p->format, &p->begun, p->out);
         if (p->delimiter != '\0') {
             predictions_csv_row(p, rows, i);
         } else {
             put_row(p, rows, i);
         }
-        wire_item_end(p->format, p->out);
+        answer_item_end(p->format, p->out);
     }
     return (p->out->failed ? n : i) - first;
 }
 
-void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
-    (void)wire_predictions_part(p, 0, n, rows, SIZE_MAX);
+void predictions_writer_rows(struct predictions_writer *p, size_t n, const dn_prediction *rows) {
+    (void)predictions_writer_part(p, 0, n, rows, SIZE_MAX);
 }
 
-void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
-                              const struct problem *problem) {
-    wire_item_begin(p->format, &p->begun, p->out);
-    wire_item_refusal(p->format, p->n_columns, p->refusal_base, line, problem, p->out);
-    wire_item_end(p->format, p->out);
+void predictions_writer_refusal(struct predictions_writer *p, int64_t line,
+                                const struct problem *problem) {
+    answer_item_begin(p->format, &p->begun, p->out);
+    answer_item_refusal(p->format, p->n_columns, p->refusal_base, line, problem, p->out);
+    answer_item_end(p->format, p->out);
 }
 
-void wire_predictions_end(struct wire_predictions *p) {
+void predictions_writer_end(struct predictions_writer *p) {
     if (p->format->answers->document) {
         buf_puts(p->out, "]}");
     }
 }
 
-void wire_predictions_done(struct wire_predictions *p) {
+void predictions_writer_done(struct predictions_writer *p) {
     free(p->class_end);
     p->class_end = NULL;
     buf_done(&p->classes);

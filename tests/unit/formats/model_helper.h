@@ -7,10 +7,10 @@
 
 /* Logistic regression of the last column on the others. The body must fit one chunk. multiclass,
  * unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
-static inline dn_model *model_train_as(const struct wire_table_options *options, const char *body,
+static inline dn_model *model_train_as(const struct table_options *options, const char *body,
                                        const char *multiclass, dn_unseen_rule unseen) {
     struct table t = table_read_options(options, body);
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
     dn_table_column columns[16];
     dn_column_view views[16];
@@ -25,7 +25,7 @@ static inline dn_model *model_train_as(const struct wire_table_options *options,
         fail_msg("%s", buf_cstr(&t.problem_text));
     }
     assert_int_equal(t.n_chunks, 1);
-    assert_true(wire_schema_parse(t.columns, &schema, &problem));
+    assert_true(schema_parse(t.columns, &schema, &problem));
     for (size_t j = 0; j < schema.n; j++) {
         columns[j] =
             (dn_table_column){.name = schema.columns[j].name, .type = schema.columns[j].type};
@@ -60,7 +60,7 @@ static inline dn_model *model_train_as(const struct wire_table_options *options,
     for (size_t j = 0; j < schema.n; j++) {
         dn_column_chunk_free(chunks[j]);
     }
-    wire_schema_done(&schema);
+    schema_done(&schema);
     table_done(&t);
     return model;
 }
@@ -106,13 +106,13 @@ static inline dn_model *model_wide(void) {
     return model;
 }
 
-static inline dn_model *model_train(const struct wire_table_options *options, const char *body) {
+static inline dn_model *model_train(const struct table_options *options, const char *body) {
     return model_train_as(options, body, NULL, DN_UNSEEN_ZEROS);
 }
 
 /* Two numbers, a category, a boolean; three classes of strings. */
 static inline dn_model *model_mixed_as(const char *multiclass, dn_unseen_rule unseen) {
-    return model_train_as(&(struct wire_table_options){0},
+    return model_train_as(&(struct table_options){0},
                           "length,width,colour,old,kind\n"
                           "1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n,2,,,a\n"
                           "1,2.5,green,false,a\n2,1.5,blue,true,b\n3.5,6,red,false,c\n",
@@ -126,13 +126,13 @@ static inline dn_model *model_mixed(void) {
 /* Two numbers; classes of numbers. */
 static inline dn_model *model_numeric(void) {
     return model_train(
-        &(struct wire_table_options){0},
+        &(struct table_options){0},
         "x,y,class\n0.5,2,0\n1.5,1,1\n2.5,0,7.5\n0.25,2,0\n1.25,1,1\n2.25,0.5,7.5\n");
 }
 
 /* One number; true and false. */
 static inline dn_model *model_boolean(void) {
-    return model_train(&(struct wire_table_options){.types = "sick:boolean"},
+    return model_train(&(struct table_options){.types = "sick:boolean"},
                        "fever,sick\n36.5,false\n39.5,true\n37,0\n40,1\n");
 }
 

@@ -19,21 +19,21 @@
 
 /* A table as a store would keep it. */
 struct table {
-    bool well;               /* wire_table_end said so */
-    struct wire_blob *blobs; /* [n_chunks × n_columns] */
-    int64_t *rows;           /* [n_chunks] */
+    bool well;                /* table_end said so */
+    struct table_blob *blobs; /* [n_chunks × n_columns] */
+    int64_t *rows;            /* [n_chunks] */
     size_t n_chunks, n_columns;
-    size_t n_reread;               /* calls of reread */
-    struct wire_table_summary sum; /* pointers below */
-    char *columns, *notes;         /* copies */
-    struct wire_blob *saved;       /* [n_saved] copies of the summaries */
+    size_t n_reread;          /* calls of reread */
+    struct table_summary sum; /* pointers below */
+    char *columns, *notes;    /* copies */
+    struct table_blob *saved; /* [n_saved] copies of the summaries */
     size_t n_saved;
     struct problem problem;  /* when not well */
     struct buf problem_text; /* as the client reads it */
 };
 
 static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows,
-                                    struct wire_blob *blobs, size_t n_columns,
+                                    struct table_blob *blobs, size_t n_columns,
                                     struct problem *problem) {
     struct table *t = arg;
     (void)problem;
@@ -55,26 +55,26 @@ static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, st
     struct table *t = arg;
     (void)problem;
     assert_true((size_t)chunk < t->n_chunks && column < t->n_columns);
-    const struct wire_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
+    const struct table_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
     t->n_reread++;
     buf_append(out, blob->bytes, blob->size);
     return true;
 }
 
 /* The saved summaries of a table that is read: a copy; *n of them. */
-static inline struct wire_blob *table_copy_saved(const struct wire_table_summary *sum, size_t *n) {
+static inline struct table_blob *table_copy_saved(const struct table_summary *sum, size_t *n) {
     *n = (size_t)sum->n_columns;
-    struct wire_blob *saved = calloc(*n, sizeof *saved);
+    struct table_blob *saved = calloc(*n, sizeof *saved);
     assert_non_null(saved);
     for (size_t i = 0; i < *n; i++) {
-        saved[i] = (struct wire_blob){malloc(sum->saved[i].size), sum->saved[i].size};
+        saved[i] = (struct table_blob){malloc(sum->saved[i].size), sum->saved[i].size};
         assert_true(saved[i].bytes != NULL && saved[i].size > 0);
         memcpy(saved[i].bytes, sum->saved[i].bytes, saved[i].size);
     }
     return saved;
 }
 
-static inline void table_free_saved(struct wire_blob *saved, size_t n) {
+static inline void table_free_saved(struct table_blob *saved, size_t n) {
     for (size_t i = 0; i < n; i++) {
         free(saved[i].bytes);
     }
@@ -82,13 +82,12 @@ static inline void table_free_saved(struct wire_blob *saved, size_t n) {
 }
 
 /* Feeds the body in pieces: cut[0 … n_cuts - 1] are offsets, ascending. */
-static inline struct table table_read_cut(const struct wire_table_options *options,
-                                          const char *body, size_t size, const size_t *cut,
-                                          size_t n_cuts) {
+static inline struct table table_read_cut(const struct table_options *options, const char *body,
+                                          size_t size, const size_t *cut, size_t n_cuts) {
     struct table t = {0};
     struct problem early = {0};
-    const struct wire_table_sink sink = {table_sink_chunk, table_sink_reread, &t};
-    struct wire_table *reader = wire_table_new(options, &sink);
+    const struct table_sink sink = {table_sink_chunk, table_sink_reread, &t};
+    struct table *reader = table_new(options, &sink);
     assert_non_null(reader);
     size_t at = 0;
     bool go_on = true;
@@ -97,11 +96,11 @@ static inline struct table table_read_cut(const struct wire_table_options *optio
         char *piece = malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
         assert_non_null(piece);
         memcpy(piece, body + at, upto - at);
-        go_on = wire_table_feed(reader, piece, upto - at, &early);
+        go_on = table_feed(reader, piece, upto - at, &early);
         free(piece);
         at = upto;
     }
-    t.well = wire_table_end(reader, &t.sum, &t.problem);
+    t.well = table_end(reader, &t.sum, &t.problem);
     assert_true(go_on || !t.well);
     if (t.well) {
         t.columns = strdup(t.sum.columns);
@@ -118,17 +117,17 @@ static inline struct table table_read_cut(const struct wire_table_options *optio
         }
     }
     problem_done(&early);
-    wire_table_free(reader);
+    table_free(reader);
     return t;
 }
 
-static inline struct table table_read_options(const struct wire_table_options *options,
+static inline struct table table_read_options(const struct table_options *options,
                                               const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
 static inline struct table table_read(const char *body) {
-    return table_read_options(&(struct wire_table_options){0}, body);
+    return table_read_options(&(struct table_options){0}, body);
 }
 
 static inline void table_done(struct table *t) {
@@ -147,9 +146,9 @@ static inline void table_done(struct table *t) {
 /* All rows as text in a format, by the types of the summary (as_text: every column as strings). */
 static inline void table_rows(const struct table *t, const struct format *format, bool as_text,
                               struct buf *out) {
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
-    assert_true(wire_schema_parse(t->columns, &schema, &problem));
+    assert_true(schema_parse(t->columns, &schema, &problem));
     assert_int_equal(schema.n, t->n_columns);
     const char **names = calloc(schema.n, sizeof *names);
     dn_column_chunk **chunk = calloc(schema.n, sizeof *chunk);
@@ -165,7 +164,7 @@ static inline void table_rows(const struct table *t, const struct format *format
     bool begun = false;
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < schema.n; j++) {
-            const struct wire_blob *blob = &t->blobs[c * t->n_columns + j];
+            const struct table_blob *blob = &t->blobs[c * t->n_columns + j];
             dn_error error;
             dn_error_clear(&error);
             const dn_column_type type = as_text ? DN_TEXT : schema.columns[j].type;
@@ -184,7 +183,7 @@ static inline void table_rows(const struct table *t, const struct format *format
     free(names);
     free(chunk);
     free(view);
-    wire_schema_done(&schema);
+    schema_done(&schema);
 }
 
 /* A seeded sequence of its own, the same everywhere. */

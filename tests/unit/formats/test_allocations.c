@@ -3,7 +3,7 @@
 #include "model_helper.h"
 #include "unit/base/alloc_fail.h"
 
-static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                         size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
@@ -19,25 +19,24 @@ static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_bl
 static bool read_table(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "b:categorical",
-                                                                       .missing = "-",
-                                                                       .label = "b"},
-                                          &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
+    struct table_summary sum;
+    struct table *t =
+        table_new(&(struct table_options){.types = "b:categorical", .missing = "-", .label = "b"},
+                  &(struct table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
     }
-    bool well = wire_table_feed(t, body, size / 2, &problem) &&
-                wire_table_feed(t, body + size / 2, size - size / 2, &problem);
+    bool well = table_feed(t, body, size / 2, &problem) &&
+                table_feed(t, body + size / 2, size - size / 2, &problem);
     problem_done(&problem);
-    well = wire_table_end(t, &sum, &problem) && well;
+    well = table_end(t, &sum, &problem) && well;
     if (!well && problem.type != PROBLEM_UNAVAILABLE) {
         atomic_store(&alloc_fail_at, 0);
         fail_msg("problem %d: %s", problem.type, problem.detail != NULL ? problem.detail : "");
     }
     assert_true(!well || (chunks == 1 && sum.n_rows == 3));
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
@@ -45,21 +44,21 @@ static bool read_table(const char *body, size_t size) {
 static bool read_skipping(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "a:numeric",
-                                                                       .on_error = WIRE_SKIP,
-                                                                       .comment = '%'},
-                                          &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
+    struct table_summary sum;
+    struct table *t = table_new(&(struct table_options){.types = "a:numeric",
+                                                        .on_error = TABLE_SKIP,
+                                                        .comment = '%'},
+                                &(struct table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
     }
-    bool well = wire_table_feed(t, body, size, &problem);
+    bool well = table_feed(t, body, size, &problem);
     problem_done(&problem);
-    well = wire_table_end(t, &sum, &problem) && well;
+    well = table_end(t, &sum, &problem) && well;
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(!well || sum.n_rows == 2);
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
@@ -97,15 +96,15 @@ static void test_skipped_rows(void **state) {
 static dn_model *model;
 
 static bool read_instances(const char *body, bool labelled) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    const bool well = wire_instances_read(body, strlen(body),
-                                          &(struct wire_instances_options){.labelled = labelled},
-                                          model, &in, &problem);
+    const bool well =
+        instances_read(body, strlen(body), &(struct instances_options){.labelled = labelled}, model,
+                       &in, &problem);
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(!well || in.n == 3);
     problem_done(&problem);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     return well;
 }
 
@@ -151,34 +150,34 @@ static bool answer_lines(const struct format *format) {
         "[1,2,\"red\",true]\n{\"old\":1,\"none\":2,\"other\":3}\n{\"colour\":\"bl\\u00fce\"}\n";
     struct problem problem = {0}, why = {0};
     struct buf out = {0};
-    struct wire_predictions answer = {0};
+    struct predictions_writer answer = {0};
     size_t label[3] = {0}, at = 0, used = 0;
     double probabilities[9] = {0};
     const dn_prediction rows = {.label = label, .probabilities = probabilities};
-    const struct wire_answer_head head = {.name = "m",
-                                          .version = 1,
-                                          .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
-                                          .format = format,
-                                          .refusal_base = ""};
-    struct wire_lines *lines = wire_lines_new(model, 3, 1000, &problem);
-    enum wire_lines_state state = WIRE_LINES_FULL;
-    wire_predictions_begin(&answer, &head, model, &rows, &out);
-    while (lines != NULL && state != WIRE_LINES_MORE && state != WIRE_LINES_FAILED) {
-        state = wire_lines_read(lines, body + at, sizeof body - 1 - at, true, &used, &why);
+    const struct answer_head head = {.name = "m",
+                                     .version = 1,
+                                     .outputs = ANSWER_LABEL | ANSWER_PROBABILITIES,
+                                     .format = format,
+                                     .refusal_base = ""};
+    struct instance_lines *lines = instance_lines_new(model, 3, 1000, &problem);
+    enum instance_lines_state state = INSTANCE_LINES_FULL;
+    predictions_writer_begin(&answer, &head, model, &rows, &out);
+    while (lines != NULL && state != INSTANCE_LINES_MORE && state != INSTANCE_LINES_FAILED) {
+        state = instance_lines_read(lines, body + at, sizeof body - 1 - at, true, &used, &why);
         at += used;
-        wire_predictions_rows(&answer, wire_lines_block(lines)->n, &rows);
-        wire_lines_clear(lines);
-        if (state == WIRE_LINES_FAULT) {
-            wire_predictions_refusal(&answer, wire_lines_at(lines), &why);
+        predictions_writer_rows(&answer, instance_lines_block(lines)->n, &rows);
+        instance_lines_clear(lines);
+        if (state == INSTANCE_LINES_FAULT) {
+            predictions_writer_refusal(&answer, instance_lines_at(lines), &why);
             problem_done(&why);
         }
     }
-    wire_predictions_end(&answer);
-    wire_predictions_done(&answer);
-    const bool well = lines != NULL && state == WIRE_LINES_MORE && !out.failed;
+    predictions_writer_end(&answer);
+    predictions_writer_done(&answer);
+    const bool well = lines != NULL && state == INSTANCE_LINES_MORE && !out.failed;
     assert_true(lines != NULL || problem.type == PROBLEM_UNAVAILABLE);
-    assert_true(state != WIRE_LINES_FAILED || why.type == PROBLEM_UNAVAILABLE);
-    wire_lines_free(lines);
+    assert_true(state != INSTANCE_LINES_FAILED || why.type == PROBLEM_UNAVAILABLE);
+    instance_lines_free(lines);
     buf_done(&out);
     problem_done(&problem);
     problem_done(&why);

@@ -9,7 +9,7 @@
 /* The rows of a body, read in every cut. */
 static void check_rows(const char *body, const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        const struct wire_table_options options = {0};
+        const struct table_options options = {0};
         struct table t = table_read_cut(&options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
         if (!t.well) {
@@ -22,7 +22,7 @@ static void check_rows(const char *body, const char *expected) {
     }
 }
 
-static void check_refused_as(const struct wire_table_options *options, const char *body,
+static void check_refused_as(const struct table_options *options, const char *body,
                              const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
@@ -36,7 +36,7 @@ static void check_refused_as(const struct wire_table_options *options, const cha
 }
 
 static void check_refused(const char *body, const char *text) {
-    check_refused_as(&(struct wire_table_options){.format = &format_arff}, body, text);
+    check_refused_as(&(struct table_options){.format = &format_arff}, body, text);
 }
 
 static void test_dense_rows(void **state) {
@@ -90,14 +90,14 @@ static void test_types(void **state) {
     assert_true(t.well);
     assert_non_null(strstr(t.notes, "the value \\\"NA\\\" is read as missing"));
     table_done(&t);
-    const struct wire_table_options options = {.types = "a:boolean,b:numeric"};
+    const struct table_options options = {.types = "a:boolean,b:numeric"};
     t = table_read_options(&options, "@relation r\n@attribute a {true,false}\n"
                                      "@attribute b {1,2}\n@data\ntrue,1\n'false','2'\n");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"a\",\"type\":\"boolean\""));
     assert_non_null(strstr(t.columns, "\"name\":\"b\",\"type\":\"numeric\""));
     table_done(&t);
-    check_refused_as(&(struct wire_table_options){.types = "s:numeric"}, HEADER "1,red,a\n",
+    check_refused_as(&(struct table_options){.types = "s:numeric"}, HEADER "1,red,a\n",
                      "column \\\"s\\\": a cell must be a number (got \\\"a\\\")");
 }
 
@@ -120,7 +120,7 @@ static void test_faults(void **state) {
     check_refused("@relation r\n@attribute a numeric b\n@data\n1\n", "the line must end here");
     check_refused("@relation r\n@attribute 'a numeric\n@data\n1\n",
                   "the closing quote ' is missing");
-    check_refused_as(&(struct wire_table_options){.on_error = WIRE_SKIP},
+    check_refused_as(&(struct table_options){.on_error = TABLE_SKIP},
                      "@attribute a numeric\n@data 1\n1\n", "the line must end here");
     check_refused("a,b\n1,2\n", "@relation, @attribute or @data must begin the line");
     check_refused(HEADER "1,green,a\n",
@@ -135,22 +135,22 @@ static void test_faults(void **state) {
     check_refused(HEADER "1,red,a,{2}\n", "weights of rows are not supported");
     check_refused(HEADER "1,red,a b\n", "a comma is missing");
     check_refused(HEADER "1,red,'a\n", "the closing quote ' is missing");
-    check_refused_as(&(struct wire_table_options){.types = "q:numeric"}, HEADER "1,red,a\n",
+    check_refused_as(&(struct table_options){.types = "q:numeric"}, HEADER "1,red,a\n",
                      "option \\\"types\\\" names \\\"q\\\"");
 }
 
-/* A value may have exactly WIRE_MAX_CELL bytes. */
+/* A value may have exactly TABLE_MAX_CELL bytes. */
 static void test_longest_value(void **state) {
     (void)state;
     static const char head[] = "@relation r\n@attribute a string\n@data\n";
     const size_t n_head = sizeof head - 1;
-    char *body = malloc(n_head + WIRE_MAX_CELL + 2);
+    char *body = malloc(n_head + TABLE_MAX_CELL + 2);
     assert_non_null(body);
     memcpy(body, head, n_head);
-    memset(body + n_head, 'x', WIRE_MAX_CELL + 1);
+    memset(body + n_head, 'x', TABLE_MAX_CELL + 1);
     for (size_t more = 0; more < 2; more++) {
-        const size_t n = n_head + WIRE_MAX_CELL + more;
-        struct table t = table_read_cut(&(struct wire_table_options){0}, body, n, &n, 1);
+        const size_t n = n_head + TABLE_MAX_CELL + more;
+        struct table t = table_read_cut(&(struct table_options){0}, body, n, &n, 1);
         assert_int_equal(t.well, more == 0);
         if (more > 0) {
             assert_non_null(strstr(buf_cstr(&t.problem_text), "at most 1048576 are allowed"));
@@ -162,7 +162,7 @@ static void test_longest_value(void **state) {
 
 static void test_faulty_rows_are_skipped(void **state) {
     (void)state;
-    const struct wire_table_options options = {.on_error = WIRE_SKIP};
+    const struct table_options options = {.on_error = TABLE_SKIP};
     struct table t = table_read_options(&options, HEADER "1,red,a\n2,green,b\n3,red\n4,red,c\n");
     struct buf rows = {0};
     assert_true(t.well);
@@ -176,9 +176,9 @@ static void test_faulty_rows_are_skipped(void **state) {
 /* Options of other formats are reported as unused. */
 static void test_unused_options(void **state) {
     (void)state;
-    const struct wire_table_options options = {.format = &format_arff,
-                                               .header = WIRE_HEADER_NO,
-                                               .zero_based = true};
+    const struct table_options options = {.format = &format_arff,
+                                          .header = TABLE_HEADER_NO,
+                                          .zero_based = true};
     struct table t = table_read_options(&options, HEADER "1,red,a\n");
     assert_true(t.well);
     assert_non_null(strstr(t.notes, "option \\\"header\\\" was not used: the body is ARFF"));
@@ -202,7 +202,7 @@ static void test_sniffing(void **state) {
         (void)snprintf(text, sizeof text, "\"format\":\"%s\"", cases[i].format);
         assert_true(t.well);
         assert_non_null(strstr(t.notes, text));
-        assert_ptr_equal(wire_instances_sniff(cases[i].body, strlen(cases[i].body)),
+        assert_ptr_equal(instances_sniff(cases[i].body, strlen(cases[i].body)),
                          strcmp(cases[i].format, "arff") == 0 ? &format_arff : &format_csv);
         table_done(&t);
     }
@@ -216,13 +216,12 @@ static void test_sniffing(void **state) {
 static void test_instances(void **state) {
     (void)state;
     dn_model *model = model_mixed();
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     static const char body[] = INSTANCES "@attribute kind {a,b}\n@data\n"
                                          "true,1.5,red,2,a\n{1 3,2 blue,4 b}\n?,?,?,?,?\n";
-    assert_true(wire_instances_read(body, strlen(body),
-                                    &(struct wire_instances_options){.labelled = true}, model, &in,
-                                    &problem));
+    assert_true(instances_read(body, strlen(body), &(struct instances_options){.labelled = true},
+                               model, &in, &problem));
     assert_int_equal(in.n, 3);
     assert_true(in.raw[0] == 1.5 && in.raw[1] == 2 && in.raw[3] == 1);
     assert_true(in.raw[4] == 3 && in.raw[5] == 0 && in.raw[7] == 1); /* left out: 0, "true" */
@@ -230,16 +229,16 @@ static void test_instances(void **state) {
     assert_int_equal(in.label[0], 0);
     assert_int_equal(in.label[1], 1);
     assert_true(in.label[2] == SIZE_MAX);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     dn_model_unref(model);
 }
 
 static void refused_instances(const dn_model *model, const char *body, const char *text) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_false(wire_instances_read(body, strlen(body), &(struct wire_instances_options){0}, model,
-                                     &in, &problem));
+    assert_false(
+        instances_read(body, strlen(body), &(struct instances_options){0}, model, &in, &problem));
     problem_write(&problem, "", NULL, &out);
     if (strstr(buf_cstr(&out), text) == NULL) {
         fail_msg("%s\nis not in %s", text, buf_cstr(&out));
@@ -267,7 +266,7 @@ static void test_refused_instances(void **state) {
 }
 
 /* ---- memory ---- */
-static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                         size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
@@ -282,19 +281,19 @@ static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_bl
 static bool read_table(const char *body) {
     size_t chunks = 0;
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){0},
-                                          &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
+    struct table_summary sum;
+    struct table *t =
+        table_new(&(struct table_options){0}, &(struct table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
     }
-    bool well = wire_table_feed(t, body, strlen(body), &problem);
+    bool well = table_feed(t, body, strlen(body), &problem);
     problem_done(&problem);
-    well = wire_table_end(t, &sum, &problem) && well;
+    well = table_end(t, &sum, &problem) && well;
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(!well || (chunks == 1 && sum.n_rows == 2));
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
@@ -313,13 +312,13 @@ static int free_model(void **state) {
 }
 
 static bool read_instances(const char *body) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    const bool well = wire_instances_read(body, strlen(body), &(struct wire_instances_options){0},
-                                          model, &in, &problem);
+    const bool well =
+        instances_read(body, strlen(body), &(struct instances_options){0}, model, &in, &problem);
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     problem_done(&problem);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     return well;
 }
 

@@ -316,7 +316,7 @@ static void test_a_row_has_a_limit(void **state) {
         fed += sizeof piece;
     }
     assert_string_equal(buf_cstr(&out), "fatal 1:1 row is longer than 16 MiB\n");
-    assert_true(fed <= WIRE_MAX_ROW + sizeof piece);
+    assert_true(fed <= TABLE_MAX_ROW + sizeof piece);
     assert_false(csv_feed(&csv, "x", 1));
     csv_done(&csv);
     buf_done(&out);

@@ -22,7 +22,7 @@ static int teardown(void **state) {
 }
 
 /* The matrix and labels as text: rows "[1.5 null unseen]=label". */
-static void put_rows(const dn_model *model, const struct wire_instances *in, struct buf *out) {
+static void put_rows(const dn_model *model, const struct instance_rows *in, struct buf *out) {
     for (size_t i = 0; i < in->n; i++) {
         buf_putc(out, '[');
         for (size_t j = 0; j < in->n_inputs; j++) {
@@ -48,7 +48,7 @@ static void put_rows(const dn_model *model, const struct wire_instances *in, str
             buf_puts(out, "=-");
         } else if (in->label != NULL) {
             buf_putc(out, '=');
-            wire_class_write(dn_model_classes(model), in->label[i], out);
+            answer_class_write(dn_model_classes(model), in->label[i], out);
         }
         buf_putc(out, '\n');
     }
@@ -56,24 +56,23 @@ static void put_rows(const dn_model *model, const struct wire_instances *in, str
 
 static void check_read(const dn_model *model, bool labelled, const struct format *format,
                        const char *body, const char *expected) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
     char *copy =
         malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
     assert_non_null(copy);
     memcpy(copy, body, strlen(body));
-    if (!wire_instances_read(copy, strlen(body),
-                             &(struct wire_instances_options){.format = format,
-                                                              .labelled = labelled},
-                             model, &in, &problem)) {
+    if (!instances_read(copy, strlen(body),
+                        &(struct instances_options){.format = format, .labelled = labelled}, model,
+                        &in, &problem)) {
         problem_write(&problem, "", NULL, &out);
         fail_msg("%s\n%s", body, buf_cstr(&out));
     }
     put_rows(model, &in, &out);
     assert_string_equal(buf_cstr(&out), expected);
     buf_done(&out);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     free(copy);
 }
 
@@ -83,12 +82,11 @@ static void check(const dn_model *model, const char *body, const char *expected)
 
 static void check_refused(const dn_model *model, bool labelled, const char *body,
                           enum problem_type type, const char *const *texts) {
-    struct wire_instances in = {.n = 77};
+    struct instance_rows in = {.n = 77};
     struct problem problem = {0};
     struct buf out = {0};
-    if (wire_instances_read(body, strlen(body),
-                            &(struct wire_instances_options){.labelled = labelled}, model, &in,
-                            &problem)) {
+    if (instances_read(body, strlen(body), &(struct instances_options){.labelled = labelled}, model,
+                       &in, &problem)) {
         fail_msg("taken: %s", body);
     }
     assert_int_equal(in.n, 77); /* untouched */
@@ -294,11 +292,11 @@ static void test_bad_json(void **state) {
     }
     char deep[40000];
     memset(deep, '[', sizeof deep);
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    assert_false(wire_instances_read(deep, sizeof deep,
-                                     &(struct wire_instances_options){.format = &format_json},
-                                     numeric, &in, &problem));
+    assert_false(instances_read(deep, sizeof deep,
+                                &(struct instances_options){.format = &format_json}, numeric, &in,
+                                &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_JSON);
     problem_done(&problem);
 }
@@ -345,17 +343,17 @@ static void test_pairs(void **state) {
     (void)state;
     const char *names[] = {"old", "length", "width", "colour", "kind"};
     const char *values[] = {"true", " 1.5 ", "", "red", "a"};
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_true(wire_instances_pairs(names, values, 5, mixed, &in, &problem));
+    assert_true(instances_read_pairs(names, values, 5, mixed, &in, &problem));
     put_rows(mixed, &in, &out);
     assert_string_equal(buf_cstr(&out), "[1.5 - red 1]\n");
-    wire_instances_done(&in);
+    instance_rows_done(&in);
     names[4] = "width";
     values[1] = "tall";
     names[3] = "color";
-    assert_false(wire_instances_pairs(names, values, 5, mixed, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 5, mixed, &in, &problem));
     buf_clear(&out);
     problem_write(&problem, "", NULL, &out);
     const char *text = buf_cstr(&out);
@@ -370,7 +368,7 @@ static void test_pairs(void **state) {
                "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
     assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
     problem_done(&problem);
-    assert_false(wire_instances_pairs(names, values, 0, numeric, &in, &problem));
+    assert_false(instances_read_pairs(names, values, 0, numeric, &in, &problem));
     assert_int_equal(problem.n_errors, 2);
     problem_done(&problem);
     buf_done(&out);
@@ -392,14 +390,12 @@ static void test_many_instances(void **state) {
         buf_printf(&csv, "%s,%s\n", fx, fy);
     }
     buf_puts(&body, "]}");
-    struct wire_instances a = {0}, b = {0};
+    struct instance_rows a = {0}, b = {0};
     struct problem problem = {0};
-    assert_true(wire_instances_read(body.data, body.size,
-                                    &(struct wire_instances_options){.format = NULL}, numeric, &a,
-                                    &problem));
-    assert_true(wire_instances_read(csv.data, csv.size,
-                                    &(struct wire_instances_options){.format = NULL}, numeric, &b,
-                                    &problem));
+    assert_true(instances_read(body.data, body.size, &(struct instances_options){.format = NULL},
+                               numeric, &a, &problem));
+    assert_true(instances_read(csv.data, csv.size, &(struct instances_options){.format = NULL},
+                               numeric, &b, &problem));
     assert_int_equal(a.n, N);
     assert_int_equal(b.n, N);
     assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
@@ -408,24 +404,24 @@ static void test_many_instances(void **state) {
         assert_true(a.raw[2 * i] == (double)table_random(&seed) / 1000);
         assert_true(a.raw[2 * i + 1] == (double)table_random(&seed) * 1e-12);
     }
-    wire_instances_done(&a);
-    wire_instances_done(&b);
+    instance_rows_done(&a);
+    instance_rows_done(&b);
     buf_done(&body);
     buf_done(&csv);
 }
 
 /* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are
  * found; who says stop is obeyed. */
-static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
+static bool on_block(void *arg, const struct instance_rows *rows, size_t first,
                      struct problem *problem) {
     size_t *n = arg;
     assert_int_equal(first, *n);
-    assert_in_range(rows->n, 1, WIRE_BLOCK_ROWS);
+    assert_in_range(rows->n, 1, INSTANCES_BLOCK_ROWS);
     for (size_t i = 0; i < rows->n; i++) {
         assert_true(rows->raw[2 * i] == (double)(first + i) && rows->raw[2 * i + 1] == 7);
     }
     *n += rows->n;
-    return *n < 4 * WIRE_BLOCK_ROWS || problem_set(problem, PROBLEM_UNAVAILABLE, "enough");
+    return *n < 4 * INSTANCES_BLOCK_ROWS || problem_set(problem, PROBLEM_UNAVAILABLE, "enough");
 }
 
 static void test_blocks(void **state) {
@@ -435,23 +431,24 @@ static void test_blocks(void **state) {
         bool fault;
         enum problem_type said;
     } cases[] = {{1, 1, false, PROBLEM_NONE},
-                 {WIRE_BLOCK_ROWS, WIRE_BLOCK_ROWS, false, PROBLEM_NONE},
-                 {3 * WIRE_BLOCK_ROWS + 5, 3 * WIRE_BLOCK_ROWS + 5, false, PROBLEM_NONE},
-                 {3 * WIRE_BLOCK_ROWS + 5, 3 * WIRE_BLOCK_ROWS, true, PROBLEM_INVALID_INSTANCES},
-                 {9 * WIRE_BLOCK_ROWS, 4 * WIRE_BLOCK_ROWS, false, PROBLEM_UNAVAILABLE}};
+                 {INSTANCES_BLOCK_ROWS, INSTANCES_BLOCK_ROWS, false, PROBLEM_NONE},
+                 {3 * INSTANCES_BLOCK_ROWS + 5, 3 * INSTANCES_BLOCK_ROWS + 5, false, PROBLEM_NONE},
+                 {3 * INSTANCES_BLOCK_ROWS + 5, 3 * INSTANCES_BLOCK_ROWS, true,
+                  PROBLEM_INVALID_INSTANCES},
+                 {9 * INSTANCES_BLOCK_ROWS, 4 * INSTANCES_BLOCK_ROWS, false, PROBLEM_UNAVAILABLE}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct buf body = {0};
-        struct wire_instances none = {0};
+        struct instance_rows none = {0};
         struct problem problem = {0};
         size_t n = 0;
-        const struct wire_instances_options options = {.format = &format_csv,
-                                                       .block = on_block,
-                                                       .arg = &n};
+        const struct instances_options options = {.format = &format_csv,
+                                                  .block = on_block,
+                                                  .arg = &n};
         for (size_t i = 0; i < cases[c].rows; i++) {
             buf_printf(&body, "%zu,7\n", i);
         }
         buf_puts(&body, cases[c].fault ? "1,x\n1,y,z\n" : "");
-        assert_true(wire_instances_read(body.data, body.size, &options, numeric, &none, &problem) ==
+        assert_true(instances_read(body.data, body.size, &options, numeric, &none, &problem) ==
                     (cases[c].said == PROBLEM_NONE));
         assert_int_equal(problem.type, cases[c].said);
         assert_int_equal(problem.n_errors, cases[c].fault ? 2 : 0);
@@ -470,11 +467,10 @@ static void test_faults_are_bounded(void **state) {
         buf_puts(&body, i > 0 ? ",[1]" : "[1]");
     }
     buf_putc(&body, ']');
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    assert_false(wire_instances_read(body.data, body.size,
-                                     &(struct wire_instances_options){.format = NULL}, numeric, &in,
-                                     &problem));
+    assert_false(instances_read(body.data, body.size, &(struct instances_options){.format = NULL},
+                                numeric, &in, &problem));
     assert_int_equal(problem.n_errors, PROBLEM_MAX_ERRORS);
     assert_int_equal(problem.n_dropped, 900);
     problem_done(&problem);

@@ -19,14 +19,14 @@ static int teardown(void **state) {
 }
 
 /* Rows as "x f2=3 words:red=1". */
-static void put_rows(const struct wire_instances *in, struct buf *out) {
+static void put_rows(const struct instance_rows *in, struct buf *out) {
     const dn_encoder *encoder = dn_model_encoder(wide);
     struct buf name = {0};
     for (size_t i = 0; i < in->n; i++) {
         buf_printf(out, isnan(in->raw[i * in->n_inputs]) ? "-" : "%g", in->raw[i * in->n_inputs]);
         for (size_t k = in->row_start[i]; k < in->row_start[i + 1]; k++) {
             assert_true(k == in->row_start[i] || in->feature[k] > in->feature[k - 1]);
-            buf_printf(out, " %s=%g", wire_feature_name(encoder, in->feature[k], &name),
+            buf_printf(out, " %s=%g", answer_feature_name(encoder, in->feature[k], &name),
                        in->entry[k]);
         }
         if (in->label != NULL) {
@@ -37,30 +37,30 @@ static void put_rows(const struct wire_instances *in, struct buf *out) {
     buf_done(&name);
 }
 
-static void check_as(const struct wire_instances_options *options, const char *body,
+static void check_as(const struct instances_options *options, const char *body,
                      const char *expected) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    if (!wire_instances_read(body, strlen(body), options, wide, &in, &problem)) {
+    if (!instances_read(body, strlen(body), options, wide, &in, &problem)) {
         fail_msg("%s: %s", body, problem.detail);
     }
     put_rows(&in, &out);
     assert_string_equal(buf_cstr(&out), expected);
     buf_done(&out);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
 }
 
 static void check(const char *body, const char *expected) {
-    check_as(&(struct wire_instances_options){0}, body, expected);
+    check_as(&(struct instances_options){0}, body, expected);
 }
 
 static void refused(const char *body, const char *place, const char *words) {
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf text = {0};
-    assert_false(wire_instances_read(body, strlen(body), &(struct wire_instances_options){0}, wide,
-                                     &in, &problem));
+    assert_false(
+        instances_read(body, strlen(body), &(struct instances_options){0}, wide, &in, &problem));
     assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
     problem_write(&problem, "", NULL, &text);
     assert_non_null(strstr(buf_cstr(&text), place));
@@ -88,21 +88,21 @@ static void test_entries(void **state) {
 
 static void test_labels(void **state) {
     (void)state;
-    const struct wire_instances_options labelled = {.labelled = true};
+    const struct instances_options labelled = {.labelled = true};
     check_as(&labelled, "[[1,0,2,0,0,0,\"sun\",2],[1,0,0,0,0,0,null,null]]",
              "1 f2=2 words:sun=1 (2)\n1 (-)\n");
     check_as(&labelled, "f3,kind,x,words\n5,1,1,sea\n", "1 f3=5 words:sea=1 (1)\n");
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
     const char *body = "[{\"f1\":1,\"x\":1,\"words\":\"sun\"},{\"f2\":2,\"kind\":1},{\"f3\":3},{"
                        "\"f4\":4,\"f5\":5,\"kind\":0}]";
-    assert_true(wire_instances_read(body, strlen(body), &labelled, wide, &in, &problem));
-    wire_instances_keep_labelled(&in);
+    assert_true(instances_read(body, strlen(body), &labelled, wide, &in, &problem));
+    instance_rows_keep_labelled(&in);
     put_rows(&in, &out);
     assert_string_equal(buf_cstr(&out), "- f2=2 (1)\n- f4=4 f5=5 (0)\n");
     buf_done(&out);
-    wire_instances_done(&in);
+    instance_rows_done(&in);
 }
 
 static void test_query(void **state) {
@@ -110,18 +110,18 @@ static void test_query(void **state) {
     static const char *const names[] = {"f4", "x", "words", "f1", "f77"},
                              *const values[] = {"0.5", "1", "red sun", "-1", "3"},
                              *const twice[] = {"f4", "x", "words", "f4", "f77"};
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    assert_true(wire_instances_pairs(names, values, 5, wide, &in, &problem));
+    assert_true(instances_read_pairs(names, values, 5, wide, &in, &problem));
     put_rows(&in, &out);
     assert_string_equal(buf_cstr(&out), "1 f1=-1 f4=0.5 words:red=1 words:sun=1\n");
     buf_done(&out);
-    wire_instances_done(&in);
-    assert_false(wire_instances_pairs(twice, values, 5, wide, &in, &problem));
+    instance_rows_done(&in);
+    assert_false(instances_read_pairs(twice, values, 5, wide, &in, &problem));
     assert_non_null(strstr(problem.detail, "\"f4\" comes twice"));
     problem_done(&problem);
-    assert_false(wire_instances_pairs(names, values, 1, wide, &in,
+    assert_false(instances_read_pairs(names, values, 1, wide, &in,
                                       &problem)); /* x and words are not given */
     assert_int_equal(problem.n_errors, 2);
     problem_done(&problem);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/json/json_write.h"
-#include "formats/json/json.h"
+#include "formats/json/json_reader.h"
 #include <discern/table.h>
 
 #include <inttypes.h>
@@ -23,23 +23,23 @@ static uint32_t next(uint64_t *state) {
 }
 
 /* Writes the token in one line. */
-static void put_token(const struct wire_json_token *t, struct buf *out) {
-    static const char *const names[] = {[WIRE_JSON_BEGIN_ARRAY] = "[",
-                                        [WIRE_JSON_END_ARRAY] = "]",
-                                        [WIRE_JSON_BEGIN_OBJECT] = "{",
-                                        [WIRE_JSON_END_OBJECT] = "}",
-                                        [WIRE_JSON_KEY] = "key",
-                                        [WIRE_JSON_STRING] = "string",
-                                        [WIRE_JSON_NUMBER] = "number",
-                                        [WIRE_JSON_TRUE] = "true",
-                                        [WIRE_JSON_FALSE] = "false",
-                                        [WIRE_JSON_NULL] = "null",
-                                        [WIRE_JSON_NOT_FINITE] = "not-finite"};
+static void put_token(const struct json_token *t, struct buf *out) {
+    static const char *const names[] = {[JSON_TOKEN_BEGIN_ARRAY] = "[",
+                                        [JSON_TOKEN_END_ARRAY] = "]",
+                                        [JSON_TOKEN_BEGIN_OBJECT] = "{",
+                                        [JSON_TOKEN_END_OBJECT] = "}",
+                                        [JSON_TOKEN_KEY] = "key",
+                                        [JSON_TOKEN_STRING] = "string",
+                                        [JSON_TOKEN_NUMBER] = "number",
+                                        [JSON_TOKEN_TRUE] = "true",
+                                        [JSON_TOKEN_FALSE] = "false",
+                                        [JSON_TOKEN_NULL] = "null",
+                                        [JSON_TOKEN_NOT_FINITE] = "not-finite"};
     buf_puts(out, names[t->kind]);
-    if (t->kind == WIRE_JSON_KEY || t->kind == WIRE_JSON_STRING) {
+    if (t->kind == JSON_TOKEN_KEY || t->kind == JSON_TOKEN_STRING) {
         buf_putc(out, ' ');
         json_escape(out, t->text, t->length);
-    } else if (t->kind == WIRE_JSON_NUMBER) {
+    } else if (t->kind == JSON_TOKEN_NUMBER) {
         char form[DN_NUMBER_SIZE];
         dn_number_format(t->number, form);
         buf_printf(out, " %.*s %s", (int)t->length, t->text, t->finite ? form : "infinite");
@@ -48,14 +48,14 @@ static void put_token(const struct wire_json_token *t, struct buf *out) {
 }
 
 /* The tokens of a body fed in pieces, with the fault and its place or "end" last. bulk: arrays of
- * numbers by wire_json_numbers. */
+ * numbers by json_reader_numbers. */
 static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cuts, bool bulk,
                    struct buf *out) {
-    struct wire_json r;
-    struct wire_json_token token;
+    struct json_reader r;
+    struct json_token token;
     size_t piece_at = 0;
     char *piece = NULL;
-    wire_json_init(&r);
+    json_reader_init(&r);
     for (size_t i = 0; i <= n_cuts + 1; i++) {
         if (i <= n_cuts) {
             const size_t upto = i < n_cuts ? cut[i] : size;
@@ -63,23 +63,23 @@ static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cu
             piece = malloc(upto - piece_at + 1);
             assert_non_null(piece);
             memcpy(piece, body + piece_at, upto - piece_at);
-            wire_json_feed(&r, piece, upto - piece_at);
+            json_reader_feed(&r, piece, upto - piece_at);
             piece_at = upto;
         } else {
-            wire_json_close(&r);
+            json_reader_close(&r);
         }
         for (;;) {
             double numbers[3];
-            const size_t n = bulk ? wire_json_numbers(&r, numbers, 3) : 0;
+            const size_t n = bulk ? json_reader_numbers(&r, numbers, 3) : 0;
             for (size_t k = 0; k < n; k++) {
                 char form[DN_NUMBER_SIZE];
                 dn_number_format(numbers[k], form);
                 buf_printf(out, "number %s\n", form);
             }
-            if (wire_json_next(&r, &token) < WIRE_JSON_BEGIN_ARRAY) {
+            if (json_reader_next(&r, &token) < JSON_TOKEN_BEGIN_ARRAY) {
                 break;
             }
-            if (bulk && token.kind == WIRE_JSON_NUMBER) {
+            if (bulk && token.kind == JSON_TOKEN_NUMBER) {
                 char form[DN_NUMBER_SIZE];
                 dn_number_format(token.number, form);
                 buf_printf(out, "number %s\n", token.finite ? form : "infinite");
@@ -87,24 +87,24 @@ static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cu
                 put_token(&token, out);
             }
         }
-        if (token.kind != WIRE_JSON_MORE) {
+        if (token.kind != JSON_TOKEN_MORE) {
             break;
         }
     }
-    if (token.kind == WIRE_JSON_FAULT) {
+    if (token.kind == JSON_TOKEN_FAULT) {
         struct problem problem = {0};
-        wire_json_problem(&r, &problem);
+        json_reader_problem(&r, &problem);
         assert_int_equal(problem.type, PROBLEM_BAD_JSON);
         assert_int_equal(problem.n_errors, 1);
         buf_printf(out, "fault %" PRId64 ":%" PRId64 " %s\n", problem.errors[0].line,
                    problem.errors[0].column, problem.errors[0].detail);
         problem_done(&problem);
     } else {
-        assert_int_equal(token.kind, WIRE_JSON_END);
+        assert_int_equal(token.kind, JSON_TOKEN_END);
         buf_puts(out, "end\n");
     }
     free(piece);
-    wire_json_done(&r);
+    json_reader_done(&r);
 }
 
 static void check_tokens(const char *body, const char *expected) {
@@ -184,31 +184,31 @@ static void test_fault_codes(void **state) {
     (void)state;
     static const struct {
         const char *body;
-        enum wire_json_fault_code code;
+        enum json_reader_code code;
         bool goes_on; /* another line can follow */
     } rows[] = {
-        {"[1 2]", WIRE_JSON_SYNTAX, true},
-        {"", WIRE_JSON_EMPTY, false},
-        {" ", WIRE_JSON_EMPTY, false},
-        {"[1", WIRE_JSON_ENDS_IN_CONTAINER, false},
-        {"[\"a", WIRE_JSON_ENDS_IN_STRING, false},
-        {"\"a", WIRE_JSON_ENDS_IN_STRING, false},
-        {"tru", WIRE_JSON_SYNTAX, true},
+        {"[1 2]", JSON_READER_SYNTAX, true},
+        {"", JSON_READER_EMPTY, false},
+        {" ", JSON_READER_EMPTY, false},
+        {"[1", JSON_READER_ENDS_IN_CONTAINER, false},
+        {"[\"a", JSON_READER_ENDS_IN_STRING, false},
+        {"\"a", JSON_READER_ENDS_IN_STRING, false},
+        {"tru", JSON_READER_SYNTAX, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct wire_json r;
-        struct wire_json_token token;
-        enum wire_json_kind kind;
-        wire_json_init(&r);
-        wire_json_feed(&r, rows[i].body, strlen(rows[i].body));
-        wire_json_close(&r);
+        struct json_reader r;
+        struct json_token token;
+        enum json_token_kind kind;
+        json_reader_init(&r);
+        json_reader_feed(&r, rows[i].body, strlen(rows[i].body));
+        json_reader_close(&r);
         do {
-            kind = wire_json_next(&r, &token);
-        } while (kind != WIRE_JSON_FAULT && kind != WIRE_JSON_END);
-        assert_int_equal(kind, WIRE_JSON_FAULT);
+            kind = json_reader_next(&r, &token);
+        } while (kind != JSON_TOKEN_FAULT && kind != JSON_TOKEN_END);
+        assert_int_equal(kind, JSON_TOKEN_FAULT);
         assert_int_equal(r.fault_code, rows[i].code);
-        assert_int_equal(wire_json_next_line(&r), rows[i].goes_on);
-        wire_json_done(&r);
+        assert_int_equal(json_reader_next_line(&r), rows[i].goes_on);
+        json_reader_done(&r);
     }
 }
 
@@ -333,19 +333,19 @@ static void test_bulk_numbers_are_the_same(void **state) {
 
 static void test_long_strings(void **state) {
     (void)state;
-    const size_t n = WIRE_JSON_TOKEN + 10;
+    const size_t n = JSON_TOKEN_MAX + 10;
     char *body = malloc(n + 4);
     assert_non_null(body);
     memset(body, 'x', n + 4);
     body[0] = '"';
-    body[WIRE_JSON_TOKEN] = '"'; /* one byte fewer than the limit */
-    const size_t cuts[] = {100, 70000, WIRE_JSON_TOKEN - 1};
+    body[JSON_TOKEN_MAX] = '"'; /* one byte fewer than the limit */
+    const size_t cuts[] = {100, 70000, JSON_TOKEN_MAX - 1};
     for (int much = 0; much < 2; much++) {
         struct buf whole = {0}, cut = {0};
-        const size_t size = much ? n : WIRE_JSON_TOKEN + 1;
+        const size_t size = much ? n : JSON_TOKEN_MAX + 1;
         if (much) {
-            body[WIRE_JSON_TOKEN] = 'x';
-            body[WIRE_JSON_TOKEN + 1] = '"';
+            body[JSON_TOKEN_MAX] = 'x';
+            body[JSON_TOKEN_MAX + 1] = '"';
         }
         tokens(body, size, NULL, 0, false, &whole);
         tokens(body, size, cuts, 3, false, &cut);
@@ -465,20 +465,20 @@ static void test_jansson_agrees(void **state) {
 
 static void test_not_finite_when_allowed(void **state) {
     (void)state;
-    struct wire_json r;
-    struct wire_json_token token;
-    wire_json_init(&r);
+    struct json_reader r;
+    struct json_token token;
+    json_reader_init(&r);
     r.allow_not_finite = true;
-    wire_json_feed(&r, "[NaN,-Infinity,Infinity]", 24);
-    wire_json_close(&r);
-    assert_int_equal(wire_json_next(&r, &token), WIRE_JSON_BEGIN_ARRAY);
+    json_reader_feed(&r, "[NaN,-Infinity,Infinity]", 24);
+    json_reader_close(&r);
+    assert_int_equal(json_reader_next(&r, &token), JSON_TOKEN_BEGIN_ARRAY);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(wire_json_next(&r, &token), WIRE_JSON_NOT_FINITE);
+        assert_int_equal(json_reader_next(&r, &token), JSON_TOKEN_NOT_FINITE);
     }
     assert_int_equal(token.length, 8);
-    assert_int_equal(wire_json_next(&r, &token), WIRE_JSON_END_ARRAY);
-    assert_int_equal(wire_json_next(&r, &token), WIRE_JSON_END);
-    wire_json_done(&r);
+    assert_int_equal(json_reader_next(&r, &token), JSON_TOKEN_END_ARRAY);
+    assert_int_equal(json_reader_next(&r, &token), JSON_TOKEN_END);
+    json_reader_done(&r);
 }
 
 int main(void) {

@@ -20,17 +20,17 @@ static int teardown(void **state) {
     return 0;
 }
 
-static void put_block(struct wire_lines *lines, struct buf *out) {
-    const struct wire_instances *block = wire_lines_block(lines);
+static void put_block(struct instance_lines *lines, struct buf *out) {
+    const struct instance_rows *block = instance_lines_block(lines);
     for (size_t i = 0; i < block->n; i++) {
-        buf_printf(out, "%d:", (int)wire_lines_line_of(lines, i));
+        buf_printf(out, "%d:", (int)instance_lines_line_of(lines, i));
         for (size_t j = 0; j < block->n_inputs; j++) {
             const double x = block->raw[i * block->n_inputs + j];
             buf_printf(out, isnan(x) ? " -" : " %.17g", x);
         }
         buf_putc(out, '\n');
     }
-    wire_lines_clear(lines);
+    instance_lines_clear(lines);
 }
 
 static void put_refusal(const struct problem *problem, struct buf *out) {
@@ -47,27 +47,27 @@ static void put_refusal(const struct problem *problem, struct buf *out) {
 static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, const char *body,
                      size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
     struct problem problem = {0};
-    struct wire_lines *lines = wire_lines_new(model, max_rows, max_line, &problem);
+    struct instance_lines *lines = instance_lines_new(model, max_rows, max_line, &problem);
     assert_non_null(lines);
     size_t at = 0;
     for (size_t i = 0; i <= n_cuts; i++) {
         const size_t upto = i < n_cuts ? cut[i] : size;
         const bool last = i == n_cuts;
-        enum wire_lines_state state = WIRE_LINES_FULL;
-        while (state != WIRE_LINES_MORE) {
+        enum instance_lines_state state = INSTANCE_LINES_FULL;
+        while (state != INSTANCE_LINES_MORE) {
             size_t used = 0;
             char *piece =
                 malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
             assert_non_null(piece);
             memcpy(piece, body + at, upto - at);
-            state = wire_lines_read(lines, piece, upto - at, last, &used, &problem);
+            state = instance_lines_read(lines, piece, upto - at, last, &used, &problem);
             free(piece);
             assert_true(used <= upto - at);
             at += used;
-            assert_true(wire_lines_block(lines)->n <= max_rows);
-            assert_true(state != WIRE_LINES_FULL || wire_lines_block(lines)->n > 0);
+            assert_true(instance_lines_block(lines)->n <= max_rows);
+            assert_true(state != INSTANCE_LINES_FULL || instance_lines_block(lines)->n > 0);
             put_block(lines, out);
-            if (state == WIRE_LINES_FAULT) {
+            if (state == INSTANCE_LINES_FAULT) {
                 put_refusal(&problem, out);
                 problem_done(&problem);
             }
@@ -75,8 +75,8 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
         }
     }
     assert_int_equal(at, size);
-    assert_true(wire_lines_memory(lines) > 0);
-    wire_lines_free(lines);
+    assert_true(instance_lines_memory(lines) > 0);
+    instance_lines_free(lines);
 }
 
 static void check(const dn_model *model, const char *body, const char *expected) {
@@ -160,35 +160,37 @@ static void test_longest_line(void **state) {
 static void test_endless_line(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct wire_lines *lines = wire_lines_new(numeric, 10, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(numeric, 10, 1000, &problem);
     char piece[4000];
     size_t used = 0;
     assert_non_null(lines);
     memset(piece, '[', sizeof piece);
-    assert_int_equal(wire_lines_read(lines, piece, 900, false, &used, &problem), WIRE_LINES_MORE);
+    assert_int_equal(instance_lines_read(lines, piece, 900, false, &used, &problem),
+                     INSTANCE_LINES_MORE);
     assert_int_equal(used, 0);
-    assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem),
-                     WIRE_LINES_FAULT);
+    assert_int_equal(instance_lines_read(lines, piece, sizeof piece, false, &used, &problem),
+                     INSTANCE_LINES_FAULT);
     assert_int_equal(used, sizeof piece);
     problem_done(&problem);
     for (size_t i = 0; i < 1000; i++) {
-        assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem),
-                         WIRE_LINES_MORE);
+        assert_int_equal(instance_lines_read(lines, piece, sizeof piece, false, &used, &problem),
+                         INSTANCE_LINES_MORE);
         assert_int_equal(used, sizeof piece);
     }
-    assert_true(wire_lines_memory(lines) < 10000);
+    assert_true(instance_lines_memory(lines) < 10000);
     memcpy(piece, "]\n[1,2]\n", 8);
-    assert_int_equal(wire_lines_read(lines, piece, 8, false, &used, &problem), WIRE_LINES_MORE);
-    assert_int_equal(wire_lines_block(lines)->n, 1);
-    assert_int_equal(wire_lines_line_of(lines, 0), 2);
-    wire_lines_free(lines);
+    assert_int_equal(instance_lines_read(lines, piece, 8, false, &used, &problem),
+                     INSTANCE_LINES_MORE);
+    assert_int_equal(instance_lines_block(lines)->n, 1);
+    assert_int_equal(instance_lines_line_of(lines, 0), 2);
+    instance_lines_free(lines);
 }
 
 /* Every line, refused ones among them, takes the same memory as the first thousand. */
 static void test_memory_is_bounded(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct wire_lines *lines = wire_lines_new(mixed, 100, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(mixed, 100, 1000, &problem);
     size_t early = 0, used = 0, refused = 0;
     assert_non_null(lines);
     for (int i = 0; i < 20000; i++) {
@@ -197,38 +199,38 @@ static void test_memory_is_bounded(void **state) {
             snprintf(line, sizeof line,
                      i % 7 == 0 ? "{\"length\":%d,\"none\":1}\n" : "{\"old\":true,\"length\":%d}\n",
                      i);
-        const enum wire_lines_state said =
-            wire_lines_read(lines, line, (size_t)n, false, &used, &problem);
+        const enum instance_lines_state said =
+            instance_lines_read(lines, line, (size_t)n, false, &used, &problem);
         assert_int_equal(used, n);
-        refused += said == WIRE_LINES_FAULT;
+        refused += said == INSTANCE_LINES_FAULT;
         problem_done(&problem);
-        if (said == WIRE_LINES_FULL) {
-            wire_lines_clear(lines);
+        if (said == INSTANCE_LINES_FULL) {
+            instance_lines_clear(lines);
         }
-        early = i == 1000 ? wire_lines_memory(lines) : early;
+        early = i == 1000 ? instance_lines_memory(lines) : early;
     }
     assert_int_equal(refused, 20000 / 7 + 1);
-    assert_int_equal(wire_lines_memory(lines), early);
-    assert_int_equal(wire_lines_at(lines), 20000);
-    wire_lines_free(lines);
+    assert_int_equal(instance_lines_memory(lines), early);
+    assert_int_equal(instance_lines_at(lines), 20000);
+    instance_lines_free(lines);
 }
 
 /* A whole body as one table: every fault with its line. */
 static void test_whole_body(void **state) {
     (void)state;
-    const struct wire_instances_options options = {.format = &format_ndjson, .labelled = true};
+    const struct instances_options options = {.format = &format_ndjson, .labelled = true};
     const char *good = "[1,2,0]\n\n{\"class\":7.5,\"x\":3}\n{\"x\":4,\"y\":2}\n",
                *bad = "[1,2,0]\n[1,2,9]\nx\n";
-    struct wire_instances in = {0};
+    struct instance_rows in = {0};
     struct problem problem = {0};
-    assert_true(wire_instances_read(good, strlen(good), &options, numeric, &in, &problem));
+    assert_true(instances_read(good, strlen(good), &options, numeric, &in, &problem));
     assert_int_equal(in.n, 3);
     assert_true(in.label[0] == 0 && in.label[1] == 2 && in.label[2] == SIZE_MAX);
-    wire_instances_keep_labelled(&in);
+    instance_rows_keep_labelled(&in);
     assert_int_equal(in.n, 2);
     assert_true(in.raw[2] == 3 && isnan(in.raw[3]) && in.label[1] == 2);
-    wire_instances_done(&in);
-    assert_false(wire_instances_read(bad, strlen(bad), &options, numeric, &in, &problem));
+    instance_rows_done(&in);
+    assert_false(instances_read(bad, strlen(bad), &options, numeric, &in, &problem));
     assert_int_equal(problem.n_errors, 2);
     assert_int_equal(problem.errors[0].line, 2);
     assert_int_equal(problem.errors[1].line, 3);
@@ -254,7 +256,7 @@ static void test_sniffing(void **state) {
                     {"# made by hand\n+1 1:0.5 7:2\n", &format_svmlight},
                     {"-1 3:1\n", &format_svmlight}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        assert_int_equal(wire_instances_sniff(expected[i].body, strlen(expected[i].body)),
+        assert_int_equal(instances_sniff(expected[i].body, strlen(expected[i].body)),
                          expected[i].format);
     }
 }

@@ -13,9 +13,9 @@
 #include <string.h>
 
 static void check_refused(const char *name, const char *value, const char *text) {
-    struct wire_table_options options = {0};
+    struct table_options options = {0};
     struct problem problem = {0};
-    assert_false(wire_table_option(&options, name, value, &problem));
+    assert_false(table_option_parse(&options, name, value, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
     if (strstr(problem.detail, text) == NULL) {
         fail_msg("%s is not in %s", text, problem.detail);
@@ -25,22 +25,22 @@ static void check_refused(const char *name, const char *value, const char *text)
 
 static void test_options(void **state) {
     (void)state;
-    struct wire_table_options options = {0};
+    struct table_options options = {0};
     struct problem problem = {0};
-    assert_true(wire_table_option(&options, "header", "true", &problem));
-    assert_int_equal(options.header, WIRE_HEADER_YES);
-    assert_true(wire_table_option(&options, "header", "false", &problem));
-    assert_int_equal(options.header, WIRE_HEADER_NO);
-    assert_true(wire_table_option(&options, "header", "auto", &problem));
-    assert_int_equal(options.header, WIRE_HEADER_AUTO);
-    assert_true(wire_table_option(&options, "delimiter", "\t", &problem));
+    assert_true(table_option_parse(&options, "header", "true", &problem));
+    assert_int_equal(options.header, TABLE_HEADER_YES);
+    assert_true(table_option_parse(&options, "header", "false", &problem));
+    assert_int_equal(options.header, TABLE_HEADER_NO);
+    assert_true(table_option_parse(&options, "header", "auto", &problem));
+    assert_int_equal(options.header, TABLE_HEADER_AUTO);
+    assert_true(table_option_parse(&options, "delimiter", "\t", &problem));
     assert_int_equal(options.delimiter, '\t');
-    assert_true(wire_table_option(&options, "delimiter", "semicolon", &problem));
+    assert_true(table_option_parse(&options, "delimiter", "semicolon", &problem));
     assert_int_equal(options.delimiter, ';');
-    assert_true(wire_table_option(&options, "missing", "-1,none", &problem));
+    assert_true(table_option_parse(&options, "missing", "-1,none", &problem));
     assert_string_equal(options.missing, "-1,none");
-    assert_true(wire_table_option(&options, "types", "a:text,b:c:numeric", &problem));
-    assert_true(wire_table_option(&options, "label", "class", &problem));
+    assert_true(table_option_parse(&options, "types", "a:text,b:c:numeric", &problem));
+    assert_true(table_option_parse(&options, "label", "class", &problem));
     assert_string_equal(options.label, "class");
     assert_int_equal(problem.type, PROBLEM_NONE);
     check_refused("header", "yes",
@@ -124,13 +124,12 @@ static void test_media_types(void **state) {
 static void test_wrong_options_are_told_at_the_first_call(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct wire_table *t =
-        wire_table_new(&(struct wire_table_options){.types = "a"}, &(struct wire_table_sink){0});
+    struct table *t = table_new(&(struct table_options){.types = "a"}, &(struct table_sink){0});
     assert_non_null(t);
-    assert_false(wire_table_feed(t, "a\n1\n", 4, &problem));
+    assert_false(table_feed(t, "a\n1\n", 4, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
 }
 
 static void test_cells(void **state) {

@@ -8,42 +8,42 @@
 #include <jansson.h>
 #include <math.h>
 
-static const struct wire_table_options plain = {.format = &format_svmlight};
+static const struct table_options plain = {.format = &format_svmlight};
 
-static struct table read_with(const struct wire_table_options *options, const char *body) {
+static struct table read_with(const struct table_options *options, const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
 /* The rows as svmlight, by the reader's own schema. */
 static void lines_of(const struct table *t, struct buf *out) {
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
     dn_column_chunk *chunk[2] = {NULL, NULL};
     dn_column_view view[2];
-    assert_true(wire_schema_parse(t->columns, &schema, &problem));
+    assert_true(schema_parse(t->columns, &schema, &problem));
     assert_int_equal(schema.n, 2);
     assert_int_equal(schema.columns[1].type, DN_SPARSE);
     assert_int_equal(schema.columns[1].missing, 0);
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < 2; j++) {
-            const struct wire_blob *blob = &t->blobs[2 * c + j];
+            const struct table_blob *blob = &t->blobs[2 * c + j];
             assert_true(chunk[j] != NULL || dn_column_chunk_new(&chunk[j], NULL) == DN_OK);
             assert_int_equal(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size,
                                                     schema.columns[j].type, &view[j], NULL),
                              DN_OK);
             assert_int_equal(view[j].n_rows, t->rows[c]);
         }
-        const struct wire_svmlight lines = {.label = &view[0],
+        const struct svmlight_rows lines = {.label = &view[0],
                                             .entries = &view[1],
                                             .first_index = schema.columns[1].first_index};
-        wire_svmlight_write(&lines, 0, view[0].n_rows, out);
+        svmlight_rows_write(&lines, 0, view[0].n_rows, out);
         for (size_t k = 0; k < view[1].row_start[view[1].n_rows]; k++) {
             assert_true(view[1].index[k] < schema.columns[1].width);
         }
     }
     dn_column_chunk_free(chunk[0]);
     dn_column_chunk_free(chunk[1]);
-    wire_schema_done(&schema);
+    schema_done(&schema);
 }
 
 static void check_lines(const struct table *t, const char *expected) {
@@ -56,7 +56,7 @@ static void check_lines(const struct table *t, const char *expected) {
     buf_done(&text);
 }
 
-static void check_body(const struct wire_table_options *options, const char *body,
+static void check_body(const struct table_options *options, const char *body,
                        const char *expected) {
     struct table t = read_with(options, body);
     check_lines(&t, expected);
@@ -85,9 +85,9 @@ static void test_rows(void **state) {
     check_body(&plain, "1 1:0 2:0.0 3:0e7 4:1\n", "1 4:1\n"); /* what a row without them says */
     check_body(&plain, "1 1:0.1234567890123456789 2:123456789012345678901234567890 3:4.9e-324\n",
                "1 1:0.12345678901234568 2:1.2345678901234568e29 3:5e-324\n");
-    const struct wire_table_options zero = {.format = &format_svmlight, .zero_based = true};
+    const struct table_options zero = {.format = &format_svmlight, .zero_based = true};
     check_body(&zero, "1 0:3 2147483646:1\n", "1 0:3 2147483646:1\n");
-    const struct wire_table_options comment = {.format = &format_svmlight, .comment = '%'};
+    const struct table_options comment = {.format = &format_svmlight, .comment = '%'};
     check_body(&comment, "% 1 1:1\n1 2:1\n", "1 2:1\n");
 }
 
@@ -104,10 +104,10 @@ static void test_names_and_summary(void **state) {
     assert_int_equal(t.sum.n_columns, 2);
     assert_int_equal(t.sum.n_rows, 4);
     table_done(&t);
-    const struct wire_table_options named = {.format = &format_svmlight,
-                                             .zero_based = true,
-                                             .label = "class",
-                                             .types = "class:categorical"};
+    const struct table_options named = {.format = &format_svmlight,
+                                        .zero_based = true,
+                                        .label = "class",
+                                        .types = "class:categorical"};
     t = read_with(&named, "1 0:2 #\n#\n-1 3:1\n");
     check_has(t.columns, "{\"name\":\"class\",\"type\":\"categorical\"");
     check_has(t.columns, "\"first\":0,\"width\":4,\"entries\":2,");
@@ -214,7 +214,7 @@ static void test_content(void **state) {
         table_done(&t);
     }
     struct table t =
-        read_with(&(struct wire_table_options){.format = &format_svmlight, .zero_based = true},
+        read_with(&(struct table_options){.format = &format_svmlight, .zero_based = true},
                   "1 0:1 1:2\n1 2:3\n");
     memcpy(content[N], t.sum.content, sizeof content[N]);
     table_done(&t);
@@ -231,7 +231,7 @@ static void test_content(void **state) {
 }
 
 /* "line column message" of each fault. */
-static void check_faults(const struct wire_table_options *options, const char *body,
+static void check_faults(const struct table_options *options, const char *body,
                          const char *expected) {
     struct table t = read_with(options, body);
     struct buf text = {0};
@@ -255,7 +255,7 @@ static void test_faults(void **state) {
         &plain, "1 3:1 3:2\n1 4:1 3:2\n",
         "1 7 index 3 comes twice\n2 7 index 3 comes after 4: the indexes of a row must ascend\n");
     check_faults(
-        &(struct wire_table_options){.format = &format_svmlight, .zero_based = true},
+        &(struct table_options){.format = &format_svmlight, .zero_based = true},
         "1 0:1 0:2\n1 2:1 0:2\n",
         "1 7 index 0 comes twice\n2 7 index 0 comes after 2: the indexes of a row must ascend\n");
     check_faults(
@@ -287,18 +287,17 @@ static void test_faults(void **state) {
         "4 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1\")\n"
         "5 3 must be index:value, the index an integer from 1 to 2147483646 (got \"+1:2\")\n"
         "6 3 must be index:value, the index an integer from 1 to 2147483646 (got \"1.5:2\")\n");
-    check_faults(&(struct wire_table_options){.format = &format_svmlight, .types = "label:numeric"},
+    check_faults(&(struct table_options){.format = &format_svmlight, .types = "label:numeric"},
                  "1 1:1\nspam 2:1\n",
                  "2 1 column \"label\": a cell must be a number (got \"spam\")\n");
-    check_faults(&(struct wire_table_options){.format = &format_svmlight, .types = "f1:text"},
-                 "1 1:1\n",
+    check_faults(&(struct table_options){.format = &format_svmlight, .types = "f1:text"}, "1 1:1\n",
                  "0 0 option \"types\" names \"f1\", which is no column of the table whose type "
                  "could be chosen: the features of svmlight "
                  "are numbers\n");
     static const char *const taken[] = {"f", "f1", "f99"};
     for (size_t i = 0; i < 3; i++) {
         struct table t =
-            read_with(&(struct wire_table_options){.format = &format_svmlight, .label = taken[i]},
+            read_with(&(struct table_options){.format = &format_svmlight, .label = taken[i]},
                       "1 1:1\n");
         assert_false(t.well);
         check_has(buf_cstr(&t.problem_text),
@@ -306,8 +305,7 @@ static void test_faults(void **state) {
         table_done(&t);
     }
     struct table t =
-        read_with(&(struct wire_table_options){.format = &format_svmlight, .label = "flag"},
-                  "1 1:1\n");
+        read_with(&(struct table_options){.format = &format_svmlight, .label = "flag"}, "1 1:1\n");
     assert_true(t.well);
     table_done(&t);
     check_faults(&plain, "# nothing\n\n", "0 0 the table has no rows: there is nothing in it\n");
@@ -347,7 +345,7 @@ static void test_values_that_are_rounded(void **state) {
 static void test_skip_invalid_utf8(void **state) {
     (void)state;
     static const char body[] = "1 1:1\n2 \xE9:1\n# \xE9t\xE9\n3 2:1 # \xE2\x82\n4 3:1";
-    const struct wire_table_options skip = {.format = &format_svmlight, .on_error = WIRE_SKIP};
+    const struct table_options skip = {.format = &format_svmlight, .on_error = TABLE_SKIP};
     for (size_t cut = 0; cut < sizeof body; cut++) {
         struct table t = table_read_cut(&skip, body, sizeof body - 1, &cut, 1);
         check_lines(&t, "1 1:1\n4 3:1\n");
@@ -361,16 +359,15 @@ static void test_skip_invalid_utf8(void **state) {
  * told too. */
 static void test_long_lines(void **state) {
     (void)state;
-    const size_t size = WIRE_MAX_ROW + 20;
+    const size_t size = TABLE_MAX_ROW + 20;
     char *body = malloc(size);
     assert_non_null(body);
     memset(body, ' ', size);
     memcpy(body, "1 x\n2 7:1", 9);
     for (size_t over = 0; over < 2; over++) {
-        const size_t n = 4 + WIRE_MAX_ROW + over, cuts[] = {3, 70000, n - 1};
+        const size_t n = 4 + TABLE_MAX_ROW + over, cuts[] = {3, 70000, n - 1};
         for (size_t c = 0; c < 2; c++) {
-            const struct wire_table_options skip = {.format = &format_svmlight,
-                                                    .on_error = WIRE_SKIP};
+            const struct table_options skip = {.format = &format_svmlight, .on_error = TABLE_SKIP};
             struct table t = table_read_cut(over ? &plain : &skip, body, n, cuts, c == 0 ? 0 : 3);
             if (over) {
                 assert_int_equal(t.problem.n_errors, 2);
@@ -389,16 +386,16 @@ static void test_long_lines(void **state) {
 
 static void test_faulty_rows_left_out(void **state) {
     (void)state;
-    const struct wire_table_options skip = {.format = &format_svmlight,
-                                            .on_error = WIRE_SKIP,
-                                            .types = "label:numeric"};
+    const struct table_options skip = {.format = &format_svmlight,
+                                       .on_error = TABLE_SKIP,
+                                       .types = "label:numeric"};
     struct table t = read_with(&skip, "1 1:1\n1 0:3\n2 2:2\n1 5:1 5:2 999999:1\nx 3:3\n3\n");
     check_lines(&t, "1 1:1\n2 2:2\n3\n");
     check_has(t.columns, "\"width\":2,\"entries\":2,"); /* nothing of the faulty ones is left */
     check_has(t.notes, "\"skipped\":{\"rows\":3,\"first\":[{\"line\":2,\"column\":3,");
-    struct table u = read_with(&(struct wire_table_options){.format = &format_svmlight,
-                                                            .types = "label:numeric"},
-                               "1 1:1\n2 2:2\n3\n");
+    struct table u =
+        read_with(&(struct table_options){.format = &format_svmlight, .types = "label:numeric"},
+                  "1 1:1\n2 2:2\n3\n");
     assert_string_equal(t.sum.content, u.sum.content);
     table_done(&t);
     table_done(&u);
@@ -439,7 +436,7 @@ static void test_sniffing(void **state) {
         table_done(&t);
     }
     struct table t =
-        table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_NO}, "1 1:2\n");
+        table_read_options(&(struct table_options){.header = TABLE_HEADER_NO}, "1 1:2\n");
     check_has(t.notes, "\"format\":\"csv\"");
     table_done(&t);
     /* a first line that is longer than what is looked at */
@@ -537,7 +534,7 @@ static void test_chunks(void **state) {
     buf_done(&body);
 }
 
-static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                         size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
@@ -553,20 +550,20 @@ static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_bl
 static bool read_failing(const char *body) {
     size_t chunks = 0;
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.label = "class"},
-                                          &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
+    struct table_summary sum;
+    struct table *t = table_new(&(struct table_options){.label = "class"},
+                                &(struct table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
     }
-    bool well = wire_table_feed(t, body, 9, &problem) &&
-                wire_table_feed(t, body + 9, strlen(body) - 9, &problem);
+    bool well =
+        table_feed(t, body, 9, &problem) && table_feed(t, body + 9, strlen(body) - 9, &problem);
     problem_done(&problem);
-    well = wire_table_end(t, &sum, &problem) && well;
+    well = table_end(t, &sum, &problem) && well;
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(!well || (chunks == 1 && sum.n_rows == 3));
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
@@ -584,7 +581,7 @@ static void check_shown(const char *columns, int64_t n_rows, const char *expecte
     struct json_writer w;
     json_writer_init(&w, &out);
     json_begin_object(&w);
-    wire_columns_write(columns, n_rows, &w);
+    schema_columns_write(columns, n_rows, &w);
     json_end_object(&w);
     assert_string_equal(buf_cstr(&out), expected);
     buf_done(&out);
@@ -632,9 +629,9 @@ static void test_expanding(void **state) {
         .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .index = place};
     static const double expected[] = {0, 0, 3, 2, 0, 4, 0, 0, 0}, second[] = {0, 3, 0, 4, 0, 0};
     double out[9];
-    wire_sparse_expand(&view, 0, 3, wanted, 3, out);
+    sparse_rows_expand(&view, 0, 3, wanted, 3, out);
     assert_memory_equal(out, expected, sizeof expected);
-    wire_sparse_expand(&view, 1, 2, wanted, 3, out);
+    sparse_rows_expand(&view, 1, 2, wanted, 3, out);
     assert_memory_equal(out, second, sizeof second);
 }
 
@@ -648,15 +645,15 @@ static void test_writing(void **state) {
                                   .strings = {2, text, "ab c"}};
     const dn_column_view columns[] = {{.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
                                       {.type = DN_BOOLEAN, .n_rows = 3, .number = truths}};
-    const struct wire_svmlight lines = {.label = &label, .columns = columns, .n_columns = 2};
+    const struct svmlight_rows lines = {.label = &label, .columns = columns, .n_columns = 2};
     struct buf out = {0};
-    struct wire_text wrong;
-    wire_svmlight_write(&lines, 0, 2, &out);
+    struct text wrong;
+    svmlight_rows_write(&lines, 0, 2, &out);
     assert_string_equal(buf_cstr(&out), "a 2:1\n? 1:1.5\n");
-    assert_true(wire_svmlight_label(&label, 0, &wrong) && wire_svmlight_label(&label, 1, &wrong));
-    assert_false(wire_svmlight_label(&label, 2, &wrong)); /* "b c" */
+    assert_true(svmlight_label(&label, 0, &wrong) && svmlight_label(&label, 1, &wrong));
+    assert_false(svmlight_label(&label, 2, &wrong)); /* "b c" */
     buf_clear(&out);
-    wire_svmlight_write(&(struct wire_svmlight){.label = &columns[1],
+    svmlight_rows_write(&(struct svmlight_rows){.label = &columns[1],
                                                 .columns = columns,
                                                 .n_columns = 1},
                         2, 1, &out);

@@ -82,7 +82,7 @@ static void test_zero_and_one_are_numbers(void **state) {
     struct table t = table_read("a,b\n0,x\n1,y\n");
     check_type(&t, "a", "numeric");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.types = "a:boolean"},
+    t = table_read_options(&(struct table_options){.types = "a:boolean"},
                            "a,b\n0,x\n1,y\ntrue,x\n");
     check_type(&t, "a", "boolean");
     check_rows(&t, "a,b\nfalse,x\ntrue,y\ntrue,x\n");
@@ -117,10 +117,10 @@ static void test_a_header_that_comes_again(void **state) {
 /* Options that are not for the format are told. */
 static void test_unused_options(void **state) {
     (void)state;
-    const struct wire_table_options all = {.header = WIRE_HEADER_NO,
-                                           .delimiter = ';',
-                                           .comment = '#',
-                                           .label = "y"};
+    const struct table_options all = {.header = TABLE_HEADER_NO,
+                                      .delimiter = ';',
+                                      .comment = '#',
+                                      .label = "y"};
     struct table t = table_read_options(&all, "{\"a\":1}\n{\"a\":2}\n");
     check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is "
                      "NDJSON\",\"option \\\"delimiter\\\" was not used: the "
@@ -128,13 +128,13 @@ static void test_unused_options(void **state) {
                      "\"option \\\"comment\\\" was not used: the body is NDJSON\",\"option "
                      "\\\"label\\\" was not used: the body is NDJSON\"]");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.label = "y"}, "[1,2]\n[3,4]\n");
+    t = table_read_options(&(struct table_options){.label = "y"}, "[1,2]\n[3,4]\n");
     check_member(&t, "\"warnings\":[]");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.label = "y",
-                                                        .comment = '%',
-                                                        .header = WIRE_HEADER_NO,
-                                                        .format = &format_svmlight},
+    t = table_read_options(&(struct table_options){.label = "y",
+                                                   .comment = '%',
+                                                   .header = TABLE_HEADER_NO,
+                                                   .format = &format_svmlight},
                            "1 1:2\n");
     check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is svmlight\"]");
     table_done(&t);
@@ -167,9 +167,9 @@ static void test_booleans_for_missing(void **state) {
                                          "[{\"a\":false,\"b\":1},{\"a\":true,\"b\":false}]",
                                          "{\"a\":false,\"b\":1}\n{\"a\":true,\"b\":false}\n"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        struct table t = table_read_options(&(struct wire_table_options){.missing = "false",
-                                                                         .types = "b:numeric"},
-                                            bodies[i]);
+        struct table t =
+            table_read_options(&(struct table_options){.missing = "false", .types = "b:numeric"},
+                               bodies[i]);
         check_rows(&t, "a,b\n,1\ntrue,\n");
         table_done(&t);
     }
@@ -239,7 +239,7 @@ static void test_text_above_ten_thousand(void **state) {
 
 static void test_overrides(void **state) {
     (void)state;
-    const struct wire_table_options options = {.types = "a:categorical,b:text,d:numeric"};
+    const struct table_options options = {.types = "a:categorical,b:text,d:numeric"};
     struct table t = table_read_options(&options, "a,b,c,d\n1,x,1,1\n2,x,2,\n01,y,3,+5\n");
     check_type(&t, "a", "categorical");
     check_type(&t, "b", "text");
@@ -251,7 +251,7 @@ static void test_overrides(void **state) {
 
 static void test_missing_tokens(void **state) {
     (void)state;
-    const struct wire_table_options options = {.missing = "-1, none ,999"};
+    const struct table_options options = {.missing = "-1, none ,999"};
     struct table t = table_read_options(&options, "a,b\n1,x\n-1,none\n999,y\n999.0, none\n-1,?\n");
     check_type(&t, "a", "numeric");
     check_rows(&t, "a,b\n1,x\n,\n,y\n999,\n,\n");
@@ -275,14 +275,13 @@ static void test_headers(void **state) {
     check_rows(&t, "c1,c2,c3\n1,2,x\n3,4,y\n");
     check_member(&t, "\"header\":false");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.label = "class"}, "1,2,x\n3,4,y\n");
+    t = table_read_options(&(struct table_options){.label = "class"}, "1,2,x\n3,4,y\n");
     check_rows(&t, "c1,c2,class\n1,2,x\n3,4,y\n");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
-                           "2019,2020\n3,4\n");
+    t = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES}, "2019,2020\n3,4\n");
     check_rows(&t, "2019,2020\n3,4\n");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_NO}, "a,b\n3,4\n");
+    t = table_read_options(&(struct table_options){.header = TABLE_HEADER_NO}, "a,b\n3,4\n");
     check_rows(&t, "c1,c2\na,b\n3,4\n");
     check_type(&t, "c1", "categorical");
     table_done(&t);
@@ -298,10 +297,10 @@ static void test_formats(void **state) {
     check_rows(&t, "a,b\n1,\"x,y\"\n");
     check_member(&t, "\"delimiter\":\";\"");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = &format_tsv}, "a,b\tc\n1\t2\n");
+    t = table_read_options(&(struct table_options){.format = &format_tsv}, "a,b\tc\n1\t2\n");
     check_rows(&t, "\"a,b\",c\n1,2\n");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.delimiter = '|'}, "a,b|c\n1|2\n");
+    t = table_read_options(&(struct table_options){.delimiter = '|'}, "a,b|c\n1|2\n");
     check_rows(&t, "\"a,b\",c\n1,2\n");
     table_done(&t);
     t = table_read("\xEF\xBB\xBF"
@@ -314,7 +313,7 @@ static void test_formats(void **state) {
 }
 
 /* The body is refused, and its problem document has this in it. */
-static void check_refused(const struct wire_table_options *options, const char *body, size_t size,
+static void check_refused(const struct table_options *options, const char *body, size_t size,
                           const char *text) {
     struct table t = table_read_cut(options, body, size, NULL, 0);
     if (t.well) {
@@ -350,21 +349,21 @@ static void test_faults(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body),
+        check_refused(&(struct table_options){0}, cases[i].body, strlen(cases[i].body),
                       cases[i].text);
-        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body),
+        check_refused(&(struct table_options){0}, cases[i].body, strlen(cases[i].body),
                       "\"type\":\"/problems/invalid-dataset\"");
     }
-    check_refused(&(struct wire_table_options){0}, "a,b\n1,\0\n", 8,
+    check_refused(&(struct table_options){0}, "a,b\n1,\0\n", 8,
                   "{\"line\":2,\"column\":3,\"detail\":\"NUL byte\"}");
-    check_refused(&(struct wire_table_options){.types = "b:numeric"}, "a,b\n1,2\n1,x\n3,true\n", 20,
+    check_refused(&(struct table_options){.types = "b:numeric"}, "a,b\n1,2\n1,x\n3,true\n", 20,
                   "{\"line\":3,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number "
                   "(got \\\"x\\\")\"},"
                   "{\"line\":4,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number "
                   "(got \\\"true\\\")\"}");
-    check_refused(&(struct wire_table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12,
+    check_refused(&(struct table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12,
                   "column \\\"b\\\": a cell must be a boolean (got \\\"2\\\")");
-    check_refused(&(struct wire_table_options){.types = "z:text"}, "a,b\n1,0\n", 8,
+    check_refused(&(struct table_options){.types = "z:text"}, "a,b\n1,0\n", 8,
                   "option \\\"types\\\" names \\\"z\\\", which is no column of the table");
 }
 
@@ -381,7 +380,7 @@ static void test_long_names_and_cells(void **state) {
     char *longer = malloc(body.size + 2);
     assert_non_null(longer);
     snprintf(longer, body.size + 2, "n%s", buf_cstr(&body));
-    check_refused(&(struct wire_table_options){0}, longer, strlen(longer),
+    check_refused(&(struct table_options){0}, longer, strlen(longer),
                   "is 256 bytes long, at most 255 are allowed");
     free(longer);
     buf_clear(&body);
@@ -390,7 +389,7 @@ static void test_long_names_and_cells(void **state) {
         buf_putc(&body, 'x');
     }
     buf_puts(&body, "\n");
-    check_refused(&(struct wire_table_options){0}, body.data, body.size,
+    check_refused(&(struct table_options){0}, body.data, body.size,
                   "{\"line\":2,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes\"}");
     buf_done(&body);
 }
@@ -405,14 +404,14 @@ static void test_many_columns(void **state) {
             }
             buf_putc(&body, '\n');
         }
-        if (n <= WIRE_MAX_COLUMNS) {
+        if (n <= TABLE_MAX_COLUMNS) {
             struct table t =
-                table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
+                table_read_cut(&(struct table_options){0}, body.data, body.size, NULL, 0);
             check_type(&t, "name9999", "numeric");
             assert_int_equal(t.sum.n_columns, n);
             table_done(&t);
         } else {
-            check_refused(&(struct wire_table_options){0}, body.data, body.size,
+            check_refused(&(struct table_options){0}, body.data, body.size,
                           "row has more than 16384 cells");
         }
         buf_done(&body);
@@ -428,7 +427,7 @@ static void test_many_faults(void **state) {
     }
     struct table t = table_read(buf_cstr(&body));
     assert_false(t.well);
-    assert_int_equal(t.problem.n_errors, WIRE_MAX_FAULTS);
+    assert_int_equal(t.problem.n_errors, TABLE_FAULTS_LISTED);
     assert_int_equal(t.problem.n_dropped, 10);
     assert_int_equal(t.n_chunks, 0); /* nothing is stored of a table with faults */
     table_done(&t);
@@ -496,7 +495,7 @@ static void test_iris(void **state) {
     static char body[10000];
     const size_t n = fread(body, 1, sizeof body - 1, file);
     fclose(file);
-    struct table t = table_read_cut(&(struct wire_table_options){0}, body, n, NULL, 0);
+    struct table t = table_read_cut(&(struct table_options){0}, body, n, NULL, 0);
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 150);
     assert_int_equal(t.sum.n_columns, 5);
@@ -534,18 +533,17 @@ static void test_given_delimiter(void **state) {
         {"a,b\n1,2\n", &format_csv, '\t', "a,b", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct table t =
-            table_read_options(&(struct wire_table_options){.format = rows[i].format,
-                                                            .delimiter = rows[i].delimiter,
-                                                            .header = WIRE_HEADER_YES},
-                               rows[i].body);
-        struct wire_schema schema = {0};
+        struct table t = table_read_options(&(struct table_options){.format = rows[i].format,
+                                                                    .delimiter = rows[i].delimiter,
+                                                                    .header = TABLE_HEADER_YES},
+                                            rows[i].body);
+        struct schema schema = {0};
         struct problem problem = {0};
         assert_true(t.well);
-        assert_true(wire_schema_parse(t.columns, &schema, &problem));
+        assert_true(schema_parse(t.columns, &schema, &problem));
         assert_int_equal(schema.n, rows[i].n_columns);
         assert_string_equal(schema.columns[0].name, rows[i].name);
-        wire_schema_done(&schema);
+        schema_done(&schema);
         table_done(&t);
     }
 }

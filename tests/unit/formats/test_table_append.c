@@ -11,7 +11,7 @@ struct both {
     struct table own;
 };
 
-static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct both *b = arg;
     return table_sink_chunk(&b->own, chunk - 1, n_rows, blobs, n_columns,
@@ -35,12 +35,12 @@ static bool both_summary(void *arg, size_t column, struct buf *out, struct probl
     return true;
 }
 
-static struct wire_table_stored stored_of(const struct table *t) {
-    return (struct wire_table_stored){.columns = t->columns,
-                                      .notes = t->notes,
-                                      .n_rows = t->sum.n_rows,
-                                      .n_chunks = (int64_t)t->n_chunks,
-                                      .summary = both_summary};
+static struct table_stored stored_of(const struct table *t) {
+    return (struct table_stored){.columns = t->columns,
+                                 .notes = t->notes,
+                                 .n_rows = t->sum.n_rows,
+                                 .n_chunks = (int64_t)t->n_chunks,
+                                 .summary = both_summary};
 }
 
 /* The stored chunks and those behind them are the new table's. */
@@ -55,7 +55,7 @@ static struct table joined(const struct both *b) {
     assert_true(t.blobs != NULL && t.rows != NULL);
     for (size_t i = 0; i < n; i++) {
         t.blobs[i] =
-            (struct wire_blob){malloc(b->stored->blobs[i].size + 1), b->stored->blobs[i].size};
+            (struct table_blob){malloc(b->stored->blobs[i].size + 1), b->stored->blobs[i].size};
         assert_non_null(t.blobs[i].bytes);
         memcpy(t.blobs[i].bytes, b->stored->blobs[i].bytes, t.blobs[i].size);
     }
@@ -72,26 +72,26 @@ static struct table joined(const struct both *b) {
 /* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they
  * have not). */
 static struct table append_rebased(const struct table *onto, const struct table *newer,
-                                   const struct wire_table_options *options, const char *body) {
+                                   const struct table_options *options, const char *body) {
     struct both b = {.stored = onto};
     struct problem early = {0}, problem = {0};
-    const struct wire_table_sink sink = {both_chunk, both_reread, &b};
-    const struct wire_table_stored stored = stored_of(onto);
-    struct wire_table *reader = wire_table_new_onto(options, &stored, &sink, &problem);
+    const struct table_sink sink = {both_chunk, both_reread, &b};
+    const struct table_stored stored = stored_of(onto);
+    struct table *reader = table_new_onto(options, &stored, &sink, &problem);
     assert_non_null(reader);
     const size_t size = strlen(body), half = size / 2;
-    bool fit = wire_table_feed(reader, body, half, &early) &&
-               wire_table_feed(reader, body + half, size - half, &early);
+    bool fit = table_feed(reader, body, half, &early) &&
+               table_feed(reader, body + half, size - half, &early);
     problem_done(&early);
     (void)fit; /* told again at the end */
     if (newer != NULL) {
-        const struct wire_table_stored now = stored_of(newer);
+        const struct table_stored now = stored_of(newer);
         b.stored = newer;
-        fit = wire_table_rebase(reader, &now, &b.own.problem);
+        fit = table_rebase(reader, &now, &b.own.problem);
     } else {
         fit = true;
     }
-    b.own.well = fit && wire_table_end(reader, &b.own.sum, &b.own.problem);
+    b.own.well = fit && table_end(reader, &b.own.sum, &b.own.problem);
     if (b.own.well) {
         b.own.columns = strdup(b.own.sum.columns);
         b.own.notes = strdup(b.own.sum.notes);
@@ -100,17 +100,17 @@ static struct table append_rebased(const struct table *onto, const struct table 
         assert_int_not_equal(b.own.problem.type, PROBLEM_NONE);
         problem_write(&b.own.problem, "", NULL, &b.own.problem_text);
     }
-    wire_table_free(reader);
+    table_free(reader);
     return joined(&b);
 }
 
-static struct table append_options(const struct table *onto,
-                                   const struct wire_table_options *options, const char *body) {
+static struct table append_options(const struct table *onto, const struct table_options *options,
+                                   const char *body) {
     return append_rebased(onto, NULL, options, body);
 }
 
 static struct table append(const struct table *onto, const char *body) {
-    return append_options(onto, &(struct wire_table_options){0}, body);
+    return append_options(onto, &(struct table_options){0}, body);
 }
 
 static void assert_same_rows(const struct table *a, const struct table *b) {
@@ -134,10 +134,10 @@ static void assert_same(const struct table *appended, const struct table *whole)
         fail_msg("refused: %s / %s", appended->problem.detail ? appended->problem.detail : "",
                  whole->problem.detail ? whole->problem.detail : "");
     }
-    struct wire_schema a = {0}, w = {0};
+    struct schema a = {0}, w = {0};
     struct problem problem = {0};
-    assert_true(wire_schema_parse(appended->columns, &a, &problem) &&
-                wire_schema_parse(whole->columns, &w, &problem));
+    assert_true(schema_parse(appended->columns, &a, &problem) &&
+                schema_parse(whole->columns, &w, &problem));
     assert_int_equal(a.n, w.n);
     for (size_t i = 0; i < a.n; i++) {
         assert_string_equal(a.columns[i].name, w.columns[i].name);
@@ -145,8 +145,8 @@ static void assert_same(const struct table *appended, const struct table *whole)
         assert_int_equal(a.columns[i].missing, w.columns[i].missing);
         assert_int_equal(a.columns[i].distinct, w.columns[i].distinct);
     }
-    wire_schema_done(&a);
-    wire_schema_done(&w);
+    schema_done(&a);
+    schema_done(&w);
     assert_int_equal(appended->sum.n_rows, whole->sum.n_rows);
     assert_string_equal(appended->sum.content, whole->sum.content);
     assert_same_rows(appended, whole);
@@ -169,7 +169,7 @@ static void assert_has(const char *text, const char *part) {
 }
 
 /* `then` cannot be appended to `first`; the problem has these parts (NULL-terminated). */
-static void refused(const char *first, const struct wire_table_options *options, const char *then,
+static void refused(const char *first, const struct table_options *options, const char *then,
                     const char *const *parts) {
     struct table base = table_read(first), appended = append_options(&base, options, then);
     assert_true(base.well);
@@ -181,7 +181,7 @@ static void refused(const char *first, const struct wire_table_options *options,
     table_done(&appended);
 }
 #define REFUSED(first, then, ...)                                                                  \
-    refused(first, &(struct wire_table_options){0}, then, (const char *const[]){__VA_ARGS__, NULL})
+    refused(first, &(struct table_options){0}, then, (const char *const[]){__VA_ARGS__, NULL})
 
 static const char abc[] = "a,b,c\n1,x,true\n2.50,y,false\n";
 
@@ -246,20 +246,20 @@ static void test_wrong_rows(void **state) {
     REFUSED(abc, "1 1:5\n-1 2:3\n", "not sparse");
     REFUSED("1 1:5\n-1 2:3\n", "a,b\n1,2\n", "a row has one label");
     REFUSED("1 1:5\n-1 2:3\n", "[{\"label\":1}]", "svmlight");
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = &format_csv},
-            "label,f1\n1,2\n", (const char *const[]){"svmlight", NULL});
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = &format_svmlight}, "1 0:5\n",
+    refused("1 1:5\n-1 2:3\n", &(struct table_options){.format = &format_csv}, "label,f1\n1,2\n",
+            (const char *const[]){"svmlight", NULL});
+    refused("1 1:5\n-1 2:3\n", &(struct table_options){.format = &format_svmlight}, "1 0:5\n",
             (const char *const[]){"index 0", NULL});
 }
 
 /* What is no row of the dataset is told for what it is. */
 static void test_bodies_of_another_kind(void **state) {
     (void)state;
-    refused(abc, &(struct wire_table_options){0}, "\n",
+    refused(abc, &(struct table_options){0}, "\n",
             (const char *const[]){"there is nothing in it", NULL});
-    refused(abc, &(struct wire_table_options){0}, "a,b,c\n",
+    refused(abc, &(struct table_options){0}, "a,b,c\n",
             (const char *const[]){"there is only a header", NULL});
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){0}, "label,f1\n1,5\n",
+    refused("1 1:5\n-1 2:3\n", &(struct table_options){0}, "label,f1\n1,5\n",
             (const char *const[]){"the dataset is sparse and takes rows of svmlight only", NULL});
 }
 
@@ -375,7 +375,7 @@ static void test_categorical_and_text(void **state) {
 
 static void test_given_types_hold(void **state) {
     (void)state;
-    const struct wire_table_options options = {.types = "a:numeric,z:text,b:categorical"};
+    const struct table_options options = {.types = "a:numeric,z:text,b:categorical"};
     static const char first[] = "a,z,b,x\n1,12,3,4\n2,13,4,5\n";
     struct table base = table_read_options(&options, first), t = append(&base, "5,14,7,8\n"),
                  whole = table_read_options(&options, "a,z,b,x\n1,12,3,4\n2,13,4,5\n5,14,7,8\n");
@@ -405,24 +405,23 @@ static void test_given_types_hold(void **state) {
 static void test_given_types_of_older_versions(void **state) {
     (void)state;
     struct both b = {.stored = &(struct table){0}};
-    const struct wire_table_sink sink = {both_chunk, both_reread, &b};
-    const struct wire_table_stored old = {
-        .columns = "[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":0}]",
-        .notes = "{\"warnings\":[]}",
-        .types = "a:numeric",
-        .n_rows = 3,
-        .n_chunks = 1};
+    const struct table_sink sink = {both_chunk, both_reread, &b};
+    const struct table_stored old = {.columns =
+                                         "[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":0}]",
+                                     .notes = "{\"warnings\":[]}",
+                                     .types = "a:numeric",
+                                     .n_rows = 3,
+                                     .n_chunks = 1};
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    struct wire_table *reader =
-        wire_table_new_onto(&(struct wire_table_options){0}, &old, &sink, &problem);
+    struct table_summary sum;
+    struct table *reader = table_new_onto(&(struct table_options){0}, &old, &sink, &problem);
     assert_non_null(reader);
-    wire_table_feed(reader, "a\nabc\n", 6, &problem);
+    table_feed(reader, "a\nabc\n", 6, &problem);
     problem_done(&problem);
-    assert_false(wire_table_end(reader, &sum, &problem));
+    assert_false(table_end(reader, &sum, &problem));
     assert_int_equal(problem.type, PROBLEM_INVALID_DATASET);
     problem_done(&problem);
-    wire_table_free(reader);
+    table_free(reader);
 }
 
 static void test_headers(void **state) {
@@ -440,15 +439,14 @@ static void test_headers(void **state) {
     check("a\n1\n2\n", "3\n", "a\n1\n2\n3\n");
     check("a\n1\n2\n", "a\n3\n", "a\n1\n2\n3\n");
     struct table base = table_read("a,b\n1,x\n2,y\n"),
-                 t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_NO},
+                 t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_NO},
                                     "a,b\n"),
-                 whole = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+                 whole = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
                                             "a,b\n1,x\n2,y\na,b\n");
     assert_same(&t, &whole); /* said to be data */
     table_done(&t);
     table_done(&whole);
-    t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_YES},
-                       "1,2\n3,4\n");
+    t = append_options(&base, &(struct table_options){.header = TABLE_HEADER_YES}, "1,2\n3,4\n");
     assert_false(t.well);
     assert_has(buf_cstr(&t.problem_text), "no column \\\"1\\\"");
     table_done(&t);
@@ -464,13 +462,13 @@ static void test_delimiter(void **state) {
 static void test_skip_and_comments(void **state) {
     (void)state;
     struct table base = table_read(abc),
-                 t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP},
+                 t = append_options(&base, &(struct table_options){.on_error = TABLE_SKIP},
                                     "a,b,c\n# a comment\n1,z\n5,z,true\n"),
                  whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "\"skipped\"");
     table_done(&t);
-    t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP},
+    t = append_options(&base, &(struct table_options){.on_error = TABLE_SKIP},
                        "{\"a\":5,\"b\":\"z\",\"c\":true}\n{\"d\":1}\n");
     assert_same(&t, &whole);
     table_done(&t);
@@ -503,11 +501,10 @@ static void test_any_split(void **state) {
             buf_printf(&piece, "%s%.*s", header, (int)(start[at + take] - start[at]),
                        rows.data + start[at]);
             struct table next =
-                at == 0
-                    ? table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
-                                         buf_cstr(&piece))
-                    : append_options(&t, &(struct wire_table_options){.header = WIRE_HEADER_YES},
-                                     buf_cstr(&piece));
+                at == 0 ? table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
+                                             buf_cstr(&piece))
+                        : append_options(&t, &(struct table_options){.header = TABLE_HEADER_YES},
+                                         buf_cstr(&piece));
             assert_true(next.well);
             table_done(&t);
             t = next;
@@ -526,7 +523,7 @@ static void test_any_split(void **state) {
 /* Read for `first`; meanwhile others appended `theirs`; then `ours` goes behind. */
 static void rebased(const char *first, const char *theirs, const char *ours, const char *all) {
     struct table base = table_read(first), newer = append(&base, theirs),
-                 t = append_rebased(&base, &newer, &(struct wire_table_options){0}, ours),
+                 t = append_rebased(&base, &newer, &(struct table_options){0}, ours),
                  whole = table_read(all);
     assert_same(&t, &whole);
     table_done(&base);
@@ -555,7 +552,7 @@ static void test_rebase(void **state) {
 
 static void cannot_rebase(const char *first, const char *now, const char *ours) {
     struct table base = table_read(first), newer = table_read(now),
-                 t = append_rebased(&base, &newer, &(struct wire_table_options){0}, ours);
+                 t = append_rebased(&base, &newer, &(struct table_options){0}, ours);
     assert_true(newer.well);
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_CONFLICT);
@@ -613,7 +610,7 @@ struct lean {
     size_t size[4]; /* of each column's blob, one behind the other in `own` */
 };
 
-static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct lean *l = arg;
     (void)chunk;
@@ -645,15 +642,15 @@ static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out
 static bool append_lean(const struct table *onto, const struct table *newer, const char *body) {
     struct lean l = {.stored = onto};
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    const struct wire_table_sink sink = {lean_chunk, lean_reread, &l};
-    const struct wire_table_stored stored = stored_of(onto), now = stored_of(newer);
-    struct wire_table *t =
-        wire_table_new_onto(&(struct wire_table_options){.missing = "-"}, &stored, &sink, &problem);
-    bool well = t != NULL && wire_table_feed(t, body, strlen(body), &problem);
+    struct table_summary sum;
+    const struct table_sink sink = {lean_chunk, lean_reread, &l};
+    const struct table_stored stored = stored_of(onto), now = stored_of(newer);
+    struct table *t =
+        table_new_onto(&(struct table_options){.missing = "-"}, &stored, &sink, &problem);
+    bool well = t != NULL && table_feed(t, body, strlen(body), &problem);
     if (well) {
         l.stored = newer;
-        well = wire_table_rebase(t, &now, &problem) && wire_table_end(t, &sum, &problem);
+        well = table_rebase(t, &now, &problem) && table_end(t, &sum, &problem);
     }
     if (!well && problem.type != PROBLEM_UNAVAILABLE && problem.type != PROBLEM_INTERNAL) {
         atomic_store(&alloc_fail_at, 0);
@@ -661,7 +658,7 @@ static bool append_lean(const struct table *onto, const struct table *newer, con
     }
     assert_true(!well || sum.n_rows == newer->sum.n_rows + 2);
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     buf_done(&l.own);
     return well;
 }
@@ -694,15 +691,15 @@ static void test_no_memory(void **state) {
 static void test_damaged_description(void **state) {
     (void)state;
     struct both b = {.stored = &(struct table){0}};
-    const struct wire_table_sink sink = {both_chunk, both_reread, &b};
+    const struct table_sink sink = {both_chunk, both_reread, &b};
     static const char *const bad[][2] = {{"[", "{}"}, {"[{\"name\":\"a\"}]", "{}"}, {"[]", "{"}};
     for (size_t i = 0; i < 3; i++) {
-        const struct wire_table_stored stored = {.columns = bad[i][0],
-                                                 .notes = bad[i][1],
-                                                 .n_rows = 1,
-                                                 .n_chunks = 1};
+        const struct table_stored stored = {.columns = bad[i][0],
+                                            .notes = bad[i][1],
+                                            .n_rows = 1,
+                                            .n_chunks = 1};
         struct problem problem = {0};
-        assert_null(wire_table_new_onto(&(struct wire_table_options){0}, &stored, &sink, &problem));
+        assert_null(table_new_onto(&(struct table_options){0}, &stored, &sink, &problem));
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
         problem_done(&problem);
     }

@@ -73,10 +73,8 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         struct buf csv = {0}, json = {0}, csv_rows = {0}, json_rows = {0};
         make_table(70000, false, late, &csv);
         make_table(70000, true, late, &json);
-        struct table a =
-            table_read_cut(&(struct wire_table_options){0}, csv.data, csv.size, NULL, 0);
-        struct table b =
-            table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
+        struct table a = table_read_cut(&(struct table_options){0}, csv.data, csv.size, NULL, 0);
+        struct table b = table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
         if (!a.well || !b.well) {
             fail_msg("%s %s", a.well ? "" : buf_cstr(&a.problem_text),
                      b.well ? "" : buf_cstr(&b.problem_text));
@@ -106,15 +104,14 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     struct buf narrow = {0}, rows = {0};
     make_table(3000, false, false, &narrow);
     struct table one =
-        table_read_cut(&(struct wire_table_options){0}, narrow.data, narrow.size, NULL, 0);
+        table_read_cut(&(struct table_options){0}, narrow.data, narrow.size, NULL, 0);
     assert_int_equal(one.n_chunks, 1);
     table_rows(&one, &format_json, false, &rows);
     struct buf json = {0};
     buf_puts(&json, "[ \n");
     buf_append(&json, rows.data, rows.size);
     buf_puts(&json, " ]\n");
-    struct table two =
-        table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
+    struct table two = table_read_cut(&(struct table_options){0}, json.data, json.size, NULL, 0);
     assert_true(two.well);
     assert_string_equal(one.sum.content, two.sum.content);
     table_done(&one);
@@ -133,7 +130,7 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
         buf_printf(&body, "%d,%0*d\n", i, 10000, i);
     }
     struct table t =
-        table_read_options(&(struct wire_table_options){.types = "text:text"}, buf_cstr(&body));
+        table_read_options(&(struct table_options){.types = "text:text"}, buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.n_chunks, 3); /* 8 MiB of cells each: 838 rows */
     assert_int_equal(t.rows[0], t.rows[1]);
@@ -166,8 +163,7 @@ static void test_cuts_do_not_show(void **state) {
     (void)state;
     struct buf body = {0};
     make_table(30000, false, true, &body);
-    struct table whole =
-        table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
+    struct table whole = table_read_cut(&(struct table_options){0}, body.data, body.size, NULL, 0);
     assert_true(whole.well);
     uint64_t seed = 10;
     for (int k = 0; k < 6; k++) {
@@ -178,8 +174,7 @@ static void test_cuts_do_not_show(void **state) {
              at += 1 + table_random(&seed) % step) {
             cut[n++] = at;
         }
-        struct table t =
-            table_read_cut(&(struct wire_table_options){0}, body.data, body.size, cut, n);
+        struct table t = table_read_cut(&(struct table_options){0}, body.data, body.size, cut, n);
         assert_true(t.well);
         assert_string_equal(t.columns, whole.columns);
         assert_string_equal(t.notes, whole.notes);
@@ -210,7 +205,7 @@ static void test_small_bodies_cut_everywhere(void **state) {
         struct table whole = table_read(bodies[i]);
         assert_true(whole.well);
         for (size_t cut = 0; cut <= n; cut++) {
-            struct table t = table_read_cut(&(struct wire_table_options){0}, bodies[i], n, &cut, 1);
+            struct table t = table_read_cut(&(struct table_options){0}, bodies[i], n, &cut, 1);
             assert_true(t.well);
             assert_string_equal(t.columns, whole.columns);
             assert_string_equal(t.sum.content, whole.sum.content);
@@ -244,7 +239,7 @@ static void test_spellings_survive(void **state) {
             }
             buf_printf(&body, "%s,%d\n", written[i], i);
         }
-        struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+        struct table t = table_read_options(&(struct table_options){.header = TABLE_HEADER_YES},
                                             buf_cstr(&body));
         assert_true(t.well);
         table_rows(&t, &format_csv, true, &rows);
@@ -274,7 +269,7 @@ static void test_content_tells_apart(void **state) {
     (void)state;
     for (size_t i = 0; i < N; i++) {
         struct table t =
-            table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, bodies[i]);
+            table_read_options(&(struct table_options){.header = TABLE_HEADER_YES}, bodies[i]);
         assert_true(t.well);
         memcpy(content[i], t.sum.content, sizeof content[i]);
         assert_memory_equal(content[i], "b2:", 3);
@@ -285,7 +280,7 @@ static void test_content_tells_apart(void **state) {
         table_done(&t);
     }
     struct table text =
-        table_read_options(&(struct wire_table_options){.types = "b:text"}, "a,b\n1,x\n");
+        table_read_options(&(struct table_options){.types = "b:text"}, "a,b\n1,x\n");
     assert_string_not_equal(text.sum.content, content[7]); /* types are content */
     table_done(&text);
     text = table_read("a,b\r\n1.0,2e0\r\n"); /* spellings are not */
@@ -293,7 +288,7 @@ static void test_content_tells_apart(void **state) {
     table_done(&text);
 }
 
-static bool refusing_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool refusing_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                            size_t n_columns, struct problem *problem) {
     (void)arg;
     (void)chunk;
@@ -309,18 +304,18 @@ static void test_the_sink_refuses(void **state) {
     struct buf body = {0};
     struct problem problem = {0}, again = {0};
     make_table(70000, false, false, &body);
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){0},
-                                          &(struct wire_table_sink){refusing_chunk, NULL, NULL});
+    struct table *t =
+        table_new(&(struct table_options){0}, &(struct table_sink){refusing_chunk, NULL, NULL});
     assert_non_null(t);
-    assert_false(wire_table_feed(t, body.data, body.size, &problem));
+    assert_false(table_feed(t, body.data, body.size, &problem));
     assert_int_equal(problem.type, PROBLEM_STORAGE_FULL);
-    struct wire_table_summary sum;
-    assert_false(wire_table_end(t, &sum, &again));
+    struct table_summary sum;
+    assert_false(table_end(t, &sum, &again));
     assert_int_equal(again.type, PROBLEM_STORAGE_FULL);
     assert_string_equal(again.detail, "the disk is full");
     problem_done(&problem);
     problem_done(&again);
-    wire_table_free(t);
+    table_free(t);
     buf_done(&body);
 }
 
@@ -328,13 +323,12 @@ static void test_an_unfinished_table_is_given_back(void **state) {
     (void)state;
     struct problem problem = {0};
     struct table sink = {0};
-    struct wire_table *t =
-        wire_table_new(&(struct wire_table_options){0},
-                       &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
+    struct table *t = table_new(&(struct table_options){0},
+                                &(struct table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
-    assert_true(wire_table_feed(t, "a,b\n1,\"x", 8, &problem));
-    wire_table_free(t);
-    wire_table_free(NULL);
+    assert_true(table_feed(t, "a,b\n1,\"x", 8, &problem));
+    table_free(t);
+    table_free(NULL);
     table_done(&sink);
 }
 
@@ -354,7 +348,7 @@ static void test_counts_have_their_memory(void **state) {
             buf_printf(&body, "%c%.*s%d", c > 0 ? ',' : '\n', 70 + c, filler, c == 3 ? r % 10 : r);
         }
     }
-    const struct wire_table_options options = {.types = "c0:categorical"};
+    const struct table_options options = {.types = "c0:categorical"};
     struct table a = table_read_cut(&options, body.data, body.size, NULL, 0),
                  b = table_read_cut(&options, body.data, body.size, NULL, 0);
     assert_true(a.well && b.well);
@@ -394,21 +388,21 @@ static void test_types_do_not_depend_on_memory(void **state) {
         }
     }
     const size_t half = body.size / 2;
-    struct table t = table_read_cut(&(struct wire_table_options){.types = "c1:categorical,c2:text"},
+    struct table t = table_read_cut(&(struct table_options){.types = "c1:categorical,c2:text"},
                                     body.data, body.size, &half, 1);
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
-    assert_true(t.well && wire_schema_parse(t.columns, &schema, &problem));
+    assert_true(t.well && schema_parse(t.columns, &schema, &problem));
     assert_non_null(strstr(t.notes, "too much memory to count each of them"));
     for (size_t i = 0; i < COLUMNS; i++) {
-        const struct wire_column *c = &schema.columns[i];
+        const struct schema_column *c = &schema.columns[i];
         assert_int_equal(c->type, i == ODD || i == 2 ? DN_TEXT : DN_CATEGORICAL);
         if (c->type == DN_CATEGORICAL) {
             assert_int_equal(c->distinct, DISTINCT);
             assert_int_equal(c->distinct_bytes, 10 * 2 + 90 * 3 + 900 * 4 + 8000 * 5);
         }
     }
-    wire_schema_done(&schema);
+    schema_done(&schema);
     table_done(&t);
     buf_done(&body);
 }

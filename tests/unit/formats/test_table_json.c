@@ -67,8 +67,7 @@ static void test_types(void **state) {
 static void test_overrides(void **state) {
     (void)state;
     struct table t =
-        table_read_options(&(struct wire_table_options){.types =
-                                                            "a:numeric,b:categorical,c:boolean"},
+        table_read_options(&(struct table_options){.types = "a:numeric,b:categorical,c:boolean"},
                            "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"}"
                            ",{\"a\":\"\",\"b\":null,\"c\":true}]");
     struct buf rows = {0};
@@ -81,7 +80,7 @@ static void test_overrides(void **state) {
     buf_done(&rows);
     table_done(&t);
     /* the option wins over the body's own types */
-    t = table_read_options(&(struct wire_table_options){.types = "a:text"},
+    t = table_read_options(&(struct table_options){.types = "a:text"},
                            "{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}],\"rows\":[[1]]}");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"type\":\"text\""));
@@ -121,8 +120,7 @@ static void test_late_keys(void **state) {
 
 static void check_refused(const char *body, enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t =
-            table_read_cut(&(struct wire_table_options){0}, body, strlen(body), &cut, 1);
+        struct table t = table_read_cut(&(struct table_options){0}, body, strlen(body), &cut, 1);
         if (t.well) {
             fail_msg("taken: %s", body);
         }
@@ -189,14 +187,14 @@ static void test_faults(void **state) {
 static void test_explicit_format(void **state) {
     (void)state;
     struct table t =
-        table_read_options(&(struct wire_table_options){.format = &format_json}, "a,b\n1,2\n");
+        table_read_options(&(struct table_options){.format = &format_json}, "a,b\n1,2\n");
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_BAD_JSON);
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = &format_json}, "5");
+    t = table_read_options(&(struct table_options){.format = &format_json}, "5");
     assert_non_null(strstr(buf_cstr(&t.problem_text), "the body must be an array of objects"));
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.format = &format_csv}, "[x],y\n1,2\n");
+    t = table_read_options(&(struct table_options){.format = &format_csv}, "[x],y\n1,2\n");
     assert_true(t.well);
     assert_non_null(strstr(t.columns, "\"name\":\"[x]\""));
     table_done(&t);
@@ -206,7 +204,7 @@ static void test_long_cells(void **state) {
     (void)state;
     struct buf body = {0};
     buf_puts(&body, "[{\"a\":\"");
-    for (int i = 0; i < WIRE_MAX_CELL + 1; i++) {
+    for (int i = 0; i < TABLE_MAX_CELL + 1; i++) {
         buf_putc(&body, 'x');
     }
     buf_puts(&body, "\"}]");

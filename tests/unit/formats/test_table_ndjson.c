@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <malloc.h>
 
-static const struct wire_table_options lines = {.format = &format_ndjson};
+static const struct table_options lines = {.format = &format_ndjson};
 
-static void check_rows(const struct wire_table_options *options, const char *body,
+static void check_rows(const struct table_options *options, const char *body,
                        const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
@@ -28,7 +28,7 @@ static void check_text(const char *text, const char *wanted) {
     }
 }
 
-static void check_refused(const struct wire_table_options *options, const char *body,
+static void check_refused(const struct table_options *options, const char *body,
                           enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
@@ -48,21 +48,21 @@ static void test_objects(void **state) {
                "\n \t\n{\"a\":1,\"b\":\"x\"}\r\n\r\n  {\"c\":true , \"a\":2}  "
                "\n\n{\"b\":\"y\",\"c\":false}",
                expected);
-    check_rows(&(struct wire_table_options){0},
+    check_rows(&(struct table_options){0},
                "\xEF\xBB\xBF{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}",
                expected);
     check_rows(&lines, "{\"a\":1}", "a\n1\n");
-    check_rows(&(struct wire_table_options){.format = &format_ndjson, .types = "a:categorical"},
+    check_rows(&(struct table_options){.format = &format_ndjson, .types = "a:categorical"},
                "{\"a\":1.50}\n{}\n", "a\n1.50\n\"\"\n");
 }
 
 static void test_arrays(void **state) {
     (void)state;
     check_rows(&lines, "[1,\"x\",null]\n[2,\"y\",true]\n", "c1,c2,c3\n1,x,\n2,y,true\n");
-    check_rows(&(struct wire_table_options){0}, "[1,2]\n[3,4]\n", "c1,c2\n1,2\n3,4\n");
-    check_rows(&(struct wire_table_options){.format = &format_ndjson,
-                                            .label = "y",
-                                            .types = "y:boolean"},
+    check_rows(&(struct table_options){0}, "[1,2]\n[3,4]\n", "c1,c2\n1,2\n3,4\n");
+    check_rows(&(struct table_options){.format = &format_ndjson,
+                                       .label = "y",
+                                       .types = "y:boolean"},
                "[1,0]\n[2,1]\n", "c1,y\n1,false\n2,true\n");
 }
 
@@ -174,7 +174,7 @@ static void test_faults(void **state) {
                   "row 2: key \\\"b\\\" comes twice");
     check_refused(&lines, "", PROBLEM_INVALID_DATASET, "the table has no rows: the body is empty");
     check_refused(&lines, "\n\n", PROBLEM_INVALID_DATASET, "the table has no rows");
-    check_refused(&(struct wire_table_options){.format = &format_ndjson, .types = "a:numeric"},
+    check_refused(&(struct table_options){.format = &format_ndjson, .types = "a:numeric"},
                   "{\"a\":1}\n{\"a\":\"1,5\"}\n", PROBLEM_INVALID_DATASET,
                   "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a "
                   "number (got \\\"1,5\\\"): write decimal "
@@ -186,8 +186,8 @@ static void test_faults(void **state) {
 /* The body was cut: nothing of it is stored, whatever on_error says. */
 static void test_truncated(void **state) {
     (void)state;
-    for (enum wire_on_error on_error = WIRE_REJECT; on_error <= WIRE_SKIP; on_error++) {
-        const struct wire_table_options options = {.format = &format_ndjson, .on_error = on_error};
+    for (enum table_on_error on_error = TABLE_REJECT; on_error <= TABLE_SKIP; on_error++) {
+        const struct table_options options = {.format = &format_ndjson, .on_error = on_error};
         check_refused(&options, "{\"a\":1}\n{\"a\":2}\n{\"a\"", PROBLEM_BAD_JSON, "\"line\":3");
         check_refused(&options, "{\"a\":1}\n{\"a\":\"x", PROBLEM_BAD_JSON,
                       "the body ends within a string");
@@ -196,9 +196,9 @@ static void test_truncated(void **state) {
 
 static void test_skip(void **state) {
     (void)state;
-    const struct wire_table_options options = {.format = &format_ndjson,
-                                               .types = "a:numeric",
-                                               .on_error = WIRE_SKIP};
+    const struct table_options options = {.format = &format_ndjson,
+                                          .types = "a:numeric",
+                                          .on_error = TABLE_SKIP};
     static const char body[] = "{\"a\":1,\"b\":\"x\"}\n"
                                "{\"a\":2,\"late\":[1]}\n" /* its key is no column then */
                                "{\"a\":\"two\",\"b\":\"y\"}\n"
@@ -227,12 +227,12 @@ static void test_skip(void **state) {
     table_done(&t);
     check_refused(&options, "{\"a\":\"x\"}\n{\"a\":\"y\"}\n", PROBLEM_INVALID_DATASET,
                   "every row has a fault and was left out (2 rows)");
-    check_rows(&(struct wire_table_options){.format = &format_ndjson, .on_error = WIRE_SKIP},
+    check_rows(&(struct table_options){.format = &format_ndjson, .on_error = TABLE_SKIP},
                "[1,2]\n[3]\n[4,[5]]\n[6,7]\n", "c1,c2\n1,2\n6,7\n");
 }
 
 /* ---- a key at row 1,000,000 ---- */
-static bool forget_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool forget_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                          size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
@@ -254,38 +254,38 @@ static bool cannot_reread(void *arg, int64_t chunk, size_t column, struct buf *o
 }
 
 /* 999,999 rows {"a":i,"b":"x"}, then `last`. Memory in use may not grow with them. */
-static bool read_a_million(const struct wire_table_options *options, const char *last,
-                           struct wire_table_summary *sum, struct problem *problem, char **notes) {
+static bool read_a_million(const struct table_options *options, const char *last,
+                           struct table_summary *sum, struct problem *problem, char **notes) {
     size_t n_columns = 0;
-    struct wire_table *t =
-        wire_table_new(options, &(struct wire_table_sink){forget_chunk, cannot_reread, &n_columns});
+    struct table *t =
+        table_new(options, &(struct table_sink){forget_chunk, cannot_reread, &n_columns});
     struct buf piece = {0};
     const size_t before = mallinfo2().uordblks;
     bool well = t != NULL;
     for (int i = 1; i <= 999999 && well; i++) {
         buf_printf(&piece, "{\"a\":%d,\"b\":\"x\"}\n", i);
         if (piece.size > 60000 || i == 999999) {
-            well = wire_table_feed(t, piece.data, piece.size, problem);
+            well = table_feed(t, piece.data, piece.size, problem);
             buf_clear(&piece);
         }
     }
     assert_true(mallinfo2().uordblks < before + ((size_t)32 << 20));
-    well = well && wire_table_feed(t, last, strlen(last), problem);
+    well = well && table_feed(t, last, strlen(last), problem);
     problem_done(problem);
-    well = well && wire_table_end(t, sum, problem);
+    well = well && table_end(t, sum, problem);
     if (!well && problem->type == PROBLEM_NONE) {
-        wire_table_end(t, sum, problem);
+        table_end(t, sum, problem);
     }
     *notes = well ? strdup(sum->columns) : NULL;
     buf_done(&piece);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
 static void test_a_key_at_row_a_million(void **state) {
     (void)state;
     static const char last[] = "{\"a\":1,\"late\":2}\n{\"a\":2}\n";
-    struct wire_table_summary sum;
+    struct table_summary sum;
     struct problem problem = {0};
     char *columns = NULL;
     assert_false(read_a_million(&lines, last, &sum, &problem, &columns));
@@ -299,13 +299,13 @@ static void test_a_key_at_row_a_million(void **state) {
                "missing), or name this one in the option \"types\"");
     problem_done(&problem);
     /* both remedies */
-    const struct wire_table_options declared = {.format = &format_ndjson, .types = "late:numeric"};
+    const struct table_options declared = {.format = &format_ndjson, .types = "late:numeric"};
     assert_true(read_a_million(&declared, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000001);
     check_text(columns,
                "{\"name\":\"late\",\"type\":\"numeric\",\"missing\":1000000,\"min\":2,\"max\":2");
     free(columns);
-    const struct wire_table_options skip = {.format = &format_ndjson, .on_error = WIRE_SKIP};
+    const struct table_options skip = {.format = &format_ndjson, .on_error = TABLE_SKIP};
     assert_true(read_a_million(&skip, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000000);
     free(columns);

@@ -21,20 +21,19 @@ static struct part read_part(const char *body, size_t size, size_t piece, int64_
     struct table sink = {0};
     struct part part = {0};
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    const struct wire_table_options options = {.rows = rows, .on_error = WIRE_SKIP};
-    struct wire_table *t =
-        wire_table_new(&options,
-                       &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
+    struct table_summary sum;
+    const struct table_options options = {.rows = rows, .on_error = TABLE_SKIP};
+    struct table *t =
+        table_new(&options, &(struct table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
-    bool go_on = wire_table_feed(t, body, piece, &problem) &&
-                 wire_table_feed(t, body + piece, size - piece, &problem);
+    bool go_on =
+        table_feed(t, body, piece, &problem) && table_feed(t, body + piece, size - piece, &problem);
     if (cut) {
-        wire_table_cut(t);
+        table_cut(t);
     }
     problem_done(&problem);
-    part.well = wire_table_end(t, &sum, &problem);
-    part.full = wire_table_is_full(t);
+    part.well = table_end(t, &sum, &problem);
+    part.full = table_is_full(t);
     assert_true(go_on || !part.well);
     if (part.well) {
         part.n_rows = sum.n_rows;
@@ -44,7 +43,7 @@ static struct part read_part(const char *body, size_t size, size_t piece, int64_
         problem_write(&problem, "", NULL, &part.columns);
     }
     problem_done(&problem);
-    wire_table_free(t);
+    table_free(t);
     table_done(&sink);
     return part;
 }
@@ -102,12 +101,12 @@ static void test_the_option(void **state) {
     static const char *const bad[] = {"",     "0",  "1001",
                                       "-1",   "+5", "1.0",
                                       "0x10", " 7", "99999999999999999999"};
-    struct wire_table_options options = {0};
+    struct table_options options = {0};
     struct problem problem = {0};
-    assert_true(wire_table_option(&options, "rows", "1000", &problem));
+    assert_true(table_option_parse(&options, "rows", "1000", &problem));
     assert_int_equal(options.rows, 1000);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_false(wire_table_option(&options, "rows", bad[i], &problem));
+        assert_false(table_option_parse(&options, "rows", bad[i], &problem));
         assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
         problem_done(&problem);
     }

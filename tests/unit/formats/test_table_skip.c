@@ -9,7 +9,7 @@ static void check_text(const char *text, const char *wanted) {
 }
 
 /* The body, cut anywhere, has these rows; note: what its notes say (NULL: anything). */
-static void check(const struct wire_table_options *options, const char *body, const char *expected,
+static void check(const struct table_options *options, const char *body, const char *expected,
                   const char *note) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
@@ -25,8 +25,7 @@ static void check(const struct wire_table_options *options, const char *body, co
     }
 }
 
-static void check_refused(const struct wire_table_options *options, const char *body,
-                          const char *text) {
+static void check_refused(const struct table_options *options, const char *body, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
@@ -35,7 +34,7 @@ static void check_refused(const struct wire_table_options *options, const char *
     }
 }
 
-static const struct wire_table_options skip = {.on_error = WIRE_SKIP};
+static const struct table_options skip = {.on_error = TABLE_SKIP};
 
 static void test_skip_ragged_and_stray(void **state) {
     (void)state;
@@ -58,8 +57,7 @@ static void test_skip_ragged_and_stray(void **state) {
  * type. */
 static void test_skip_cells_of_given_types(void **state) {
     (void)state;
-    const struct wire_table_options options = {.on_error = WIRE_SKIP,
-                                               .types = "n:numeric,t:boolean"};
+    const struct table_options options = {.on_error = TABLE_SKIP, .types = "n:numeric,t:boolean"};
     check(&options,
           "k,n,t\n1,1,true\nword,two,false\n3,3,maybe\n4,NA,\n5,5,1\n6,1e999,0\n7, 7 ,FALSE\n",
           "k,n,t\n1,1,true\n4,,\n5,5,true\n7,7,false\n",
@@ -73,8 +71,7 @@ static void test_skip_cells_of_given_types(void **state) {
     check_text(t.columns, "{\"name\":\"k\",\"type\":\"numeric\"");
     table_done(&t);
     /* refused: every such cell is told, also two of a row */
-    check_refused(&(struct wire_table_options){.types = "n:numeric,t:boolean"},
-                  "k,n,t\n1,x,y\n2,2,2\n",
+    check_refused(&(struct table_options){.types = "n:numeric,t:boolean"}, "k,n,t\n1,x,y\n2,2,2\n",
                   "{\"line\":2,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number "
                   "(got \\\"x\\\")\"},"
                   "{\"line\":2,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a "
@@ -85,7 +82,7 @@ static void test_skip_cells_of_given_types(void **state) {
 
 static void test_skip_json_rows(void **state) {
     (void)state;
-    check(&(struct wire_table_options){.on_error = WIRE_SKIP, .types = "a:numeric"},
+    check(&(struct table_options){.on_error = TABLE_SKIP, .types = "a:numeric"},
           "[{\"a\":1},\n{\"a\":\"x\",\"new\":1},\n{\"a\":[2]},\n3,\n{\"a\":4,\"a\":5},\n{\"a\":6}]",
           "a\n1\n6\n", "\"skipped\":{\"rows\":4,\"first\":[{\"line\":2,\"column\":6,");
     check(&skip,
@@ -104,7 +101,7 @@ static void test_skip_invalid_utf8(void **state) {
           "the body looks like Latin-1");
     check(&skip, "a,b\n1,x\n2,\xC3", "a,b\n1,x\n", "\"line\":3,\"column\":3");
     check(&skip, "a,b\n# \xE9t\xE9\n1,x\n", "a,b\n1,x\n", "\"comments\":1");
-    check(&(struct wire_table_options){.on_error = WIRE_SKIP, .comment = '%'},
+    check(&(struct table_options){.on_error = TABLE_SKIP, .comment = '%'},
           "a,b\n% \xE9t\xE9\n1,x\n%\xFF\n", "a,b\n1,x\n", "\"comments\":2,");
     check(&skip, "{\"a\":1}\n{\"a\":\"\xE9t\"}\n{\"a\":2}\n", "a\n1\n2\n", "\"line\":2,");
     check_refused(&skip,
@@ -120,11 +117,11 @@ static void test_skip_long_cells(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct buf body = {0};
         buf_printf(&body, "a,b\n1,x\n2,%s", quotes[i]);
-        for (size_t n = 0; n <= WIRE_MAX_CELL; n++) {
+        for (size_t n = 0; n <= TABLE_MAX_CELL; n++) {
             buf_putc(&body, 'y');
         }
         buf_printf(&body, "%s\n3,z\n4", quotes[i]);
-        for (size_t n = 0; n <= 2 * WIRE_MAX_COLUMNS; n++) {
+        for (size_t n = 0; n <= 2 * TABLE_MAX_COLUMNS; n++) {
             buf_puts(&body, n % 2 == 0 ? "," : ",\"5\"");
         }
         buf_puts(&body, "\n6,w\n");
@@ -150,15 +147,15 @@ static void test_a_long_row_has_one_verdict(void **state) {
     (void)state;
     struct buf body = {0};
     buf_puts(&body, "a,b\n1,");
-    while (body.size < WIRE_MAX_ROW + 100) {
+    while (body.size < TABLE_MAX_ROW + 100) {
         buf_putc(&body, body.size % 2048 == 0 ? ',' : 'x');
     }
     for (int kind = 0; kind < 2; kind++) {
-        const size_t wrong = kind == 0 ? WIRE_MAX_ROW + 50 : WIRE_MAX_ROW - 50;
-        const struct wire_table_options options = {.delimiter = ','};
+        const size_t wrong = kind == 0 ? TABLE_MAX_ROW + 50 : TABLE_MAX_ROW - 50;
+        const struct table_options options = {.delimiter = ','};
         const char was = body.data[wrong];
         body.data[wrong] = '\xFF';
-        for (size_t at = WIRE_MAX_ROW - 60; at < WIRE_MAX_ROW + 90; at += 29) {
+        for (size_t at = TABLE_MAX_ROW - 60; at < TABLE_MAX_ROW + 90; at += 29) {
             struct table t = table_read_cut(&options, body.data, body.size, &at, 1);
             assert_false(t.well);
             check_text(buf_cstr(&t.problem_text),
@@ -183,7 +180,7 @@ static void test_skip_cannot_help(void **state) {
                   "rows)\",\"errors\":[{\"line\":2,\"column\":2,\"detail\":\"row "
                   "has 1 cell, expected 2\"},"
                   "{\"line\":3,");
-    check_refused(&(struct wire_table_options){.on_error = WIRE_SKIP, .types = "z:text"}, "a\n1\n",
+    check_refused(&(struct table_options){.on_error = TABLE_SKIP, .types = "z:text"}, "a\n1\n",
                   "which is no column of the table");
 }
 
@@ -202,7 +199,7 @@ static void test_skip_samples_twenty(void **state) {
     for (const char *p = t.notes; (p = strstr(p, "\"line\":")) != NULL; p++) {
         listed++;
     }
-    assert_int_equal(listed, WIRE_MAX_FAULTS);
+    assert_int_equal(listed, TABLE_FAULTS_LISTED);
     table_done(&t);
     for (int i = 0; i < 2; i++) { /* the same rows without the faulty ones are the same table */
         buf_clear(&body);
@@ -224,7 +221,7 @@ static void test_skip_samples_twenty(void **state) {
 /* ---- comments ---- */
 static void test_lines_that_begin_with_a_sharp(void **state) {
     (void)state;
-    const struct wire_table_options plain = {0};
+    const struct table_options plain = {0};
     check(&plain, "# by hand\n# in spring\na,b\n1,x\n# a remark, with, commas\n2,y\n#\n",
           "a,b\n1,x\n2,y\n", "\"header\":true,\"comments\":4");
     check(&plain, "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n",
@@ -242,13 +239,13 @@ static void test_lines_that_begin_with_a_sharp(void **state) {
 
 static void test_comment_character(void **state) {
     (void)state;
-    const struct wire_table_options percent = {.comment = '%'}, semicolon = {.comment = ';'},
-                                    sharp = {.comment = '#'};
+    const struct table_options percent = {.comment = '%'}, semicolon = {.comment = ';'},
+                               sharp = {.comment = '#'};
     check(&percent, "% \"made by\na,b\n1,x\n%2,y\n3,z\n", "a,b\n1,x\n3,z\n", "\"comments\":2");
     check_refused(&percent, "a,b\n1,x\n# no comment here\n", "row has 1 cell, expected 2");
     check(&semicolon, "; a,b,c\nx,y\n1,2\n;\n3,4\n", "x,y\n1,2\n3,4\n", "\"delimiter\":\",\"");
     check(&sharp, "#,Name\n1,x\n2,y\n", "c1,c2\n1,x\n2,y\n", "\"comments\":1");
-    check(&(struct wire_table_options){.comment = '#', .on_error = WIRE_SKIP},
+    check(&(struct table_options){.comment = '#', .on_error = TABLE_SKIP},
           "a\tb\n#\n1\tx\n2\n#3\ty\n", "a,b\n1,x\n", "\"comments\":2");
 }
 
@@ -296,7 +293,7 @@ static void test_reasons_and_hints(void **state) {
     assert_null(strstr(t.notes, "exactly")); /* doubles all of them */
     assert_null(strstr(t.columns, "type_reason"));
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.types = "x:categorical"},
+    t = table_read_options(&(struct table_options){.types = "x:categorical"},
                            "x,n\n9007199254740993,1\n1,2\n");
     assert_null(strstr(t.notes, "exactly"));
     check_text(t.columns, "\"type_reason\":{\"detail\":\"the type was given\",\"code\":\"given\"}");

@@ -71,7 +71,7 @@ static bool is_missing(const char *cell) {
 }
 
 /* The column's chunk as text and, unless it falls, as numbers. */
-static void check_cells(const struct column_of_cells *c, const struct wire_blob *blob, int falls) {
+static void check_cells(const struct column_of_cells *c, const struct table_blob *blob, int falls) {
     dn_column_chunk *chunk = NULL;
     dn_column_view view;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
@@ -110,7 +110,7 @@ static void check_cells(const struct column_of_cells *c, const struct wire_blob 
 }
 
 /* Texts that a chunk of fractions keeps, and that they are all that it has beside the numbers. */
-static void check_kept(const struct column_of_cells *c, const struct wire_blob *blob) {
+static void check_kept(const struct column_of_cells *c, const struct table_blob *blob) {
     const unsigned char *bytes = blob->bytes;
     if (c->kept >= 0) {
         assert_int_equal(bytes[12] | bytes[13] << 8, c->kept);
@@ -133,9 +133,9 @@ static void check_table(const size_t *column, size_t n_columns, int falls) {
                                                            : cell);
         }
     }
-    struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES,
-                                                                     .delimiter = ','},
-                                        buf_cstr(&body));
+    struct table t =
+        table_read_options(&(struct table_options){.header = TABLE_HEADER_YES, .delimiter = ','},
+                           buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.n_chunks, 1);
     for (size_t j = 0; j < n_columns; j++) {
@@ -179,18 +179,17 @@ static void test_append_without_a_column(void **state) {
     (void)state;
     struct table t = table_read("a,b,c\n1,2,3\n4,5,6\n");
     struct problem problem = {0};
-    struct wire_table_summary sum;
-    const struct wire_table_sink sink = {table_sink_chunk, table_sink_reread, &t};
-    const struct wire_table_stored stored = {.columns = t.columns,
-                                             .notes = t.notes,
-                                             .n_rows = 2,
-                                             .n_chunks = 1};
-    struct wire_table *reader =
-        wire_table_new_onto(&(struct wire_table_options){0}, &stored, &sink, &problem);
+    struct table_summary sum;
+    const struct table_sink sink = {table_sink_chunk, table_sink_reread, &t};
+    const struct table_stored stored = {.columns = t.columns,
+                                        .notes = t.notes,
+                                        .n_rows = 2,
+                                        .n_chunks = 1};
+    struct table *reader = table_new_onto(&(struct table_options){0}, &stored, &sink, &problem);
     const char *body = "a,c\n7,9.50\n8,10.25\n9,11.50\n";
     assert_non_null(reader);
-    assert_true(wire_table_feed(reader, body, strlen(body), &problem));
-    assert_true(wire_table_end(reader, &sum, &problem));
+    assert_true(table_feed(reader, body, strlen(body), &problem));
+    assert_true(table_end(reader, &sum, &problem));
     assert_int_equal(sum.n_rows, 5);
     free(t.columns);
     t.columns = strdup(sum.columns);
@@ -198,7 +197,7 @@ static void test_append_without_a_column(void **state) {
     table_rows(&t, &format_csv, true, &rows);
     assert_string_equal(buf_cstr(&rows), "a,b,c\n1,2,3\n4,5,6\n7,,9.50\n8,,10.25\n9,,11.50\n");
     buf_done(&rows);
-    wire_table_free(reader);
+    table_free(reader);
     table_done(&t);
 }
 

@@ -8,7 +8,7 @@
 
 /* A chunk as it is stored, for ever. */
 struct piece {
-    struct wire_blob *blobs; /* [n_columns] */
+    struct table_blob *blobs; /* [n_columns] */
     int64_t rows;
     size_t part; /* what it is stored in */
 };
@@ -27,9 +27,9 @@ struct version {
     size_t chunk[MOST_CHUNKS]; /* of the pool */
     size_t n;
     bool well;
-    struct wire_table_summary sum; /* pointers below */
+    struct table_summary sum; /* pointers below */
     char *columns, *notes;
-    struct wire_blob *saved; /* [n_saved] summaries */
+    struct table_blob *saved; /* [n_saved] summaries */
     size_t n_saved;
     int64_t first_read; /* first chunk of the version before that was read to make it */
     struct problem problem;
@@ -45,13 +45,13 @@ struct making {
     int64_t first_read; /* the lowest number of a chunk that was read */
 };
 
-static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     struct making *m = arg;
     struct pool *pool = m->pool;
     (void)problem;
     assert_true(pool->n < MOST_PIECES && m->n_own < MOST_OWN && n_rows > 0);
-    struct wire_blob *copy = malloc(n_columns * sizeof *copy);
+    struct table_blob *copy = malloc(n_columns * sizeof *copy);
     assert_non_null(copy);
     memcpy(copy, blobs, n_columns * sizeof *copy);
     pool->n_columns = n_columns;
@@ -71,14 +71,14 @@ static bool read_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
     m->first_read = chunk < m->first_read ? chunk : m->first_read;
     const size_t piece =
         (size_t)chunk < stored ? m->onto->chunk[chunk] : m->own[(size_t)chunk - stored];
-    const struct wire_blob *blob = &m->pool->piece[piece].blobs[column];
+    const struct table_blob *blob = &m->pool->piece[piece].blobs[column];
     buf_append(out, blob->bytes, blob->size);
     return true;
 }
 
 static bool read_summary(void *arg, size_t column, struct buf *out, struct problem *problem) {
     const struct making *m = arg;
-    const struct wire_blob *saved = &m->onto->saved[column];
+    const struct table_blob *saved = &m->onto->saved[column];
     (void)problem;
     assert_true(column < m->onto->n_saved);
     buf_append(out, saved->bytes, saved->size);
@@ -104,14 +104,14 @@ static size_t tail_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
     return n;
 }
 
-static struct wire_table_stored stored_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
-    return (struct wire_table_stored){.columns = v->columns,
-                                      .notes = v->notes,
-                                      .n_rows = v->sum.n_rows,
-                                      .n_chunks = (int64_t)v->n,
-                                      .tail = rows,
-                                      .n_tail = tail_of(v, rows),
-                                      .summary = read_summary};
+static struct table_stored stored_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
+    return (struct table_stored){.columns = v->columns,
+                                 .notes = v->notes,
+                                 .n_rows = v->sum.n_rows,
+                                 .n_chunks = (int64_t)v->n,
+                                 .tail = rows,
+                                 .n_tail = tail_of(v, rows),
+                                 .summary = read_summary};
 }
 
 /* The version that came of it: the chunks that stay, then the new ones by their numbers. */
@@ -141,16 +141,15 @@ static void settle(struct version *v, struct making *m) {
     m->pool->n_parts++;
 }
 
-static void read_into(struct version *v, struct wire_table *reader, const char *body,
-                      struct making *m) {
+static void read_into(struct version *v, struct table *reader, const char *body, struct making *m) {
     struct problem early = {0};
     const size_t size = strlen(body), half = size / 2;
-    bool fit = wire_table_feed(reader, body, half, &early) &&
-               wire_table_feed(reader, body + half, size - half, &early);
+    bool fit = table_feed(reader, body, half, &early) &&
+               table_feed(reader, body + half, size - half, &early);
     (void)fit; /* told again at the end */
     problem_done(&early);
     m->first_read = INT64_MAX;
-    v->well = wire_table_end(reader, &v->sum, &v->problem);
+    v->well = table_end(reader, &v->sum, &v->problem);
     if (v->well) {
         v->columns = strdup(v->sum.columns);
         v->notes = strdup(v->sum.notes);
@@ -158,7 +157,7 @@ static void read_into(struct version *v, struct wire_table *reader, const char *
         v->first_read = m->first_read;
         settle(v, m);
     }
-    wire_table_free(reader);
+    table_free(reader);
 }
 
 static struct version *version_new(struct pool *pool) {
@@ -179,14 +178,13 @@ static void version_free(struct version *v) {
     free(v);
 }
 
-static const struct wire_table_options with_header = {.header = WIRE_HEADER_YES}, as_found = {0};
+static const struct table_options with_header = {.header = TABLE_HEADER_YES}, as_found = {0};
 
-static struct version *upload(struct pool *pool, const struct wire_table_options *options,
+static struct version *upload(struct pool *pool, const struct table_options *options,
                               const char *body) {
     struct making m = {.pool = pool};
     struct version *v = version_new(pool);
-    struct wire_table *reader =
-        wire_table_new(options, &(struct wire_table_sink){keep_chunk, read_chunk, &m});
+    struct table *reader = table_new(options, &(struct table_sink){keep_chunk, read_chunk, &m});
     assert_non_null(reader);
     read_into(v, reader, body, &m);
     assert_true(v->well);
@@ -195,28 +193,28 @@ static struct version *upload(struct pool *pool, const struct wire_table_options
 
 /* `now`: what others have made of `onto` before the end; NULL: nothing. */
 static struct version *append_rebased(const struct version *onto, const struct version *now,
-                                      const struct wire_table_options *options, const char *body) {
+                                      const struct table_options *options, const char *body) {
     int64_t rows[MOST_CHUNKS];
     struct making m = {.pool = onto->pool, .onto = onto};
     struct version *v = version_new(onto->pool);
-    struct wire_table_stored stored = stored_of(onto, rows);
-    struct wire_table *reader =
-        wire_table_new_onto(options, &stored, &(struct wire_table_sink){keep_chunk, read_chunk, &m},
-                            &v->problem);
+    struct table_stored stored = stored_of(onto, rows);
+    struct table *reader =
+        table_new_onto(options, &stored, &(struct table_sink){keep_chunk, read_chunk, &m},
+                       &v->problem);
     assert_non_null(reader);
     if (now != NULL) {
         struct problem problem = {0};
-        assert_true(wire_table_feed(reader, "", 0, &problem));
+        assert_true(table_feed(reader, "", 0, &problem));
         stored = stored_of(now, rows);
         m.onto = now;
-        assert_true(wire_table_rebase(reader, &stored, &problem));
+        assert_true(table_rebase(reader, &stored, &problem));
     }
     read_into(v, reader, body, &m);
     return v;
 }
 
 /* Appends, and the version before is needed no more. */
-static struct version *append(struct version *onto, const struct wire_table_options *options,
+static struct version *append(struct version *onto, const struct table_options *options,
                               const char *body) {
     struct version *v = append_rebased(onto, NULL, options, body);
     if (!v->well) {
@@ -319,7 +317,7 @@ static void test_rows_one_by_one(void **state) {
                               : "%d.25,\n",
                  i);
         buf_puts(&all, row);
-        v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+        v = append(v, &(struct table_options){.header = TABLE_HEADER_NO}, row);
         assert_true(v->n <= log_2(i + 1) + 1);
     }
     assert_true(pool->n <= N);                     /* a chunk an append */
@@ -349,7 +347,7 @@ static void test_rows_in_any_numbers(void **state) {
                 buf_printf(&body, "%u,%s\n", table_random(&seed) % 1000,
                            table_random(&seed) % 2 == 0 ? "x" : "y");
             }
-            v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, buf_cstr(&body));
+            v = append(v, &(struct table_options){.header = TABLE_HEADER_NO}, buf_cstr(&body));
             n += rows;
             assert_int_equal(v->sum.n_rows, n);
             for (size_t k = 0; k + 1 < v->n; k++) {
@@ -426,7 +424,7 @@ static void sparse_row(uint64_t *seed, uint32_t row, struct buf *out) {
 enum fate { KEPT, LOST, DAMAGED, OTHER_FORM, N_FATES };
 
 static void spoil(struct version *v, size_t column, enum fate fate) {
-    struct wire_blob *saved = &v->saved[column];
+    struct table_blob *saved = &v->saved[column];
     char *bytes = saved->bytes;
     if (fate == LOST) {
         saved->size = 0;
@@ -444,9 +442,9 @@ static void spoil(struct version *v, size_t column, enum fate fate) {
 /* Rows in random cuts: the description is that of the whole sent at once. Chunks that stay are read
  * only if a summary is spoilt or a type changes. */
 static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint32_t late) {
-    const struct wire_table_options first = {.header = WIRE_HEADER_YES},
-                                    then = {.header = WIRE_HEADER_NO},
-                                    svmlight = {.format = &format_svmlight};
+    const struct table_options first = {.header = TABLE_HEADER_YES},
+                               then = {.header = TABLE_HEADER_NO},
+                               svmlight = {.format = &format_svmlight};
     struct pool *pool = pool_new();
     struct version *v = NULL;
     struct buf all = {0}, body = {0};
@@ -465,7 +463,7 @@ static void check_random_appends(uint64_t seed, bool sparse, uint32_t rows, uint
             }
         }
         buf_append(&body, all.data + from, all.size - from);
-        const struct wire_table_options *options = sparse ? &svmlight : v == NULL ? &first : &then;
+        const struct table_options *options = sparse ? &svmlight : v == NULL ? &first : &then;
         if (v == NULL) {
             v = upload(pool, options, buf_cstr(&body));
         } else {
@@ -519,7 +517,7 @@ static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
 static void test_bodies_of_several_chunks(void **state) {
     (void)state;
     static const uint32_t sizes[] = {10, 5, 1, 1, 400, 2, 1, 330, 20, 1, 200, 150, 1};
-    const struct wire_table_options options = {.format = &format_svmlight};
+    const struct table_options options = {.format = &format_svmlight};
     uint64_t seed = 3;
     struct pool *pool = pool_new();
     struct version *v = NULL;
@@ -567,7 +565,7 @@ static void test_long_texts(void **state) {
     for (int i = 1; i < N; i++) {
         strcpy(all + size, row);
         size += strlen(row);
-        v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+        v = append(v, &(struct table_options){.header = TABLE_HEADER_NO}, row);
     }
     for (size_t i = 0; i < v->n; i++) {
         assert_in_range(pool->piece[v->chunk[i]].rows, 1, 16);
@@ -594,7 +592,7 @@ static void test_versions_stay(void **state) {
         snprintf(row, sizeof row, i == 20 ? "u%d,%d\n" : "%d,y%d\n", i, i % 3);
         v[i] = i == 0 ? upload(pool, &with_header, "a,b\n0,x\n")
                       : append_rebased(v[i - 1], NULL,
-                                       &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+                                       &(struct table_options){.header = TABLE_HEADER_NO}, row);
         assert_true(v[i]->well);
         version_rows(v[i], true, &rows[i]);
     }
@@ -614,7 +612,7 @@ static void test_versions_stay(void **state) {
 static void test_others_appended(void **state) {
     (void)state;
     struct pool *pool = pool_new();
-    const struct wire_table_options rows = {.header = WIRE_HEADER_NO};
+    const struct table_options rows = {.header = TABLE_HEADER_NO};
     struct version *v = upload(pool, &with_header, "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n"),
                    *theirs = append_rebased(v, NULL, &rows, "8,s\n"),
                    *more = append_rebased(theirs, NULL, &rows, "nine,r\n"),
@@ -639,7 +637,7 @@ struct lean {
     const struct table *stored;
 };
 
-static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                        size_t n_columns, struct problem *problem) {
     (void)arg;
     (void)chunk;
@@ -667,21 +665,20 @@ static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
 /* Appends to the first chunk of a table, which may be taken in. */
 static bool append_lean(const struct table *stored, const char *body, struct problem *problem) {
     struct lean l = {stored};
-    struct wire_table_summary sum = {0};
-    const struct wire_table_stored s = {.columns = stored->columns,
-                                        .notes = stored->notes,
-                                        .n_rows = stored->sum.n_rows,
-                                        .n_chunks = 1,
-                                        .tail = stored->rows,
-                                        .n_tail = 1,
-                                        .summary = lean_summary};
-    struct wire_table *t =
-        wire_table_new_onto(&as_found, &s, &(struct wire_table_sink){lean_chunk, lean_read, &l},
-                            problem);
-    const bool well = t != NULL && wire_table_feed(t, body, strlen(body), problem) &&
-                      wire_table_end(t, &sum, problem);
+    struct table_summary sum = {0};
+    const struct table_stored s = {.columns = stored->columns,
+                                   .notes = stored->notes,
+                                   .n_rows = stored->sum.n_rows,
+                                   .n_chunks = 1,
+                                   .tail = stored->rows,
+                                   .n_tail = 1,
+                                   .summary = lean_summary};
+    struct table *t =
+        table_new_onto(&as_found, &s, &(struct table_sink){lean_chunk, lean_read, &l}, problem);
+    const bool well =
+        t != NULL && table_feed(t, body, strlen(body), problem) && table_end(t, &sum, problem);
     assert_true(!well || sum.n_taken == 1);
-    wire_table_free(t);
+    table_free(t);
     return well;
 }
 
@@ -725,7 +722,7 @@ struct broken {
     int reads_left; /* until one fails; chunks are refused when it is below 0 */
 };
 
-static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct table_blob *blobs,
                          size_t n_columns, struct problem *problem) {
     const struct broken *s = arg;
     lean_chunk(NULL, chunk, n_rows, blobs, n_columns, problem);
@@ -750,22 +747,22 @@ static void test_sink_fails(void **state) {
     for (; !well; reads++) {
         struct broken s = {&stored, reads};
         struct problem problem = {0};
-        struct wire_table_summary sum = {0};
-        const struct wire_table_stored now = {.columns = stored.columns,
-                                              .notes = stored.notes,
-                                              .n_rows = 2,
-                                              .n_chunks = 1,
-                                              .tail = stored.rows,
-                                              .n_tail = 1};
-        struct wire_table *t =
-            wire_table_new_onto(&as_found, &now,
-                                &(struct wire_table_sink){broken_chunk, broken_read, &s}, &problem);
+        struct table_summary sum = {0};
+        const struct table_stored now = {.columns = stored.columns,
+                                         .notes = stored.notes,
+                                         .n_rows = 2,
+                                         .n_chunks = 1,
+                                         .tail = stored.rows,
+                                         .n_tail = 1};
+        struct table *t =
+            table_new_onto(&as_found, &now, &(struct table_sink){broken_chunk, broken_read, &s},
+                           &problem);
         assert_non_null(t);
-        assert_true(wire_table_feed(t, "3,z,true\n", 9, &problem));
-        well = wire_table_end(t, &sum, &problem);
+        assert_true(table_feed(t, "3,z,true\n", 9, &problem));
+        well = table_end(t, &sum, &problem);
         assert_int_equal(problem.type, well ? PROBLEM_NONE : PROBLEM_STORAGE_FULL);
         problem_done(&problem);
-        wire_table_free(t);
+        table_free(t);
     }
     assert_int_equal(reads - 1, 7); /* each column once to be summed up and once to be joined, that
                                        of strings once to be weighed */

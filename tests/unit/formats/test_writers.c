@@ -52,7 +52,7 @@ static void check_columns(const char *columns, const char *expected) {
     struct json_writer w;
     json_writer_init(&w, &out);
     json_begin_object(&w);
-    wire_columns_write(columns, 2, &w);
+    schema_columns_write(columns, 2, &w);
     json_end_object(&w);
     assert_string_equal(buf_cstr(&out), expected);
     buf_done(&out);
@@ -100,13 +100,12 @@ static void test_sparse_column(void **state) {
 
 static void test_schema(void **state) {
     (void)state;
-    struct wire_schema schema = {0};
+    struct schema schema = {0};
     struct problem problem = {0};
-    assert_true(
-        wire_schema_parse("[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":2,\"min\":-1.5,"
-                          "\"max\":3,\"distinct\":7},"
-                          "{\"name\":\"b\",\"type\":\"text\",\"missing\":0,\"distinct\":null}]",
-                          &schema, &problem));
+    assert_true(schema_parse("[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":2,\"min\":-1.5,"
+                             "\"max\":3,\"distinct\":7},"
+                             "{\"name\":\"b\",\"type\":\"text\",\"missing\":0,\"distinct\":null}]",
+                             &schema, &problem));
     assert_int_equal(schema.n, 2);
     assert_string_equal(schema.columns[0].name, "a");
     assert_int_equal(schema.columns[0].type, DN_NUMERIC);
@@ -115,9 +114,9 @@ static void test_schema(void **state) {
     assert_true(schema.columns[0].minimum == -1.5 && schema.columns[0].maximum == 3);
     assert_int_equal(schema.columns[1].distinct, -1);
     assert_true(isnan(schema.columns[1].minimum));
-    assert_int_equal(wire_schema_find(&schema, "b"), 1);
-    assert_int_equal(wire_schema_find(&schema, "c"), -1);
-    wire_schema_done(&schema);
+    assert_int_equal(schema_find(&schema, "b"), 1);
+    assert_int_equal(schema_find(&schema, "c"), -1);
+    schema_done(&schema);
     static const char *const damaged[] = {"",
                                           "{}",
                                           "[1]",
@@ -127,7 +126,7 @@ static void test_schema(void **state) {
                                           "[{\"name\":\"a\",\"type\":\"text\",\"missing\":0},{}]",
                                           "[{\"name\""};
     for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
-        assert_false(wire_schema_parse(damaged[i], &schema, &problem));
+        assert_false(schema_parse(damaged[i], &schema, &problem));
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
         assert_int_equal(schema.n, 0);
         problem_done(&problem);
@@ -136,8 +135,9 @@ static void test_schema(void **state) {
 
 /* ---- predictions ---- */
 enum { ROWS = 2 };
-static const unsigned all_outputs = WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE |
-                                    WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY;
+static const unsigned all_outputs = ANSWER_LABEL | ANSWER_PROBABILITIES | ANSWER_SCORES |
+                                    ANSWER_DISTANCE | ANSWER_CONTRIBUTIONS | ANSWER_AMBIGUOUS |
+                                    ANSWER_LOG_DENSITY;
 
 /* Everything the model says of two rows. */
 struct said {
@@ -171,15 +171,15 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
                  d = dn_encoder_n_features(dn_model_encoder(model));
     const bool ambiguous = said->label[0] == DN_AMBIGUOUS;
     size_t members = 0;
-    for (unsigned bit = 1; bit <= WIRE_LOG_DENSITY; bit *= 2) {
+    for (unsigned bit = 1; bit <= ANSWER_LOG_DENSITY; bit *= 2) {
         members += (outputs & bit) != 0;
     }
-    if (outputs & WIRE_LABEL) {
+    if (outputs & ANSWER_LABEL) {
         const json_t *label = json_object_get(row, "label");
         assert_true(ambiguous ? json_is_null(label)
                               : json_equal(label, json_array_get(classes, said->label[0])));
     }
-    if (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS) && ambiguous) {
+    if (outputs & (ANSWER_LABEL | ANSWER_AMBIGUOUS) && ambiguous) {
         const json_t *candidates = json_object_get(row, "candidates");
         size_t n = 0;
         for (size_t j = 0; j < k; j++) {
@@ -190,38 +190,38 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
         }
         assert_true(n != 1 && json_array_size(candidates) == n &&
                     json_is_true(json_object_get(row, "ambiguous")));
-        members += outputs & WIRE_AMBIGUOUS ? 1 : 2;
-    } else if (outputs & WIRE_AMBIGUOUS) {
+        members += outputs & ANSWER_AMBIGUOUS ? 1 : 2;
+    } else if (outputs & ANSWER_AMBIGUOUS) {
         assert_true(json_is_false(json_object_get(row, "ambiguous")));
     }
-    if (outputs & WIRE_PROBABILITIES) {
+    if (outputs & ANSWER_PROBABILITIES) {
         expect_numbers(json_object_get(row, "probabilities"), said->probabilities, k);
     }
-    if (outputs & WIRE_SCORES) {
+    if (outputs & ANSWER_SCORES) {
         expect_numbers(json_object_get(row, "scores"), said->scores, s);
     }
-    if (outputs & WIRE_DISTANCE) {
+    if (outputs & ANSWER_DISTANCE) {
         const json_t *distance = json_object_get(row, "distance");
         assert_true(isnan(said->distance[0]) ? json_is_null(distance)
                                              : json_number_value(distance) == said->distance[0]);
     }
-    for (size_t j = 0; outputs & WIRE_CONTRIBUTIONS && j < s; j++) {
+    for (size_t j = 0; outputs & ANSWER_CONTRIBUTIONS && j < s; j++) {
         expect_numbers(json_array_get(json_object_get(row, "contributions"), j),
                        said->contributions + j * d, d);
     }
-    if (outputs & WIRE_LOG_DENSITY) { /* of a model without */
+    if (outputs & ANSWER_LOG_DENSITY) { /* of a model without */
         assert_true(json_is_null(json_object_get(row, "log_density")));
     }
     assert_int_equal(json_object_size(row), members);
 }
 
-static void begin(struct wire_predictions *answer, const dn_model *model, const char *name,
+static void begin(struct predictions_writer *answer, const dn_model *model, const char *name,
                   int64_t version, unsigned outputs, struct buf *out) {
-    const struct wire_answer_head head = {.name = name,
-                                          .version = version,
-                                          .outputs = outputs,
-                                          .format = &format_json};
-    wire_predictions_begin(answer, &head, model, &(dn_prediction){0}, out);
+    const struct answer_head head = {.name = name,
+                                     .version = version,
+                                     .outputs = outputs,
+                                     .format = &format_json};
+    predictions_writer_begin(answer, &head, model, &(dn_prediction){0}, out);
 }
 
 /* What the model says for two rows, parsed back. */
@@ -240,14 +240,14 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
     const dn_prediction whole = row_of(model, &said, 0);
     dn_model_predict(model, dn_raw_numbers(raw, ROWS), workspace, &whole);
     struct buf out = {0};
-    struct wire_predictions answer;
+    struct predictions_writer answer;
     begin(&answer, model, "na\"me", 7, outputs, &out);
     for (size_t i = 0; i < ROWS; i++) { /* in two parts, as one */
         const dn_prediction one = row_of(model, &said, i);
-        wire_predictions_rows(&answer, 1, &one);
+        predictions_writer_rows(&answer, 1, &one);
     }
-    wire_predictions_end(&answer);
-    wire_predictions_done(&answer);
+    predictions_writer_end(&answer);
+    predictions_writer_done(&answer);
     json_error_t error;
     json_t *tree = json_loadb(out.data, out.size, JSON_REJECT_DUPLICATES, &error);
     if (tree == NULL) {
@@ -255,9 +255,9 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
     }
     struct buf again = {0};
     begin(&answer, model, "na\"me", 7, outputs, &again);
-    wire_predictions_rows(&answer, ROWS, &whole);
-    wire_predictions_end(&answer);
-    wire_predictions_done(&answer);
+    predictions_writer_rows(&answer, ROWS, &whole);
+    predictions_writer_end(&answer);
+    predictions_writer_done(&answer);
     assert_int_equal(out.size, again.size);
     assert_memory_equal(out.data, again.data, out.size);
     const json_t *classes = json_object_get(tree, "classes");
@@ -270,7 +270,7 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
         expect_row(json_array_get(json_object_get(tree, "predictions"), i), classes, model, outputs,
                    &one);
     }
-    if (outputs & WIRE_CONTRIBUTIONS) {
+    if (outputs & ANSWER_CONTRIBUTIONS) {
         expect_numbers(json_object_get(tree, "intercept"), dn_model_intercept(model), s);
         assert_int_equal(json_array_size(json_object_get(tree, "features")),
                          dn_encoder_n_features(encoder));
@@ -291,17 +291,17 @@ static void test_predictions(void **state) {
         json_decref(predict(numeric, outputs));
         json_decref(predict(boolean, outputs));
     }
-    json_t *tree = predict(numeric, WIRE_LABEL);
+    json_t *tree = predict(numeric, ANSWER_LABEL);
     const json_t *classes = json_object_get(tree, "classes");
     assert_true(json_is_number(json_array_get(classes, 2)) &&
                 json_number_value(json_array_get(classes, 2)) == 7.5);
     json_decref(tree);
-    tree = predict(boolean, WIRE_LABEL);
+    tree = predict(boolean, ANSWER_LABEL);
     classes = json_object_get(tree, "classes");
     assert_true(json_is_false(json_array_get(classes, 0)) &&
                 json_is_true(json_array_get(classes, 1)));
     json_decref(tree);
-    tree = predict(mixed, WIRE_LABEL | WIRE_CONTRIBUTIONS);
+    tree = predict(mixed, ANSWER_LABEL | ANSWER_CONTRIBUTIONS);
     assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "classes"), 1)),
                         "b");
     assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "features"), 2)),
@@ -322,22 +322,23 @@ static void test_ambiguous_predictions(void **state) {
         unsigned outputs;
         const char *rows;
     } expected[] = {
-        {WIRE_LABEL,
+        {ANSWER_LABEL,
          "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\"}]}"},
-        {WIRE_AMBIGUOUS,
+        {ANSWER_AMBIGUOUS,
          "[{\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"ambiguous\":false}]}"},
-        {WIRE_LABEL | WIRE_AMBIGUOUS, "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\","
-                                      "\"c\"]},{\"label\":\"b\",\"ambiguous\":false}]}"},
+        {ANSWER_LABEL | ANSWER_AMBIGUOUS,
+         "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\","
+         "\"c\"]},{\"label\":\"b\",\"ambiguous\":false}]}"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
-        struct wire_predictions answer;
+        struct predictions_writer answer;
         begin(&answer, model, "m", 1, expected[i].outputs, &out);
-        wire_predictions_rows(&answer, ROWS,
-                              &(dn_prediction){.label = (size_t *)labels,
-                                               .candidates = (bool *)candidates});
-        wire_predictions_end(&answer);
-        wire_predictions_done(&answer);
+        predictions_writer_rows(&answer, ROWS,
+                                &(dn_prediction){.label = (size_t *)labels,
+                                                 .candidates = (bool *)candidates});
+        predictions_writer_end(&answer);
+        predictions_writer_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);
     }
@@ -361,17 +362,18 @@ static void test_densities(void **state) {
         unsigned outputs;
         const char *rows;
     } expected[] = {
-        {WIRE_LABEL, "[{\"label\":false},{\"label\":true,\"out_of_support\":true}]}"},
-        {WIRE_LOG_DENSITY, "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,"
-                           "\"out_of_support\":true}]}"},
+        {ANSWER_LABEL, "[{\"label\":false},{\"label\":true,\"out_of_support\":true}]}"},
+        {ANSWER_LOG_DENSITY,
+         "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,"
+         "\"out_of_support\":true}]}"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
-        struct wire_predictions answer;
+        struct predictions_writer answer;
         begin(&answer, model, "m", 1, expected[i].outputs, &out);
-        wire_predictions_rows(&answer, ROWS, &rows);
-        wire_predictions_end(&answer);
-        wire_predictions_done(&answer);
+        predictions_writer_rows(&answer, ROWS, &rows);
+        predictions_writer_end(&answer);
+        predictions_writer_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);
     }
