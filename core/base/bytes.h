@@ -61,8 +61,9 @@ double dni_read_f64(dni_reader *reader);
 /* Reads a u64 number of elements that follow. Fails if fewer than count * element_size bytes are
  * left, so that the caller can allocate that many elements. */
 size_t dni_read_count(dni_reader *reader, size_t element_size);
-/* Returns the address of the next `size` bytes, or NULL if fewer bytes are left. With size 0 the
- * address is not NULL either. */
+/* Returns the address of the next `size` bytes and advances past them. Returns NULL if fewer bytes
+ * are left, and after any earlier failure of the reader. Never returns NULL on success, also not
+ * with size 0. */
 const void *dni_read_bytes(dni_reader *reader, size_t size);
 /* Returns the address of a text written by dni_write_text, without terminating NUL, or NULL on
  * failure. */

@@ -23,8 +23,10 @@
 #include <string.h>
 
 #define ENCODER_VERSION 4
-#define VECTORS_VERSION 3              /* the first version with text and sparse inputs */
-#define MIN_INPUT_SIZE (8 + 1 + 1 + 8) /* bytes of an input without name, levels and numbers */
+#define VECTORS_VERSION 3 /* the first version with text and sparse inputs */
+/* Bytes of the shortest input, which is numeric and has an empty name: length of the name, type,
+ * missing indicator, value for missing cells. */
+#define MIN_INPUT_SIZE (8 + 1 + 1 + 8)
 #define MIN_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
 

@@ -19,8 +19,8 @@ typedef struct dni_encoded {
     uint32_t *cols;          /* CSR: [entries] */
     size_t *row_start;       /* CSR: [rows + 1] */
     double *target, *weight; /* NULL: none */
-    /* the memory of all arrays; for a CSR block of a slot without values and cols, which are in
-     * `entries` */
+    /* The allocation of the arrays. In a slot's CSR block `values` and `cols` are not part of it:
+     * they point into the slot's `entries`. */
     void *memory;
 } dni_encoded;
 

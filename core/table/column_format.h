@@ -24,7 +24,7 @@
 #include <discern/table.h>
 
 #define DNI_COLUMN_VERSION 1
-/* Number of bytes before the values or before the ends of strings. */
+/* Size in bytes of the header of every kind: all fields before the first array. */
 #define DNI_COLUMN_HEADER 16
 #define DNI_COLUMN_MAX_DECIMALS 32 /* of padding */
 #define DNI_COLUMN_TEXT_SIZE (DN_NUMBER_SIZE + DNI_COLUMN_MAX_DECIMALS + 2)

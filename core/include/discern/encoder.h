@@ -324,8 +324,8 @@ typedef struct dn_input {
     size_t n_features;
     /* sparse: width of the training table's column, which may exceed n_features; otherwise 0 */
     size_t width;
-    uint32_t first_index;   /* sparse: the number of index 0 in feature names, as in
-                             * dn_table_column */
+    uint32_t first_index;   /* sparse: the feature of index j has the name
+                             * "<name><first_index + j>" */
     dn_input_remark remark; /* always DN_INPUT_VARIES in an encoder that was read from bytes */
 } dn_input;
 

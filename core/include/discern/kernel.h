@@ -23,8 +23,8 @@ typedef enum dn_kernel_type {
     DN_KERNEL_SIGMOID,      /* tanh(scale x'z + coef0); not positive semidefinite */
     DN_KERNEL_MAHALANOBIS,  /* exp(−½ (x − z)'S⁻¹(x − z)) */
     DN_KERNEL_DISTANCE,     /* exp(−D(x, z)/(2 width²)) */
-    DN_KERNEL_SHARED_WORDS, /* A ∩ B| for the sets of words A and B of two texts: x'z of rows of
-                             * 0 and 1 */
+    DN_KERNEL_SHARED_WORDS, /* |A ∩ B|, where A and B are the sets of words of two texts: x'z of
+                             * rows of 0 and 1 */
     DN_KERNEL_SHARED_PATHS, /* Σ n_A n_B over the label sequences of two graphs A and B: x'z of
                              * rows of counts */
     DN_KERNEL_PRECOMPUTED   /* column j of row i of the table is K(x_i, x_j) */

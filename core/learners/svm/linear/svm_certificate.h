@@ -1,12 +1,13 @@
 /* The certificate of a linear support vector machine: the duality gap of given dual variables and
  * weights, computed from the data.
  *
- *   primal  ½‖w‖² [+ ½w0²] + Σ U s             squared hinge: Σ U s²
- *   dual    Σα − ½‖w‖² [− ½w0²]                squared hinge: − Σ α²/4U
- *           with w = Σ α t x [and w0 = Σ α t], α feasible
+ *                  primal                     dual
+ *   hinge          ½‖w‖² [+ ½w0²] + Σ U s     Σα − ½‖u‖² [− ½u0²]
+ *   squared hinge  ½‖w‖² [+ ½w0²] + Σ U s²    Σα − ½‖u‖² [− ½u0²] − Σ α²/(4U)
  *
- * The terms in brackets apply to a penalised intercept. For any feasible α and any primal weights
- * the difference primal − dual is >= 0, and it is 0 only at the optimum. */
+ * where s = max(0, 1 − t(w'x + w0)), u = Σ α t x, u0 = Σ α t, and α is feasible. U and t are those
+ * of svm_problem.h. The terms in brackets apply to a penalised intercept. For any feasible α and any
+ * primal weights the difference primal − dual is >= 0, and it is 0 only at the optimum. */
 #ifndef DNI_SVM_CERTIFICATE_H
 #define DNI_SVM_CERTIFICATE_H
 

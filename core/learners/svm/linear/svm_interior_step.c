@@ -37,7 +37,7 @@ static void interior_layout(dni_layout *layout, const void *shape, void *work) {
     ip->index = dni_layout_array(layout, n, sizeof *ip->index);
     ip->v = dni_layout_doubles(layout, width);
     ip->d_v = dni_layout_doubles(layout, width);
-    ip->first = dni_layout_matrix(layout, 2, width);
+    ip->passed = dni_layout_matrix(layout, 2, width);
     ip->scale = dni_layout_doubles(layout, width);
     ip->shift = dni_layout_matrix(layout, 2, width);
     ip->residual = dni_layout_doubles(layout, width);
@@ -204,7 +204,7 @@ dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
     }
     const double *sums = ip->sums + width * width + width;
     memcpy(ip->gram, ip->sums, width * width * sizeof *ip->gram);
-    memcpy(ip->first, ip->sums + width * width, width * sizeof *ip->first);
+    memcpy(ip->passed, ip->sums + width * width, width * sizeof *ip->passed);
     ip->products = sums[DNI_IP_PRODUCTS];
     ip->loss = sums[DNI_IP_LOSS];
     ip->alpha = sums[DNI_IP_ALPHA];
@@ -303,18 +303,18 @@ static dn_status correction_block(const void *arg, const dn_block *block, size_t
     return DN_OK;
 }
 
-/* Copies the two vectors of correction_block to `first`. dni_tile_gradient interleaves the two
+/* Copies the two vectors of correction_block to `passed`. dni_tile_gradient interleaves the two
  * vectors if the rows are sparse. */
 static void split_residuals(dni_interior *ip) {
     const size_t width = ip->svm->width, step = ip->svm->moments.sparse ? 2 : 1,
                  second = ip->svm->moments.sparse ? 1 : width;
     for (size_t j = 0; j < width; j++) {
-        ip->first[j] = ip->sums[step * j];
-        ip->first[width + j] = ip->sums[step * j + second];
+        ip->passed[j] = ip->sums[step * j];
+        ip->passed[width + j] = ip->sums[step * j + second];
     }
 }
 
-/* The predictor step for d_v. first ← the two vectors of correction_block. *out_step ← the largest
+/* The predictor step for d_v. passed ← the two vectors of correction_block. *out_step ← the largest
  * step length. *out_second ← Σ ΔαΔz − ΔαΔs. */
 static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const dni_svm_problem *svm = ip->svm;
@@ -440,7 +440,7 @@ dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_er
     const size_t width = svm->width;
     double *b = svm->table, longest, second;
     for (size_t j = 0; j < width; j++) {
-        svm->w[j] = ip->residual[j] + ip->first[j]; /* right-hand side of the predictor */
+        svm->w[j] = ip->residual[j] + ip->passed[j]; /* right-hand side of the predictor */
     }
     memcpy(b, svm->w, width * sizeof *b);
     dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);
@@ -455,7 +455,7 @@ dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_er
     ip->second = careful ? 0 : 1;
     ip->target = (careful ? CENTRING : left * left * left) * mu;
     for (size_t j = 0; j < width; j++) {
-        b[j] = svm->w[j] + ip->target * ip->first[j] + ip->second * ip->first[width + j];
+        b[j] = svm->w[j] + ip->target * ip->passed[j] + ip->second * ip->passed[width + j];
     }
     status = dni_interior_solve(ip, b, ip->d_v, true, err);
     if (status == DN_OK) {

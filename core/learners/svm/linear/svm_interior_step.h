@@ -31,16 +31,18 @@ typedef enum dni_alpha_group { DNI_AT_ZERO, DNI_BETWEEN, DNI_AT_UPPER } dni_alph
 typedef struct dni_interior {
     dni_svm_problem *svm;
     void *memory;
-    double *rest;          /* [n] r = U − α */
-    double *z, *s;         /* [n] multipliers */
-    double *margin;        /* [n] m */
-    double *omega;         /* [n] ω */
-    double *d_alpha;       /* [n] Δα */
-    double *pair;          /* [2n] d_z, then d_s; also working memory of dni_svm_certify */
-    double *d_z, *d_s;     /* [n] Δz, Δs; after the predictor the products ΔαΔz, ΔαΔs */
-    double *d_margin;      /* [n] Δm */
-    double *v, *d_v;       /* [width] v = [w, w0] and its step */
-    double *first;         /* [2 × width] the vectors that a pass computes */
+    double *rest;      /* [n] r = U − α */
+    double *z, *s;     /* [n] multipliers */
+    double *margin;    /* [n] m */
+    double *omega;     /* [n] ω */
+    double *d_alpha;   /* [n] Δα */
+    double *pair;      /* [2n] d_z, then d_s; also working memory of dni_svm_certify */
+    double *d_z, *d_s; /* [n] Δz, Δs; after the predictor the products ΔαΔz, ΔαΔs */
+    double *d_margin;  /* [n] Δm */
+    double *v, *d_v;   /* [width] v = [w, w0] and its step */
+    /* [2 × width] vectors summed over the rows by the last pass: one by dni_interior_form, two by
+     * the predictor. svm_smooth.c and svm_polish.c use them as working memory. */
+    double *passed;
     double *gram, *factor; /* [width × width] */
     double *scale;         /* [width] scaling of the columns of `factor` */
     /* [2 × width] shift and scale of dni_tile_expand: the means of dense columns, then ones. NULL:
@@ -67,8 +69,8 @@ DN_MUST_USE dn_status dni_interior_init(dni_interior *ip, dni_svm_problem *svm, 
 void dni_interior_done(dni_interior *ip);
 
 /* Applies the last step to α, r, z, s and m of all rows. Then computes gram ← Σ ω x̃ x̃ᵀ,
- * `products`, `loss` and `alpha`, and first ← Σ ω t (1 − m) x̃. For the smooth loss: gram with the
- * curvature instead of ω, and first ← Σ α t x̃. */
+ * `products`, `loss` and `alpha`, and passed ← Σ ω t (1 − m) x̃. For the smooth loss: gram with the
+ * curvature instead of ω, and passed ← Σ α t x̃. */
 DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 
 /* gram ← gram + R. Without an intercept sets the last row to that of the identity. */

@@ -266,7 +266,7 @@ static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
 
 dn_status dni_svm_polish(dni_interior *ip, bool *out_done, dn_error *err) {
     dni_svm_problem *svm = ip->svm;
-    struct polish p = {.ip = ip, .v = svm->w, .p = ip->first, .b = svm->table};
+    struct polish p = {.ip = ip, .v = svm->w, .p = ip->passed, .b = svm->table};
     bool done = false;
     memcpy(ip->d_alpha, svm->alpha, svm->n * sizeof *ip->d_alpha);
     memcpy(p.v, ip->v, svm->width * sizeof *p.v);

@@ -69,7 +69,7 @@ static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
         return status;
     }
     dni_interior_penalise(ip);
-    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
+    dni_interior_residual(ip, ip->passed, ip->v, ip->residual);
     status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
     if (status == DN_OK) {
         status = dni_interior_margin_step(ip, err);
@@ -135,11 +135,11 @@ static void move_intercept(dni_interior *ip) {
  * `slack`. */
 static dn_status make_iterate(dni_interior *ip, double slack, dn_error *err) {
     set_alpha(ip);
-    dn_status status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
+    dn_status status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->passed, err);
     if (status != DN_OK) {
         return status;
     }
-    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
+    dni_interior_residual(ip, ip->passed, ip->v, ip->residual);
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double under = 1 - ip->margin[i];
         ip->z[i] = fmax(0, -under) + slack;

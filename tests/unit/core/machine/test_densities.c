@@ -1,5 +1,5 @@
-/* Tests of the conventional parameters of class densities, which are computed from the factor A of
- * a machine: Σ AᵀA is the identity, and xᵀWx + wᵀx + w0 is the score. */
+/* Tests of the parameters of class densities that are computed from the factor A of a machine: the
+ * covariance matrix S with S AᵀA = I, and W, w and w0 with the score xᵀWx + wᵀx + w0. */
 #include "machine/machine_dispatch.h"
 #include "unit/core/support.h"
 

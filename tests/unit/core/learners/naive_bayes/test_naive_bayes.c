@@ -1,5 +1,5 @@
-/* Naive Bayes: golden numbers, the thirteen samples of the textbook, columns of every type against
- * plain counting, refused data, invariants. */
+/* Naive Bayes: golden numbers, an example of thirteen samples, columns of every type against plain
+ * counting, refused data, invariants. */
 #include "unit/core/learners/shared/densities.h"
 #include "unit/core/table/chunked.h"
 
@@ -72,7 +72,8 @@ static void typed_done(struct typed *t) {
     chunked_done(&t->source);
 }
 
-/* Example 2: one (1,1) in C1; four each of (1,0), (0,1), (0,0) in C2. */
+/* Thirteen samples (x1, x2): one sample (1,1) of class C1; four samples each of (1,0), (0,1) and
+ * (0,0) of class C2. */
 static void thirteen_samples(void **state) {
     (void)state;
     double x1[13], x2[13], y[13];
