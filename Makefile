@@ -155,6 +155,9 @@ $(BUILD)/obj/server/api/operations/docs.o: $(BUILD)/gen/docs.inc $(BUILD)/gen/do
 $(BUILD)/obj/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
+# tests/lib: what tests of several folders share, linked to every test program
+TEST_LIB := $(BUILD)/lib/libtest.a
+$(TEST_LIB): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/lib/*.c)))
 TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
 
 # unit: tests/unit/<module>/test_x.c links its module and the modules below it. The tests of the
@@ -163,7 +166,7 @@ UNIT_SRC := $(sort $(wildcard $(addprefix tests/unit/,*/test_*.c core/*/test_*.c
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 define UNIT_template
 $(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o \
-    $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c))) $(LINK_$(firstword $(subst /, ,$(1))))
+    $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c))) $(TEST_LIB) $(LINK_$(firstword $(subst /, ,$(1))))
 	@mkdir -p $$(@D)
 	$$(TEST_LINK) $$(TEST_LIBS) $$(SERVER_LIBS)
 endef
@@ -172,7 +175,7 @@ $(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call
 # api: libcurl against a real daemon ($DISCERND); they may read the route table, so they link the server too
 API_SRC := $(sort $(wildcard tests/api/test_*.c))
 API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
-$(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(API_SRC),$(wildcard tests/api/*.c))) $(LINK_ALL)
+$(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(API_SRC),$(wildcard tests/api/*.c))) $(TEST_LIB) $(LINK_ALL)
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 

@@ -321,7 +321,7 @@ json_t *train(const struct daemon *d, const char *body, const char *state) {
 
 /* ---- a bare connection ---- */
 
-int raw_open(const struct daemon *d) {
+int bare_open(const struct daemon *d) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)d->port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -330,7 +330,7 @@ int raw_open(const struct daemon *d) {
     return fd;
 }
 
-void raw_send(int fd, const void *bytes, size_t n) {
+void bare_send(int fd, const void *bytes, size_t n) {
     const char *next = bytes;
     while (n > 0) {
         ssize_t sent = send(fd, next, n, MSG_NOSIGNAL);
@@ -342,11 +342,11 @@ void raw_send(int fd, const void *bytes, size_t n) {
     }
 }
 
-void raw_text(int fd, const char *text) {
-    raw_send(fd, text, strlen(text));
+void bare_text(int fd, const char *text) {
+    bare_send(fd, text, strlen(text));
 }
 
-char *raw_read(int fd, long ms, bool *closed) {
+char *bare_read(int fd, long ms, bool *closed) {
     struct bytes b = {.data = strdup("")};
     char chunk[16384];
     *closed = false;
@@ -365,7 +365,7 @@ char *raw_read(int fd, long ms, bool *closed) {
     }
 }
 
-void raw_until(int fd, char *text, size_t size, const char *words) {
+void bare_until(int fd, char *text, size_t size, const char *words) {
     size_t n = strlen(text);
     while (!strstr(text, words)) {
         assert_true(n + 1 < size);
@@ -378,18 +378,18 @@ void raw_until(int fd, char *text, size_t size, const char *words) {
     }
 }
 
-int raw_status(const char *text) {
+int bare_status(const char *text) {
     if (strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12) {
         return 0;
     }
     return (int)strtol(text + 9, NULL, 10);
 }
 
-char *raw_exchange(const struct daemon *d, const char *request) {
+char *bare_exchange(const struct daemon *d, const char *request) {
     bool closed;
-    int fd = raw_open(d);
-    raw_text(fd, request);
-    char *text = raw_read(fd, 60000, &closed);
+    int fd = bare_open(d);
+    bare_text(fd, request);
+    char *text = bare_read(fd, 60000, &closed);
     close(fd);
     if (!closed) {
         fail_msg("neither closed nor answered further within a minute; so far: %.500s", text);

@@ -3,7 +3,7 @@
 #ifndef TESTS_API_CLIENT_H
 #define TESTS_API_CLIENT_H
 
-#include "daemon.h"
+#include "lib/daemon.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -59,19 +59,19 @@ void upload(const struct daemon *d, const char *name);
 json_t *train(const struct daemon *d, const char *body, const char *state);
 
 /* ---- a bare connection ---- */
-int raw_open(const struct daemon *d);
-void raw_send(int fd, const void *bytes,
-              size_t n); /* a connection that the server closed is no failure */
-void raw_text(int fd, const char *text);
+int bare_open(const struct daemon *d);
+void bare_send(int fd, const void *bytes,
+               size_t n); /* a connection that the server closed is no failure */
+void bare_text(int fd, const char *text);
 /* All that comes until the server closes, at most `ms` of silence; NUL-terminated, the caller
  * frees. *closed: the server closed (false: silence). */
-char *raw_read(int fd, long ms, bool *closed);
+char *bare_read(int fd, long ms, bool *closed);
 /* Appends to the text what comes until it has the words; fails the test when the stream ends
  * before. */
-void raw_until(int fd, char *text, size_t size, const char *words);
+void bare_until(int fd, char *text, size_t size, const char *words);
 /* Status of the first response in the text, 0: none. */
-int raw_status(const char *text);
+int bare_status(const char *text);
 /* Sends, reads to the end (asserts that it comes), returns the text; the connection is closed. */
-char *raw_exchange(const struct daemon *d, const char *request);
+char *bare_exchange(const struct daemon *d, const char *request);
 
 #endif

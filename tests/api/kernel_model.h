@@ -3,7 +3,7 @@
 #define TESTS_API_KERNEL_MODEL_H
 
 #include "kernel_rows.h"
-#include "support.h"
+#include "lib/api.h"
 
 struct kernel_model {
     /* the caller's */

@@ -1,5 +1,5 @@
 #include "kernel_plain.h"
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_API_SHEET_H
 #define TESTS_API_SHEET_H
 
-#include "support.h"
+#include "lib/api.h"
 
 struct sheet {
     size_t n_rows, n_cols;

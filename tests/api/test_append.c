@@ -1,6 +1,6 @@
 /* Rows appended over HTTP: the version that comes of it is that of the whole uploaded at once, in
  * every format; conditions and refusals; many at once; models trained on it. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -251,9 +251,9 @@ static void test_client_leaves(void **state) {
     const char *half = text("POST /v1/datasets/left/rows HTTP/1.1\r\nHost: "
                             "localhost\r\nContent-Length: 100000000\r\n\r\na,b\n%s",
                             repeat("1.25,some text that takes room\n", 100000));
-    int fd = talk_open();
+    int fd = raw_open();
     assert_true(fd >= 0);
-    assert_int_equal(talk(fd, half, strlen(half), 0.2)->status, 0);
+    assert_int_equal(raw_talk(fd, half, strlen(half), 0.2)->status, 0);
     close(fd);
     metric_falls_to_zero("discern_store_doomed_bytes");
     assert_int_equal(whole_at(call_get("/v1/datasets/left"), "/version"), 1);
@@ -319,7 +319,7 @@ struct slow {
 };
 
 static struct slow slow_begin(const char *dataset, const char *first, const char *rest) {
-    struct slow s = {.fd = talk_open(), .rest = rest};
+    struct slow s = {.fd = raw_open(), .rest = rest};
     const char *head = text("POST /v1/datasets/%s/rows HTTP/1.1\r\nHost: "
                             "localhost\r\nContent-Length: %zu\r\nConnection: close\r\n"
                             "Expect: 100-continue\r\n\r\n",
@@ -337,7 +337,7 @@ static struct slow slow_begin(const char *dataset, const char *first, const char
 }
 
 static const struct response *slow_end(struct slow *s) {
-    const struct response *r = talk(s->fd, s->rest, strlen(s->rest), 60);
+    const struct response *r = raw_talk(s->fd, s->rest, strlen(s->rest), 60);
     close(s->fd);
     return r;
 }
@@ -531,7 +531,7 @@ static void test_many_appends(void **state) {
         status_check(call_delete("/v1/datasets/many?version=%d", i), 204);
     }
     for (double end = now() + 20;
-         (of_many("count(*)") > left || metric_value("discern_store_doomed_bytes") > 0) &&
+         (of_many("count(*)") > left || metric_at("discern_store_doomed_bytes") > 0) &&
          now() < end;) {
         pause_ms(20);
     }
@@ -558,7 +558,7 @@ static void assert_same_summaries(const struct response *a, const struct respons
 }
 
 static int chunks_read(void) {
-    return (int)metric_value("discern_store_chunks_read_total");
+    return (int)metric_at("discern_store_chunks_read_total");
 }
 
 static const struct response *whole_of(int rows) {

@@ -1,6 +1,6 @@
 /* What the daemon says, recomputed from the data and the weights it reports: optimality of what it
  * trained, scores, probabilities, objectives, metrics. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

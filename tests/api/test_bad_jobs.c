@@ -1,6 +1,6 @@
 /* Jobs and predictions that cannot be: refused at once with every fault at its place. Nothing is
  * queued, no model appears. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

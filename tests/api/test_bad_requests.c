@@ -1,7 +1,7 @@
 /* Requests that are wrong before their content is looked at: paths, framing, sizes, origins,
  * slowness. Each gets a problem document or, where HTTP itself is broken, at least a status and a
  * closed connection; never a hang, never a crash, never a second answer. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +53,7 @@ static void test_unknown_routes_and_methods(void **state) {
     problem_check(call_json("PUT", "/healthz", "x"), 405, "method-not-allowed");
     problem_check(call(&(struct request){.method = "BREW", .path = "/v1/jobs"}), 501,
                   "not-implemented");
-    problem_check(talk_text("GET nowhere HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n"), 400,
-                  NULL);
+    problem_check(raw_text("GET nowhere HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n"), 400, NULL);
     problem_check(call_get("/v1/datasets?limit=%%zz"), 400, "bad-request");
     problem_check(call_get("/v1/datasets?after=%%00"), 400, "bad-request");
     problem_check(call_get("/v1/datasets?after=%%FF"), 400, "bad-request");
@@ -66,7 +65,7 @@ static void test_unknown_routes_and_methods(void **state) {
  * lets us it is a problem document. */
 static void broken(const char *head) {
     const char *smuggled = "GET /version HTTP/1.1\r\n" HOST "\r\n";
-    const struct response *r = talk_text("%s\r\n\r\n%s%s", head, "0\r\n\r\n", smuggled);
+    const struct response *r = raw_text("%s\r\n\r\n%s%s", head, "0\r\n\r\n", smuggled);
     assert_true(r->closed);
     if (r->status != 400 && r->status != 0) {
         status_check(r, 400);
@@ -104,7 +103,7 @@ static void test_framing(void **state) {
         broken(heads[i]);
     }
     const struct response *r =
-        talk_text("POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Length: 99999999999999999999\r\n\r\n");
+        raw_text("POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Length: 99999999999999999999\r\n\r\n");
     problem_check(r, r->status == 400 ? 400 : 413, NULL);
     assert_true(r->closed);
 }
@@ -122,8 +121,8 @@ static void test_garbage(void **state) {
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS client hello\r\n\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        int fd = talk_open();
-        const struct response *r = talk(fd, lines[i], strlen(lines[i]), 2);
+        int fd = raw_open();
+        const struct response *r = raw_talk(fd, lines[i], strlen(lines[i]), 2);
         close(fd);
         assert_true(r->status == 0 || (r->status >= 400 && r->status < 600));
         assert_null(strstr(r->body, "<html"));
@@ -134,8 +133,8 @@ static void test_garbage(void **state) {
         for (size_t i = 0; i < sizeof noise; i++) {
             noise[i] = (char)(rand() & 0xff);
         }
-        int fd = talk_open();
-        const struct response *r = talk(fd, noise, sizeof noise, 0.2);
+        int fd = raw_open();
+        const struct response *r = raw_talk(fd, noise, sizeof noise, 0.2);
         close(fd);
         assert_true(r->status == 0 || r->status >= 400);
     }
@@ -143,17 +142,16 @@ static void test_garbage(void **state) {
 
 static void test_expectations(void **state) {
     (void)state;
-    problem_check(talk_text(
+    problem_check(raw_text(
                       "PUT /v1/datasets/x HTTP/1.1\r\n" HOST
                       "Connection: close\r\nExpect: miracles\r\nContent-Length: 4\r\n\r\na\n1\n"),
                   417, "expectation-failed");
     /* refused before it is sent: the answer comes though no byte of the body does */
-    const struct response *r =
-        talk_text("PUT /v1/nowhere HTTP/1.1\r\n" HOST
-                  "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
+    const struct response *r = raw_text("PUT /v1/nowhere HTTP/1.1\r\n" HOST
+                                        "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
     problem_check(r, 404, "not-found");
-    r = talk_text("PUT /v1/datasets/x?header=maybe HTTP/1.1\r\n" HOST
-                  "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
+    r = raw_text("PUT /v1/datasets/x?header=maybe HTTP/1.1\r\n" HOST
+                 "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
     problem_check(r, 400, "bad-request");
 }
 
@@ -161,7 +159,7 @@ static void test_expectations(void **state) {
 
 /* An answer or a closed connection, within the minute that talk waits. */
 static const struct response *answered(const char *head) {
-    const struct response *r = talk_text("%s\r\nConnection: close\r\n\r\n", head);
+    const struct response *r = raw_text("%s\r\nConnection: close\r\n\r\n", head);
     assert_true(r->closed);
     if (r->status >= 400) {
         problem_check(r, r->status, NULL);

@@ -1,6 +1,6 @@
 /* Tables that are wrong, one by one, as curl -T sends them and chunked: each gets a problem
  * document that says what and where, nothing of it is stored. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -51,9 +51,6 @@ static int close_daemon(void **state) {
 /* After every test: alive, what was there is there, nothing of what was refused. */
 static int still_well(void **state) {
     (void)state;
-    if (!daemon_alive(&d)) {
-        return -1;
-    }
     expect_status(get(&d, "/readyz"), 200);
     expect_status(get(&d, "/v1/datasets/iris"), 200);
     expect_problem(get(&d, BAD), 404, "unknown-dataset");
@@ -75,14 +72,13 @@ static void test_conditions_before_bodies(void **state) {
                    "precondition-failed");
     free(body);
     assert_int_equal(daemon_stop(&d), 0); /* all lines are written */
-    char *log = daemon_log(&d);
+    const char *log = daemon_log(&d);
     size_t n = 0;
     for (const char *at = log; (at = strstr(at, "status=412")) != NULL; at++) {
         const char *in = strstr(at, " in=");
         assert_true(in != NULL && strncmp(in, " in=0 ", 6) == 0);
         n++;
     }
-    free(log);
     assert_int_equal(n, 2);
     daemon_start(&d);
 }
@@ -121,9 +117,9 @@ static void test_more_bodies_than_memory(void **state) {
     memset(text, ' ', 15000000);
     daemon_open(&other, flags);
     for (size_t i = 0; i < N - 1; i++) {
-        fds[i] = raw_open(&other);
-        raw_text(fds[i], head);
-        raw_send(fds[i], text, 14999999); /* never ends */
+        fds[i] = bare_open(&other);
+        bare_text(fds[i], head);
+        bare_send(fds[i], text, 14999999); /* never ends */
     }
     double held = 0; /* what is sent is not yet taken */
     for (int i = 0; i < 1000 && held < 59e6; i++) {

@@ -1,6 +1,6 @@
 /* `calibrate`: probabilities of machines that have scores only, as good on rows that nobody has
  * seen, in every answer, and after a restart; and what the plan says of too few rows. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The catalogue is what the daemon does: every algorithm of /v1/algorithms trains with every value
  * it offers, on real data; every number is taken at the ends of its range and refused beyond.
  * Nothing here names an algorithm: one that is added is walked too. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Many things at once: two jobs train while predictions go on, uploads of one name and of several,
  * the live version changes under predictions. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

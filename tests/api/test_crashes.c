@@ -1,7 +1,7 @@
-/* kill -9 at many moments, and a job that kills the daemon: what was acknowledged is there, nothing
- * is there by half, the interrupted work ends as if nothing had been. database_check looks into the
- * file after every kill. */
-#include "support.h"
+/* SIGKILL at many moments, and a job that aborts the daemon: acknowledged changes are kept, no change
+ * is kept in part, and interrupted jobs end as jobs that were not interrupted. The database is checked
+ * after each kill. */
+#include "lib/api.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static int lasting(int amount) {
 
 static void killed_and_back(void) {
     daemon_kill(&the_daemon);
-    database_check();
+    daemon_check_database(&the_daemon);
     service_restart(the_daemon.flags);
     status_check(call_get("/readyz"), 200);
 }
@@ -69,7 +69,7 @@ static void test_killed_during_an_upload(void **state) {
         }
         daemon_kill(&the_daemon);
         pthread_join(b.thread, NULL);
-        database_check();
+        daemon_check_database(&the_daemon);
         service_restart(NULL);
         const struct response *r = call_get("%s", path);
         if (b.r->status == 201) {
@@ -269,7 +269,7 @@ static int deaths_until_given_up(struct predictor *p) {
             if (++deaths > 3) {
                 fail_msg("the job was started more than three times");
             }
-            database_check();
+            daemon_check_database(&the_daemon);
         } while (!daemon_try(&the_daemon, &status));
         predictor_start(p);
     }
@@ -315,7 +315,7 @@ static void restart_until(const char *state, size_t n, int most_deaths) {
         do {
             the_daemon.pid = 0;
             assert_true(++deaths <= most_deaths);
-            database_check();
+            daemon_check_database(&the_daemon);
         } while (!daemon_try(&the_daemon, &status));
     }
 }
@@ -388,7 +388,7 @@ static void test_job_attempts(void **state) {
     service_start(FLAGS("--test-crash-model", "bad", "--job-attempts", "1"));
     upload_file("iris", "iris.csv");
     (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted(BAD_JOB)});
-    assert_int_equal(daemon_wait(&the_daemon), -1);
+    assert_int_equal(daemon_wait(&the_daemon), -SIGABRT);
     service_restart(the_daemon.flags);
     const struct response *job = job_wait(1);
     assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");
@@ -429,8 +429,8 @@ static void test_an_abandoned_drain_gives_jobs_back(void **state) {
     assert_int_equal(pthread_join(lock.thread, NULL), 0);
     assert_int_equal(pthread_join(patch.thread, NULL), 0);
     sqlite3_close(lock.db);
-    assert_non_null(strstr(service_log(), "drain.abandoned"));
-    assert_non_null(strstr(service_log(), "given back to the queue"));
+    assert_non_null(strstr(daemon_log(&the_daemon), "drain.abandoned"));
+    assert_non_null(strstr(daemon_log(&the_daemon), "given back to the queue"));
     service_restart(NULL);
     assert_int_equal(whole_at(job_wait_state(id, "running"), "/attempts"), 1);
     const struct request cancel = {.method = "POST", .path = "/v1/jobs/1/cancel"};

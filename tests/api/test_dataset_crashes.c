@@ -1,6 +1,6 @@
 /* kill -9 while rows are appended, versions deleted and their space given back: every version that
  * was acknowledged is whole, none is there by half. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,7 +85,7 @@ static void test_killed_while_appending(void **state) {
         daemon_kill(&the_daemon);
         pthread_join(c.thread, NULL);
         assert_false(atomic_load(&c.unexpected));
-        database_check();
+        daemon_check_database(&the_daemon);
         service_restart(NULL);
         atomic_store(&c.made, check_versions(&c));
     }

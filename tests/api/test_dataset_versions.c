@@ -1,6 +1,6 @@
 /* Versions of a dataset: listed, described, deleted one by one while others share their chunks and
  * jobs read them; the space they give back. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static void test_train_on_a_version(void **state) {
 
 static void await_below(const char *series, double bytes) {
     double value = bytes;
-    for (double end = now() + 30; (value = metric_value(series)) >= bytes && now() < end;) {
+    for (double end = now() + 30; (value = metric_at(series)) >= bytes && now() < end;) {
         status_check(call_get("/v1/datasets"), 200); /* it serves meanwhile */
         pause_ms(20);
     }
@@ -193,16 +193,16 @@ static void test_space_comes_back(void **state) {
     (void)state;
     const double mib = 1024 * 1024;
     await_below("discern_store_doomed_bytes", 1);
-    const double before = metric_value("discern_dataset_bytes");
+    const double before = metric_at("discern_dataset_bytes");
     status_check(call_upload("/v1/datasets/large", text("a,b,c,d\n%s", large_rows(1))), 201);
-    const double first = metric_value("discern_dataset_bytes") - before;
+    const double first = metric_at("discern_dataset_bytes") - before;
     assert_true(first > 3 * mib);
     status_check(append("large", text("a,b,c,d\n%s", large_rows(2))), 201);
-    const double both = metric_value("discern_dataset_bytes") - before;
+    const double both = metric_at("discern_dataset_bytes") - before;
     assert_true(both > 1.9 * first && both < 2.1 * first); /* the first rows are stored once */
     status_check(call_delete("/v1/datasets/large/versions/1"), 204);
     await_below("discern_store_doomed_bytes", 1);
-    assert_true(metric_value("discern_dataset_bytes") - before ==
+    assert_true(metric_at("discern_dataset_bytes") - before ==
                 both); /* the second version has them all */
     assert_int_equal(whole_at(call_get("/v1/datasets/large"), "/rows"), 240000);
     const struct response *r =

@@ -1,6 +1,6 @@
 /* POST …/evaluate_grid: what a grid says of its points is what predictions say of the same rows;
  * what is left out is what the dataset suggests; every fault has its place. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <string.h>

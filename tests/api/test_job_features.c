@@ -1,6 +1,6 @@
 /* `features` of a job: what the plan says, what the trained model says, and every fault at its
  * place. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

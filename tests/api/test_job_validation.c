@@ -1,6 +1,6 @@
 /* On what a model is judged, and what rows count: validation by holdout, folds and another dataset,
  * weights of rows and classes; the machines of many classes. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -354,8 +354,8 @@ static void test_many_missed_events(void **state) {
                    "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: 0\r\n"
                    "Connection: close\r\n\r\n",
                    job_path(id, "/events"));
-    int fd = raw_open(&d);
-    raw_text(fd, request);
+    int fd = bare_open(&d);
+    bare_text(fd, request);
     size_t size = 0;
     ssize_t got = 1;
     /* a stream that waits though there are events says so after a while: it is not waited for */
@@ -419,15 +419,15 @@ static void test_events_while_a_job_runs(void **state) {
     (void)snprintf(request, sizeof request,
                    "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
                    job_path(id, "/events"));
-    int fd = raw_open(&d);
-    raw_text(fd, request);
-    raw_until(fd, text, sizeof text, "event: state");
-    raw_until(fd, text, sizeof text, "event: progress\ndata: {");
+    int fd = bare_open(&d);
+    bare_text(fd, request);
+    bare_until(fd, text, sizeof text, "event: state");
+    bare_until(fd, text, sizeof text, "event: progress\ndata: {");
     assert_non_null(strstr(text, "\"iteration\":"));
     expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
-    raw_until(fd, text, sizeof text, "event: done");
-    raw_until(fd, text, sizeof text,
-              "\r\n0\r\n\r\n"); /* the last chunk: the stream ends properly */
+    bare_until(fd, text, sizeof text, "event: done");
+    bare_until(fd, text, sizeof text,
+               "\r\n0\r\n\r\n"); /* the last chunk: the stream ends properly */
     assert_non_null(strstr(strstr(text, "event: done"), "\"state\":\"cancelled\""));
     close(fd);
 }
@@ -457,16 +457,16 @@ static void test_events_from_the_future(void **state) {
                    "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: "
                    "9007199254740991\r\nConnection: close\r\n\r\n",
                    job_path(id, "/events"));
-    int fd = raw_open(&d);
-    raw_text(fd, request);
-    raw_until(fd, text, sizeof text, "event: state");
-    raw_until(fd, text, sizeof text, "event: progress\ndata: {");
+    int fd = bare_open(&d);
+    bare_text(fd, request);
+    bare_until(fd, text, sizeof text, "event: state");
+    bare_until(fd, text, sizeof text, "event: progress\ndata: {");
     assert_true(message(text, 0, event, &data) < 1000000);
     assert_string_equal(event, "state");
     assert_string_equal(text_at(data, "state"), "running");
     json_decref(data);
     expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
-    raw_until(fd, text, sizeof text, "event: done");
+    bare_until(fd, text, sizeof text, "event: done");
     close(fd);
 }
 

@@ -1,7 +1,7 @@
 /* Support vector machines over HTTP: golden numbers by the parameters that they have when nothing
  * is said, decisions among K classes from the scores of the pairs, models that outlive the daemon,
  * jobs that are stopped within a long computation, or have no memory for one. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Networks end to end: planned, trained, asked, shown, kept over a restart, cancelled in the
  * middle. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

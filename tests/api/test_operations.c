@@ -272,9 +272,8 @@ static void test_request_ids(void **state) {
     answer_done(&a);
     bool logged = false; /* the line is written when the answer has gone out */
     for (int i = 0; i < 500 && !logged; i++) {
-        char *log = daemon_log(&d);
+        const char *log = daemon_log(&d);
         logged = strstr(log, "order-66") != NULL;
-        free(log);
         usleep(10000);
     }
     assert_true(logged);
@@ -289,7 +288,7 @@ static void test_keep_alive(void **state) {
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /version HTTP/1.1\r\nHost: "
         "localhost\r\n\r\n"
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    char *text = raw_exchange(&d, request);
+    char *text = bare_exchange(&d, request);
     size_t n = 0;
     for (const char *at_ = text; (at_ = strstr(at_, "HTTP/1.1 200")); at_++) {
         n++;
@@ -375,19 +374,19 @@ static void test_drain(void **state) {
         running = strcmp(text_at(a.json, "state"), "running") == 0;
         answer_done(&a);
     }
-    int waiting = raw_open(&other), following = raw_open(&other);
-    raw_text(waiting, "GET /v1/jobs/1?wait=50 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    raw_text(following, "GET /v1/jobs/1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    int waiting = bare_open(&other), following = bare_open(&other);
+    bare_text(waiting, "GET /v1/jobs/1?wait=50 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    bare_text(following, "GET /v1/jobs/1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     static char begun[64 * 1024];
-    raw_until(following, begun, sizeof begun, "event: state");
-    assert_int_equal(raw_status(begun), 200);
+    bare_until(following, begun, sizeof begun, "event: state");
+    assert_int_equal(bare_status(begun), 200);
     assert_int_equal(daemon_stop(&other), 0);
-    char *text = raw_read(waiting, 10000, &closed);
+    char *text = bare_read(waiting, 10000, &closed);
     assert_true(closed);
-    assert_int_equal(raw_status(text), 200);
+    assert_int_equal(bare_status(text), 200);
     assert_non_null(strstr(text, "Connection: close"));
     free(text);
-    text = raw_read(following, 10000, &closed);
+    text = bare_read(following, 10000, &closed);
     assert_true(closed);
     assert_non_null(strstr(text, "0\r\n\r\n"));
     free(text);
@@ -439,13 +438,13 @@ static void test_drain_does_not_wait_for_ever(void **state) {
         "{\"model\":\"large\",\"dataset\":\"large\",\"target\":\"c\",\"algorithm\":\"logistic\"}",
         "succeeded"));
     for (size_t i = 0; i < N; i++) {
-        fds[i] = raw_open(&other);
-        raw_text(fds[i], requests[i]);
+        fds[i] = bare_open(&other);
+        bare_text(fds[i], requests[i]);
     }
     expect_status(get(&other, "/readyz"), 200);
     assert_int_equal(daemon_stop(&other), 0);
     for (size_t i = 0; i < N; i++) {
-        free(raw_read(fds[i], 10000, &closed));
+        free(bare_read(fds[i], 10000, &closed));
         assert_true(closed);
         close(fds[i]);
     }

@@ -1,6 +1,6 @@
 /* Predictions of the same rows in every format, answered in every format: they say the same. Models
  * of plain columns, of svmlight data and of text. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Predictions of short bodies that stand for much: wide rows, long answers. What the daemon holds
  * of them is bounded, and limits are kept to a row. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Predictions of NDJSON bodies: an answer line for each line, in order, whatever the length;
  * refused lines in their places; limits; slow clients, and clients that leave. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -325,7 +325,7 @@ static void test_spool_dir(void **state) {
     assert_non_null(mkdtemp(folder));
     start_with_model(FLAGS("--spool-dir", folder));
     const char *body = lines_of_iris(100000, &size);
-    int fd = talk_open();
+    int fd = raw_open();
     const char *head = text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON
                             "\r\nContent-Length: %zu\r\n\r\n",
                             size);
@@ -346,7 +346,7 @@ static void test_spool_dir(void **state) {
 /* ---- clients ---- */
 
 static int begin_slowly(const char *body, size_t size, size_t sent) {
-    int fd = talk_open();
+    int fd = raw_open();
     const char *head = text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON
                             "\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
                             size);
@@ -380,7 +380,8 @@ static void test_slow_clients(void **state) {
     }
     for (int i = 0; i < CLIENTS; i++) {
         const struct response *r =
-            status_check(talk(fd[i], body + size / 2 + i, size - size / 2 - (size_t)i, 120), 200);
+            status_check(raw_talk(fd[i], body + size / 2 + i, size - size / 2 - (size_t)i, 120),
+                         200);
         assert_int_equal(r->size, expected->size);
         assert_memory_equal(r->body, expected->body, expected->size);
         close(fd[i]);

@@ -1,6 +1,6 @@
 /* What an upload would become: every format, the same types and faults as the upload's, nothing
  * stored, long bodies cut. And what the answer to an upload tells of its speed. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <string.h>

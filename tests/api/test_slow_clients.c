@@ -1,6 +1,6 @@
 /* Clients that are slow, and clients that leave. A byte a second in header, body and reading ends
  * within the deadlines; meanwhile everybody else is served. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ struct slow {
 };
 
 static void slow_open(struct slow *s) {
-    s->fd = talk_open();
+    s->fd = raw_open();
     assert_true(s->fd >= 0);
     assert_int_equal(send(s->fd, s->bytes, strlen(s->bytes), MSG_NOSIGNAL),
                      (ssize_t)strlen(s->bytes));
@@ -105,14 +105,14 @@ static void test_a_byte_a_second(void **state) {
         if (!s[i].ended) {
             fail_msg("slow client %zu was never ended", i);
         }
-        const struct response *r = talk_parse(s[i].got, s[i].n);
+        const struct response *r = raw_parse(s[i].got, s[i].n);
         if (r->status != 0) {
             problem_check(r, 408, "request-timeout");
         }
     }
     /* the one that reads: what is on its way comes, but not the whole, and not the end of the
      * chunks */
-    const struct response *r = talk(s[3].fd, "", 0, 30);
+    const struct response *r = raw_talk(s[3].fd, "", 0, 30);
     assert_true(r->closed);
     assert_true(s[3].n + r->size < 400000 * 25); /* {"a":12345678,"b":"abcdefgh"} would be more */
     assert_true(r->size < 5 || memcmp(r->body + r->size - 5, "0\r\n\r\n", 5) != 0);
@@ -126,25 +126,25 @@ static void test_a_byte_a_second(void **state) {
 /* Nothing at all is said: closed without a word, or with 408. */
 static void test_silence(void **state) {
     (void)state;
-    const struct response *r = talk_once("", 0);
+    const struct response *r = raw_once("", 0);
     assert_true(r->closed);
     assert_true(r->status == 0 || r->status == 408);
-    r = talk_text("GET /version HTTP/1.1\r\nHost: loc");
+    r = raw_text("GET /version HTTP/1.1\r\nHost: loc");
     assert_true(r->closed);
     if (r->status != 0) {
         problem_check(r, 408, "request-timeout");
     }
     /* between two requests */
-    r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     status_check(r, 200);
     assert_true(r->closed);
     /* in the middle of a body, with and without its length told */
-    r = talk_text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                  "100\r\n\r\n{\"instances\":");
+    r = raw_text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                 "100\r\n\r\n{\"instances\":");
     assert_true(r->closed);
     problem_check(r, 408, "request-timeout");
-    r = talk_text("PUT /v1/datasets/silent HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
-                  "chunked\r\n\r\n4\r\na\n1\n\r\n");
+    r = raw_text("PUT /v1/datasets/silent HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                 "chunked\r\n\r\n4\r\na\n1\n\r\n");
     assert_true(r->closed);
     problem_check(r, 408, "request-timeout");
     problem_check(call_get("/v1/datasets/silent"), 404, "unknown-dataset");
@@ -161,9 +161,9 @@ static void test_gone_in_mid_upload(void **state) {
         text("PUT /v1/datasets/gone HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
              size);
     for (int eighth = 0; eighth < 8; eighth++) {
-        int fd = talk_open();
+        int fd = raw_open();
         const char *part = text("%s%.*s", head, (int)(size / 8) * eighth, body);
-        (void)talk(fd, part, strlen(part), eighth % 2 == 0 ? 0.3 : 0.05);
+        (void)raw_talk(fd, part, strlen(part), eighth % 2 == 0 ? 0.3 : 0.05);
         if (eighth % 3 == 0) { /* with a reset */
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
                        sizeof(struct linger));
@@ -187,9 +187,9 @@ static void test_gone_before_the_answer(void **state) {
                                  text("/v1/jobs/%lld/history", (long long)id),
                                  "/v1/datasets/digits/rows?limit=2000"};
     for (int round = 0; round < 20; round++) {
-        int fd = talk_open();
+        int fd = raw_open();
         const char *request = text("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", paths[round % 4]);
-        (void)talk(fd, request, strlen(request), 0.01);
+        (void)raw_talk(fd, request, strlen(request), 0.01);
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
                    sizeof(struct linger));
         close(fd);
@@ -205,7 +205,7 @@ static void test_many_silent_connections(void **state) {
     enum { N = 100 };
     int fds[N];
     for (size_t i = 0; i < N; i++) {
-        fds[i] = talk_open();
+        fds[i] = raw_open();
         assert_true(fds[i] >= 0);
         if (i % 2 == 0) {
             assert_true(send(fds[i], "GET / HT", 8, MSG_NOSIGNAL) > 0);
@@ -241,15 +241,15 @@ static void test_more_connections_than_allowed(void **state) {
     int fds[LIMIT];
     service_start(FLAGS("--max-connections", "8"));
     for (size_t i = 0; i < LIMIT; i++) {
-        fds[i] = talk_open();
+        fds[i] = raw_open();
         const struct response *r =
-            talk(fds[i], "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n", 42, 0.3);
+            raw_talk(fds[i], "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n", 42, 0.3);
         for (double end = now() + 30; r->status == 0 && now() < end;) {
-            r = talk(fds[i], "", 0, 0.3);
+            r = raw_talk(fds[i], "", 0, 0.3);
         }
         status_check(r, 200);
     }
-    const struct response *r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const struct response *r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_non_null(header_of(problem_check(r, 503, "unavailable"), "Retry-After"));
     assert_true(r->closed);
     for (size_t i = 0; i < LIMIT; i++) {
@@ -258,10 +258,10 @@ static void test_more_connections_than_allowed(void **state) {
     wait_until_alone();
     service_start(FLAGS("--max-connections-per-address", "3"));
     for (size_t i = 0; i < 3; i++) {
-        fds[i] = talk_open();
+        fds[i] = raw_open();
     }
     pause_ms(100);
-    r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    r = raw_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_non_null(header_of(problem_check(r, 429, "too-many-requests"), "Retry-After"));
     for (size_t i = 0; i < 3; i++) {
         close(fds[i]);

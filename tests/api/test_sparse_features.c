@@ -1,6 +1,6 @@
 /* Single features of an svmlight dataset in a job: a model of some of them is the model of a table
  * that has no others, predicts by their names, and says what it has learned of. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <string.h>

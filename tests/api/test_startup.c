@@ -1,6 +1,6 @@
 /* Starting, or not: every refusal is one clear line and exit 2, and leaves the file as it was.
  * Addresses, the environment, --help, --healthcheck. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -132,7 +132,7 @@ static void test_ranges(void **state) {
     service_start(FLAGS("--http-threads", "64", "--call-threads", "1", "--body-memory", "64M",
                         "--discard-limit", "0", "--drain-timeout", "0"));
     const struct response *r =
-        talk_text("PUT /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+        raw_text("PUT /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
     problem_check(r, 404, "not-found");
     assert_true(r->closed && !r->reset);
     assert_string_equal(header_of(r, "Connection"), "close");
@@ -155,14 +155,14 @@ static void test_wrong_addresses(void **state) {
 static void test_taken_port(void **state) {
     (void)state;
     service_start(NULL);
-    const char *line = strstr(service_log(), "listening on http://127.0.0.1:");
+    const char *line = strstr(daemon_log(&the_daemon), "listening on http://127.0.0.1:");
     assert_non_null(line);
     char address[64];
     assert_int_equal(sscanf(line, "listening on http://%63s", address), 1);
     refused_late("in use", "--listen", address, "--database", in_dir("x.db"));
     assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
     service_start(FLAGS("--log-format", "json"));
-    assert_non_null(strstr(service_log(), "\"event\":\"listening on http://127.0.0.1:"));
+    assert_non_null(strstr(daemon_log(&the_daemon), "\"event\":\"listening on http://127.0.0.1:"));
     service_end();
 }
 

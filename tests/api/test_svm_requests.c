@@ -2,7 +2,7 @@
  * is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory; outliers.
  */
 #include "base/buf.h"
-#include "support.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>

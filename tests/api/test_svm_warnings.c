@@ -1,6 +1,6 @@
 /* What jobs of support vector machines say beside their result: warnings of kernels and costs that
  * tell nothing, counts and margins among the details, progress. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

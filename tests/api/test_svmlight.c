@@ -1,6 +1,6 @@
 /* svmlight: a sparse dataset from upload to rows back, as its features and as svmlight; other
  * tables as svmlight; what is refused, and where. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

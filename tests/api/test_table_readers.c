@@ -1,6 +1,6 @@
 /* Tables as people have them, from outside: NDJSON, comments, rows that are left out, what is told
  * of a body that is something else. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <string.h>
 

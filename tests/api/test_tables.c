@@ -1,6 +1,6 @@
 /* What is understood of a table: every format and habit of curl, types and their falls, statistics
  * recomputed from the data, hashes, rows back. */
-#include "support.h"
+#include "lib/api.h"
 
 #include <gnutls/crypto.h>
 #include <math.h>

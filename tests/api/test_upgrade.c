@@ -1,7 +1,7 @@
 /* Databases of earlier releases (tests/data/databases): they are opened, read, predicted from and
  * trained from, and a queued job makes the model that the release itself made of the same request.
  */
-#include "support.h"
+#include "lib/api.h"
 
 #include <glob.h>
 #include <math.h>

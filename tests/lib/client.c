@@ -1,23 +1,24 @@
-/* A client like curl: libcurl, a handle for each call, so that calls may be made on any thread. */
-#include "support.h"
+#include "lib/client.h"
+
+#include "lib/answer.h"
+#include "lib/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Bytes being collected. */
 struct bytes {
     char *data;
     size_t size, room;
 };
 
-/* A call under way. */
+/* The state of a call. */
 struct transfer {
     const struct request *request;
     struct bytes head, body;
     size_t sent; /* of the request's body */
-    bool ended;  /* the text it was to go on until has come */
+    bool ended;  /* request->until was found */
 };
 
 static bool append(struct bytes *b, const char *data, size_t n) {
@@ -45,7 +46,7 @@ static size_t take_body(char *data, size_t one, size_t n, void *arg) {
     return t->ended ? 0 : n;
 }
 
-/* The head of an interim answer (100 Continue) is forgotten when the next begins. */
+/* Keeps the head of the last answer: that of an interim answer (100 Continue) is dropped. */
 static size_t take_head(char *data, size_t one, size_t n, void *arg) {
     struct transfer *t = arg;
     if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {
@@ -141,9 +142,7 @@ const struct response *call(const struct request *request) {
     return r;
 }
 
-/* ---- shorter, and fatal ---- */
-
-static const struct response *call_or_fail(const struct request *request) {
+const struct response *call_or_fail(const struct request *request) {
     const struct response *r = call(request);
     if (r->status == 0 || r->code != CURLE_OK) {
         fail_msg("%s %.300s: %s", request->method, request->path, curl_easy_strerror(r->code));
@@ -179,6 +178,12 @@ const struct response *call_json(const char *method, const char *path, const cha
     FORMATTED(body, json);
     return call_or_fail(
         &(struct request){.method = method, .path = path, .body = quoted("%s", body)});
+}
+
+const struct response *call_text(const char *method, const char *path, const char *header,
+                                 const char *body) {
+    return call_or_fail(&(
+        struct request){.method = method, .path = path, .headers = HEADERS(header), .body = body});
 }
 
 const struct response *call_upload_bytes(const char *path, const char *body, size_t size,

@@ -1,5 +1,7 @@
-/* A client without manners: bytes over a socket, exactly as given. */
-#include "support.h"
+#include "lib/raw.h"
+
+#include "lib/answer.h"
+#include "lib/service.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int talk_open(void) {
+int raw_open(void) {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)the_daemon.port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -30,7 +32,7 @@ static void release_json(void *json) {
     json_decref(json);
 }
 
-const struct response *talk_parse(const char *bytes, size_t size) {
+const struct response *raw_parse(const char *bytes, size_t size) {
     struct response *r = keep(calloc(1, sizeof *r), free);
     char *copy = keep(malloc(size + 1), free);
     memcpy(copy, bytes, size);
@@ -48,7 +50,7 @@ const struct response *talk_parse(const char *bytes, size_t size) {
         return r;
     }
     r->status = (int)strtol(copy + 9, NULL, 10);
-    end[2] = '\0'; /* the empty line's first byte: the last header line keeps its end */
+    end[2] = '\0'; /* keeps the line end of the last header */
     r->head = copy;
     char *body = end + 4;
     r->size = size - (size_t)(body - copy);
@@ -66,7 +68,7 @@ const struct response *talk_parse(const char *bytes, size_t size) {
     return r;
 }
 
-const struct response *talk(int fd, const void *bytes, size_t size, double seconds) {
+const struct response *raw_talk(int fd, const void *bytes, size_t size, double seconds) {
     const char *next = bytes;
     size_t left = size, n = 0, room = 1 << 16;
     char *got = malloc(room);
@@ -79,7 +81,7 @@ const struct response *talk(int fd, const void *bytes, size_t size, double secon
         if ((p.revents & POLLOUT) != 0) {
             ssize_t sent = send(fd, next, left, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent < 0 && errno != EAGAIN) {
-                left = 0; /* the daemon no longer reads: what it said is still to be read */
+                left = 0; /* the daemon no longer reads; its answer is still read */
             }
             next += sent > 0 ? sent : 0;
             left -= sent > 0 ? (size_t)sent : 0;
@@ -101,26 +103,26 @@ const struct response *talk(int fd, const void *bytes, size_t size, double secon
         reset = more < 0 && errno == ECONNRESET;
         closed = more == 0 || reset;
     }
-    struct response *r = (struct response *)(uintptr_t)talk_parse(got != NULL ? got : "", n);
+    struct response *r = (struct response *)(uintptr_t)raw_parse(got != NULL ? got : "", n);
     free(got);
     r->closed = closed;
     r->reset = reset;
     return r;
 }
 
-const struct response *talk_once(const void *bytes, size_t size) {
-    int fd = talk_open();
-    const struct response *r = talk(fd, bytes, size, 60);
+const struct response *raw_once(const void *bytes, size_t size) {
+    int fd = raw_open();
+    const struct response *r = raw_talk(fd, bytes, size, 60);
     if (fd >= 0) {
         close(fd);
     }
     return r;
 }
 
-const struct response *talk_text(const char *format, ...) {
+const struct response *raw_text(const char *format, ...) {
     va_list args;
     va_start(args, format);
     const char *bytes = vtext(format, args);
     va_end(args);
-    return talk_once(bytes, strlen(bytes));
+    return raw_once(bytes, strlen(bytes));
 }

@@ -1,5 +1,4 @@
-/* Memory that lives until the test ends, texts, files, time. */
-#include "support.h"
+#include "lib/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -78,7 +77,7 @@ const char *quoted(const char *format, ...) {
 const char *read_whole(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     if (f == NULL) {
-        fail_msg("%s is not there: run the tests from the root of the project", path);
+        fail_msg("cannot open %s: run the tests from the root of the project", path);
     }
     size_t n = 0, room = 1 << 16;
     char *bytes = need(malloc(room));

@@ -1,5 +1,6 @@
-/* A plain CSV file (numbers, the label last, no quotes) and its statistics. */
-#include "support.h"
+#include "lib/csv_table.h"
+
+#include "lib/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void find_moments(struct table *t) {
     }
 }
 
-/* Cuts a line at its commas. */
+/* Splits a line at its commas: the format has no quotes. */
 static size_t split(char *line, const char **out, size_t most) {
     size_t n = 0;
     for (char *rest = line, *cell; n < most && (cell = strsep(&rest, ",")) != NULL;) {

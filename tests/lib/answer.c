@@ -1,13 +1,10 @@
-/* Looking at answers, and jobs. What is not as expected is shown with the answer it came in. */
-#include "support.h"
+#include "lib/answer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum { JOB_SECONDS = 600 };
 
 const char *header_of(const struct response *r, const char *name) {
     const size_t n = strlen(name);
@@ -39,10 +36,7 @@ json_t *json_find(const json_t *root, const char *pointer) {
     return value;
 }
 
-static void complain(const struct response *r, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void complain(const struct response *r, const char *file, int line, const char *format,
-                     ...) {
+void answer_fail(const struct response *r, const char *file, int line, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vprint_error(format, args);
@@ -54,7 +48,7 @@ static void complain(const struct response *r, const char *file, int line, const
 const struct response *status_check_at(const struct response *r, int status, const char *file,
                                        int line) {
     if (r->status != status) {
-        complain(r, file, line, "status %d, expected %d", r->status, status);
+        answer_fail(r, file, line, "status %d, expected %d", r->status, status);
     }
     return r;
 }
@@ -70,23 +64,23 @@ const struct response *problem_check_at(const struct response *r, int status, co
     const char *media = header_of(r, "Content-Type"), *id = header_of(r, "X-Request-Id");
     if (media == NULL || strcasecmp(media, "application/problem+json") != 0 ||
         !json_is_object(r->json)) {
-        complain(r, file, line, "no problem document");
+        answer_fail(r, file, line, "no problem document");
     }
     const char *uri = json_string_value(json_object_get(r->json, "type"));
     if (uri == NULL || strncmp(uri, "/problems/", 10) != 0 ||
         (type != NULL && strcmp(uri + 10, type) != 0)) {
-        complain(r, file, line, "type is not /problems/%s", type != NULL ? type : "…");
+        answer_fail(r, file, line, "type is not /problems/%s", type != NULL ? type : "…");
     }
     if (!is_text(r->json, "title") || !is_text(r->json, "detail")) {
-        complain(r, file, line, "title or detail is missing");
+        answer_fail(r, file, line, "title or detail is missing");
     }
     if (json_integer_value(json_object_get(r->json, "status")) != status) {
-        complain(r, file, line, "member status is not %d", status);
+        answer_fail(r, file, line, "member status is not %d", status);
     }
     if (!is_text(r->json, "request_id") ||
         (id != NULL &&
          strcmp(id, json_string_value(json_object_get(r->json, "request_id"))) != 0)) {
-        complain(r, file, line, "request_id is missing or not that of the header");
+        answer_fail(r, file, line, "request_id is missing or not that of the header");
     }
     return r;
 }
@@ -99,7 +93,7 @@ const struct response *fault_check_at(const struct response *r, const char *plac
         const char *pointer = json_string_value(json_object_get(e, "pointer"));
         const json_t *number = json_object_get(e, "line");
         if (!is_text(e, "detail")) {
-            complain(r, file, line, "error %zu has no detail", i);
+            answer_fail(r, file, line, "error %zu has no detail", i);
         }
         if (pointer != NULL && strcmp(pointer, place) == 0) {
             return r;
@@ -109,14 +103,14 @@ const struct response *fault_check_at(const struct response *r, const char *plac
             return r;
         }
     }
-    complain(r, file, line, "no error at %s", place);
+    answer_fail(r, file, line, "no error at %s", place);
     return r;
 }
 
 json_t *value_at_at(const struct response *r, const char *pointer, const char *file, int line) {
     json_t *value = json_find(r->json, pointer);
     if (value == NULL) {
-        complain(r, file, line, "nothing at %s", pointer);
+        answer_fail(r, file, line, "nothing at %s", pointer);
     }
     return value;
 }
@@ -125,7 +119,7 @@ const char *string_at_at(const struct response *r, const char *pointer, const ch
                          int line) {
     const json_t *value = value_at_at(r, pointer, file, line);
     if (!json_is_string(value)) {
-        complain(r, file, line, "no string at %s", pointer);
+        answer_fail(r, file, line, "no string at %s", pointer);
     }
     return json_string_value(value);
 }
@@ -133,7 +127,7 @@ const char *string_at_at(const struct response *r, const char *pointer, const ch
 double real_at_at(const struct response *r, const char *pointer, const char *file, int line) {
     const json_t *value = value_at_at(r, pointer, file, line);
     if (!json_is_number(value)) {
-        complain(r, file, line, "no number at %s", pointer);
+        answer_fail(r, file, line, "no number at %s", pointer);
     }
     return json_number_value(value);
 }
@@ -175,7 +169,7 @@ void json_check(const json_t *value, const char *expected, const char *file, int
     }
 }
 
-double metric_value(const char *series) {
+double metric_at(const char *series) {
     const struct response *r = status_check(call_get("/metrics"), 200);
     size_t n = strlen(series);
     for (const char *line = r->body; line != NULL;
@@ -189,75 +183,10 @@ double metric_value(const char *series) {
 
 void metric_falls_to_zero(const char *series) {
     double value;
-    for (double end = now() + 30; (value = metric_value(series)) != 0 && now() < end;) {
+    for (double end = now() + 30; (value = metric_at(series)) != 0 && now() < end;) {
         pause_ms(20);
     }
     if (value != 0) {
         fail_msg("%s is %.0f, and does not become 0", series, value);
     }
-}
-
-/* ---- jobs ---- */
-
-static int64_t post_job(const char *spec) {
-    const struct response *r = status_check(call_post("/v1/jobs", "%s", spec), 202);
-    return whole_at(r, "/id");
-}
-
-int64_t job_post(const char *spec, ...) {
-    va_list args;
-    va_start(args, spec);
-    const char *formatted = vtext(spec, args);
-    va_end(args);
-    return post_job(formatted);
-}
-
-static bool ended(const char *state) {
-    return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
-}
-
-const struct response *job_wait(int64_t id) {
-    const struct response *r = NULL;
-    for (double end = now() + JOB_SECONDS; now() < end;) {
-        r = status_check(call_get("/v1/jobs/%lld?wait=30", (long long)id), 200);
-        if (ended(string_at(r, "/state"))) {
-            return r;
-        }
-    }
-    fail_msg("job %lld does not end", (long long)id);
-    return r;
-}
-
-const struct response *job_wait_state(int64_t id, const char *state) {
-    const struct response *r = NULL;
-    for (double end = now() + JOB_SECONDS; now() < end; pause_ms(10)) {
-        r = status_check(call_get("/v1/jobs/%lld", (long long)id), 200);
-        if (strcmp(string_at(r, "/state"), state) == 0) {
-            return r;
-        }
-        if (ended(string_at(r, "/state"))) {
-            break;
-        }
-    }
-    complain(r, __FILE__, __LINE__, "job %lld does not become %s", (long long)id, state);
-    return r;
-}
-
-const struct response *job_train(const char *spec, ...) {
-    va_list args;
-    va_start(args, spec);
-    const char *formatted = vtext(spec, args);
-    va_end(args);
-    const struct response *r = job_wait(post_job(formatted));
-    if (strcmp(string_at(r, "/state"), "succeeded") != 0) {
-        complain(r, __FILE__, __LINE__, "the job did not succeed");
-    }
-    return r;
-}
-
-int64_t job_endless(const char *model) {
-    return job_post("{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic',"
-                    "'params':{'solver':'gradient_descent','max_iterations':100000000,'learning_"
-                    "rate':1e-12,'tolerance':1e-300}}",
-                    model);
 }

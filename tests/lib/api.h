@@ -1,0 +1,25 @@
+/* Everything that a test of the HTTP interface uses: a daemon, a client of libcurl, a client on a
+ * raw socket, checks of answers, jobs.
+ *
+ * A test frees nothing: answers and texts live until it ends (test_end frees them). */
+#ifndef TESTS_LIB_API_H
+#define TESTS_LIB_API_H
+
+#include "lib/answer.h"
+#include "lib/client.h"
+#include "lib/csv_table.h"
+#include "lib/jobs.h"
+#include "lib/memory.h"
+#include "lib/raw.h"
+#include "lib/service.h"
+
+/* Limits of memory and time apply to builds without a sanitizer only. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* Posting jobs and waiting for them. A job is JSON, written as in quoted(). */
+#ifndef TESTS_LIB_JOBS_H
+#define TESTS_LIB_JOBS_H
+
+#include "lib/client.h"
+
+/* Posts a job, which must be accepted; returns its id. */
+int64_t job_post(const char *spec, ...) __attribute__((format(printf, 1, 2)));
+/* Waits until the job has ended, or until it has this state; returns the job. */
+const struct response *job_wait(int64_t id);
+const struct response *job_wait_state(int64_t id, const char *state);
+/* Posts a job and waits until it has succeeded; returns the job. */
+const struct response *job_train(const char *spec, ...) __attribute__((format(printf, 1, 2)));
+/* Posts a job that takes hours unless it is cancelled. Dataset "digits" must exist. */
+int64_t job_endless(const char *model);
+
+#endif
