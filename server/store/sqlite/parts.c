@@ -6,7 +6,13 @@
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
-/* A chunk on its way to the database; owns its blobs. */
+/* A blob and its checksum. */
+struct append_blob {
+    struct store_blob blob;
+    uint32_t crc;
+};
+
+/* A chunk in the bulk queue; owns its blobs. */
 struct append {
     struct store_work work; /* first: the work's address is ours */
     struct store *store;
@@ -15,7 +21,7 @@ struct append {
     void *arg;
     struct problem problem;
     size_t n_blobs;
-    struct store_blob blobs[];
+    struct append_blob blobs[];
 };
 
 /* ---- the books ---- */
@@ -145,9 +151,9 @@ static void insert_part(struct store_tx *tx, int64_t part, enum store_part_state
 static void insert_blobs(struct store_tx *tx, struct append *a) {
     static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
     for (size_t i = 0; i < a->n_blobs && !tx->problem->type; i++) {
-        uint32_t crc = hash_crc32(a->blobs[i].bytes, a->blobs[i].size);
+        const struct append_blob *b = &a->blobs[i];
         STORE_RUN(tx->connection, tx->problem, sql, store_int(tx->store->next_blob++),
-                  store_int(crc), store_bytes(a->blobs[i].bytes, a->blobs[i].size));
+                  store_int(b->crc), store_bytes(b->blob.bytes, b->blob.size));
     }
 }
 
@@ -182,7 +188,7 @@ static void append_run(struct store_tx *tx, void *arg) {
 
 static void append_free(struct append *a) {
     for (size_t i = 0; i < a->n_blobs; i++) {
-        free(a->blobs[i].bytes);
+        free(a->blobs[i].blob.bytes);
     }
     problem_done(&a->problem);
     free(a);
@@ -272,7 +278,7 @@ static bool append_without_memory(struct store *store, int64_t part, const struc
 bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows,
                        const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
                        void *arg) {
-    struct append *a = malloc(sizeof *a + n_blobs * sizeof *blobs);
+    struct append *a = malloc(sizeof *a + n_blobs * sizeof *a->blobs);
     if (!a) {
         return append_without_memory(store, part, blobs, n_blobs, done, arg);
     }
@@ -288,7 +294,8 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
                                   .problem = &a->problem,
                                   .done = append_done};
     for (size_t i = 0; i < n_blobs; i++) {
-        a->blobs[i] = blobs[i];
+        a->blobs[i] = (struct append_blob){.blob = blobs[i],
+                                           .crc = hash_crc32(blobs[i].bytes, blobs[i].size)};
         a->work.bytes += blobs[i].size;
     }
     if (!enter(&store->parts, a)) {
