@@ -11,7 +11,7 @@ static bool page_limit(struct http_call *call, struct api_page *out) {
     if (!api_query_int(call, "limit", 1, 1000, &limit)) {
         return false;
     }
-    out->limit = (size_t)limit;
+    out->limit = (struct store_limit){.items = (size_t)limit, .bytes = API_PAGE_BYTES};
     out->after = http_query(call, "after");
     return true;
 }
@@ -49,38 +49,29 @@ bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *aft
     return true;
 }
 
-void api_list_begin(struct api_list *list, size_t limit) {
-    *list = (struct api_list){.limit = limit};
-    json_writer_init(&list->json, &list->body);
-    json_begin_object(&list->json);
-    json_put_key(&list->json, "items");
-    json_begin_array(&list->json);
-}
-
-bool api_list_item(struct api_list *list, const char *cursor) {
-    if (list->n == list->limit || list->body.size >= API_PAGE_BYTES || list->body.failed) {
-        list->more = true;
-        return false;
-    }
-    (void)snprintf(list->last, sizeof list->last, "%s", cursor);
-    list->n++;
-    return true;
-}
-
-bool api_list_item_number(struct api_list *list, int64_t cursor) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRId64, cursor);
-    return api_list_item(list, text);
-}
-
-void api_list_reply(struct http_call *call, struct api_list *list, struct problem *problem) {
+void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
+                    struct problem *problem) {
+    struct buf body = {0}, cursor = {0};
+    struct json_writer w;
     if (problem->type) {
-        buf_done(&list->body);
         http_reply_problem(call, problem);
         return;
     }
-    json_end_array(&list->json);
-    json_kv_string(&list->json, "next", list->more ? list->last : NULL);
-    json_end_object(&list->json);
-    api_reply_json(call, 200, &list->body);
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_put_key(&w, "items");
+    json_begin_array(&w);
+    for (size_t i = 0; i < page->n; i++) {
+        kind->write(api_app_of(call), (const char *)page->items + i * kind->size, &w);
+    }
+    json_end_array(&w);
+    if (page->more) {
+        kind->put_cursor((const char *)page->items + (page->n - 1) * kind->size, &cursor);
+    }
+    json_kv_string(&w, "next", page->more ? buf_cstr(&cursor) : NULL);
+    json_end_object(&w);
+    body.failed = body.failed || cursor.failed;
+    store_page_done(page);
+    buf_done(&cursor);
+    api_reply_json(call, 200, &body);
 }

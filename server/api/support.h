@@ -15,7 +15,7 @@
 /* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds
  * to. */
 #define API_NUMBER_MAX ((INT64_C(1) << 53) - 1)
-/* A list ends its page early when its answer has grown to this: an item can be large. */
+/* Text that the items of a page of a list are read with at most: an item can be large. */
 #define API_PAGE_BYTES (8 * 1024 * 1024)
 
 struct api_app *api_app_of(const struct http_call *call);
@@ -43,32 +43,25 @@ bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *ve
 
 /* ---- lists ---- */
 struct api_page {
-    size_t limit;      /* items wanted */
-    const char *after; /* cursor: name or number of the last item of the page before; NULL: from the
-                          start */
+    struct store_limit limit;
+    const char
+        *after; /* name or number of the last item of the page before; NULL: from the start */
 };
 /* ?limit= and ?after=. A cursor of names must be a name, one of numbers a number (then
  * *after_number, 0 without). */
 bool api_page_names(struct http_call *call, struct api_page *out);
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
-/* {"items":[…],"next":…} while it is written. One item more than `limit` is asked for: it only
- * tells that there is a next page. */
-struct api_list {
-    struct buf body;
-    struct json_writer json;
-    const char *base_path;    /* of links */
-    size_t limit, n;          /* items wanted, written */
-    char last[IDS_NAME_SIZE]; /* cursor of the last item written */
-    bool more;                /* there is a next page */
+/* How the items of a page are written. */
+struct api_item {
+    size_t size; /* of an item */
+    void (*write)(const struct api_app *app, const void *item, struct json_writer *w);
+    void (*put_cursor)(const void *item, struct buf *out); /* the item's name or number */
 };
-void api_list_begin(struct api_list *list, size_t limit);
-/* Before an item: false when the page is full; then the caller stops. Otherwise the item is written
- * to list->json, and `cursor` is noted as its. */
-bool api_list_item(struct api_list *list, const char *cursor);
-bool api_list_item_number(struct api_list *list, int64_t cursor);
-/* Answers with the list, or with the problem if it is one (and takes it). */
-void api_list_reply(struct http_call *call, struct api_list *list, struct problem *problem);
+/* Replies {"items":[…],"next":"…"|null} and frees the page; a problem is replied instead (and
+ * taken). */
+void api_list_reply(struct http_call *call, const struct api_item *kind, struct store_page *page,
+                    struct problem *problem);
 
 /* ---- bodies and answers ---- */
 /* The body as a JSON object: 415 for another media type, 400 for what is no JSON, 422 for no

@@ -123,6 +123,21 @@ bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t co
 void store_part_drop(struct store *store,
                      int64_t part); /* not wanted any more; swept later. Never blocks */
 
+/* ---- lists ---- */
+/* How much of a list a page may have. 0: no limit. */
+struct store_limit {
+    size_t items;
+    size_t bytes; /* of text: the page ends with the item that reaches them */
+};
+/* A page of a list, for the caller to free. */
+struct store_page {
+    void *items; /* [n] of the struct that the function names; NULL: n is 0 */
+    size_t n;
+    bool more; /* more items follow in the list */
+    const struct store_item *kind;
+};
+void store_page_done(struct store_page *page); /* NULL and {0} are allowed */
+
 /* ---- conditions ---- */
 struct store_condition {
     const char *if_match; /* header values as they came, or NULL */
@@ -196,13 +211,13 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version,
                        struct store_dataset *out, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
                              struct problem *problem);
-/* Newest versions by name, ascending, names after `after` (NULL: from the start). The struct is
- * valid during the call of each; each returns false to stop. */
-bool store_dataset_list(struct store *store, const char *after, size_t limit,
-                        bool (*each)(void *arg, const struct store_dataset *d), void *arg,
-                        struct problem *problem);
-bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit,
-                            bool (*each)(void *arg, const struct store_dataset *d), void *arg,
+/* The newest versions by name, ascending, of names after `after` (NULL: from the start). Items:
+ * struct store_dataset. */
+bool store_dataset_list(struct store *store, const char *after, const struct store_limit *limit,
+                        struct store_page *out, struct problem *problem);
+/* The versions of a dataset after number `after`, ascending. Items: struct store_dataset. */
+bool store_dataset_versions(struct store *store, const char *name, int64_t after,
+                            const struct store_limit *limit, struct store_page *out,
                             struct problem *problem);
 /* NULL leaves a member as it is; description "" becomes null. */
 /* dataset: the newest version as it was committed, for the caller to free; NULL: not wanted. */
@@ -250,12 +265,14 @@ void store_model_done(struct store_model *m);
 bool store_model_get(struct store *store, const char *name, int64_t version,
                      struct store_model *out,
                      struct problem *problem); /* version 0: the live one */
-bool store_model_list(struct store *store, const char *after, size_t limit,
-                      bool (*each)(void *arg, const struct store_model *m), void *arg,
-                      struct problem *problem); /* live versions by name */
-bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit,
-                          bool (*each)(void *arg, const struct store_model *m), void *arg,
-                          struct problem *problem); /* ascending by version */
+/* The live versions by name, ascending, of names after `after` (NULL: from the start). Items: struct
+ * store_model. */
+bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
+                      struct store_page *out, struct problem *problem);
+/* The versions of a model after number `after`, ascending. Items: struct store_model. */
+bool store_model_versions(struct store *store, const char *name, int64_t after,
+                          const struct store_limit *limit, struct store_page *out,
+                          struct problem *problem);
 bool store_model_bytes(struct store *store, int64_t id, struct buf *out,
                        struct problem *problem); /* CRC checked */
 /* model: the live version as it was committed, for the caller to free, whatever others change
@@ -328,11 +345,11 @@ bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *
 struct store_job_filter {
     int state;         /* enum store_job_state, -1: any */
     const char *model; /* NULL: any */
-    int64_t before;    /* ids below this (newest first); 0: from the newest */
-    size_t limit;
+    int64_t before;    /* ids below this; 0: from the newest */
 };
+/* Jobs by id, descending. Items: struct store_job. */
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
-                    bool (*each)(void *arg, const struct store_job *j), void *arg,
+                    const struct store_limit *limit, struct store_page *out,
                     struct problem *problem);
 bool store_job_counts(struct store *store, int64_t counts[5],
                       struct problem *problem); /* by state */
@@ -393,17 +410,21 @@ enum store_event_kind { STORE_EVENT_STATE, STORE_EVENT_PROGRESS, STORE_EVENT_DON
 struct store_event {
     int64_t seq; /* of the job, from 1 */
     enum store_event_kind kind;
-    const char *progress; /* JSON of a PROGRESS event; NULL otherwise */
-    /* The job as it was then, of STATE and DONE: what of it changes before its end. */
+    char *progress; /* JSON of a PROGRESS event; NULL otherwise */
+    /* STATE and DONE: members of the job at the time of the event. */
     enum store_job_state state;
     int64_t attempts, started_at;
-    const char *warnings; /* JSON array */
+    char *warnings; /* JSON array */
 };
-bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit,
-                      bool (*each)(void *arg, const struct store_event *e), void *arg,
+/* The events of a job after number `after`, ascending. Items: struct store_event.
+ * PROBLEM_UNKNOWN_JOB. */
+bool store_job_events(struct store *store, int64_t id, int64_t after,
+                      const struct store_limit *limit, struct store_page *out,
                       struct problem *problem);
+/* The history rows of a job, or its snapshots, in the order of their report. Items: struct
+ * store_history_row. PROBLEM_UNKNOWN_JOB. */
 bool store_job_history(struct store *store, int64_t id, bool snapshots,
-                       bool (*each)(void *arg, const struct store_history_row *row), void *arg,
+                       const struct store_limit *limit, struct store_page *out,
                        struct problem *problem);
 
 #endif

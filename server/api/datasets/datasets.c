@@ -6,6 +6,7 @@
 #include "base/json/json_brief.h"
 #include "formats/formats.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static void write_members(const struct store_dataset *d, const char *columns,
@@ -47,50 +48,45 @@ void api_dataset_write(const struct store_dataset *d, bool brief, struct json_wr
     json_end_object(w);
 }
 
-static bool add_dataset(void *arg, const struct store_dataset *d) {
-    struct api_list *list = arg;
-    if (!api_list_item(list, d->name)) {
-        return false;
-    }
-    api_dataset_write(d, true, &list->json);
-    return true;
+static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
+    (void)app;
+    api_dataset_write(item, true, w);
+}
+
+static void put_name(const void *item, struct buf *out) {
+    const struct store_dataset *d = item;
+    buf_puts(out, d->name);
+}
+
+static void put_version(const void *item, struct buf *out) {
+    const struct store_dataset *d = item;
+    buf_printf(out, "%" PRId64, d->version);
 }
 
 void api_datasets_list(struct http_call *call) {
+    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_name};
     struct api_page page;
-    struct api_list list;
+    struct store_page found = {0};
     struct problem problem = {0};
     if (!api_page_names(call, &page)) {
         return;
     }
-    api_list_begin(&list, page.limit);
-    store_dataset_list(api_app_of(call)->store, page.after, page.limit + 1, add_dataset, &list,
-                       &problem);
-    api_list_reply(call, &list, &problem);
-}
-
-static bool add_version(void *arg, const struct store_dataset *d) {
-    struct api_list *list = arg;
-    if (!api_list_item_number(list, d->version)) {
-        return false;
-    }
-    api_dataset_write(d, true, &list->json);
-    return true;
+    store_dataset_list(api_app_of(call)->store, page.after, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
 }
 
 void api_dataset_versions(struct http_call *call) {
+    static const struct api_item kind = {sizeof(struct store_dataset), write_item, put_version};
     struct api_page page;
-    struct api_list list;
+    struct store_page found = {0};
     struct problem problem = {0};
     int64_t after = 0;
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
     if (!name || !api_page_numbers(call, &page, &after)) {
         return;
     }
-    api_list_begin(&list, page.limit);
-    store_dataset_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list,
-                           &problem);
-    api_list_reply(call, &list, &problem);
+    store_dataset_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
 }
 
 /* The {dataset} of the path and the version that the path has or ?version= says (0: neither). NULL:

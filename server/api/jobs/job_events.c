@@ -31,7 +31,7 @@ struct step {
     struct events *stream;
     struct buf *out;
     const struct store_job *job; /* as it is now; NULL: not read, so only progress can be told */
-    size_t n;                    /* events written */
+    bool behind;                 /* more events are stored than were read */
     bool more;                   /* there are events that need the job as it is now */
 };
 
@@ -70,7 +70,7 @@ static struct store_job job_at(const struct store_job *now, const struct store_e
     then.state = e->state;
     then.attempts = e->attempts;
     then.started_at = e->started_at;
-    then.warnings = (char *)(uintptr_t)e->warnings;
+    then.warnings = e->warnings;
     if (!store_job_ended(e->state)) {
         then.finished_at = 0;
         then.progress = then.error = then.result = NULL;
@@ -78,8 +78,8 @@ static struct store_job job_at(const struct store_job *now, const struct store_e
     return then;
 }
 
-static bool add_event(void *arg, const struct store_event *e) {
-    struct step *s = arg;
+/* Returns whether the next event may be written. */
+static bool put_event(struct step *s, const struct store_event *e) {
     s->more = e->kind == STORE_EVENT_PROGRESS ? false : !s->job || e->seq > s->job->last_event;
     if (s->more) {
         return false;
@@ -92,8 +92,23 @@ static bool add_event(void *arg, const struct store_event *e) {
     }
     s->stream->ended = e->kind == STORE_EVENT_DONE;
     s->stream->after = e->seq;
-    s->n++;
     return !s->stream->ended;
+}
+
+/* Writes the events after the last one that was written. */
+static bool put_events(struct events *e, struct store *store, struct step *step,
+                       struct problem *problem) {
+    const struct store_limit limit = {.items = EVENTS_AT_ONCE, .bytes = API_PAGE_BYTES};
+    struct store_page page = {0};
+    if (!store_job_events(store, e->job, e->after, &limit, &page, problem)) {
+        return false;
+    }
+    const struct store_event *events = page.items;
+    for (size_t i = 0; i < page.n && put_event(step, &events[i]); i++) {
+    }
+    step->behind = page.more;
+    store_page_done(&page);
+    return true;
 }
 
 /* Without Last-Event-ID: the present state. Of a job that has ended its last event, `done`, is yet
@@ -124,8 +139,7 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     }
     e->begun = true;
     step->job = &job;
-    bool good = job.last_event <= e->after ||
-                store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem);
+    bool good = job.last_event <= e->after || put_events(e, store, step, problem);
     store_job_done(&job);
     step->job = NULL;
     return good;
@@ -139,7 +153,7 @@ static bool put_news(struct events *e, struct store *store, struct step *step,
         if (!store_changes_of_job(store, e->job, &e->seen)) {
             return true;
         }
-        if (!store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem)) {
+        if (!put_events(e, store, step, problem)) {
             return false;
         }
         if (!step->more) {
@@ -176,7 +190,7 @@ static enum http_stream_state events_next(struct http_call *call, struct buf *ou
     if (out->size > 0) {
         e->sent = now;
     }
-    if (!step.more && step.n < EVENTS_AT_ONCE) {
+    if (!step.more && !step.behind) {
         return HTTP_STREAM_WAIT;
     }
     e->seen = -1; /* there is more, though nothing changes */

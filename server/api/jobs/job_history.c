@@ -13,21 +13,24 @@ struct history {
     bool truncated; /* the limit was reached */
 };
 
-static bool add_row(void *arg, const struct store_history_row *row) {
-    struct history *h = arg;
-    if (h->body.size >= h->limit) {
-        h->truncated = true;
-        return false;
-    }
-    json_put_raw(&h->w, row->doc, strlen(row->doc));
-    return true;
-}
-
 static bool add_rows(struct history *h, struct store *store, int64_t id, bool snapshots,
                      struct problem *problem) {
     json_put_key(&h->w, snapshots ? "snapshots" : "items");
     json_begin_array(&h->w);
-    bool good = store_job_history(store, id, snapshots, add_row, h, problem);
+    const size_t room = h->body.size < h->limit ? h->limit - h->body.size : 1;
+    const struct store_limit limit = {.bytes = room};
+    struct store_page page = {0};
+    const bool good = store_job_history(store, id, snapshots, &limit, &page, problem);
+    const struct store_history_row *rows = page.items;
+    h->truncated = h->truncated || page.more;
+    for (size_t i = 0; i < page.n; i++) {
+        if (h->body.size >= h->limit) {
+            h->truncated = true;
+            break;
+        }
+        json_put_raw(&h->w, rows[i].doc, strlen(rows[i].doc));
+    }
+    store_page_done(&page);
     json_end_array(&h->w);
     return good;
 }

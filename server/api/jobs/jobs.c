@@ -148,22 +148,23 @@ void api_jobs_create(struct http_call *call) {
 
 /* ---- GET /v1/jobs ---- */
 
-static bool add_job(void *arg, const struct store_job *j) {
-    struct api_list *list = arg;
-    if (!api_list_item_number(list, j->id)) {
-        return false;
-    }
-    api_job_write(j, list->base_path, true, &list->json);
-    return true;
+static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
+    api_job_write(item, app->base_path, true, w);
+}
+
+static void put_id(const void *item, struct buf *out) {
+    const struct store_job *j = item;
+    buf_printf(out, "%" PRId64, j->id);
 }
 
 void api_jobs_list(struct http_call *call) {
+    static const struct api_item kind = {sizeof(struct store_job), write_item, put_id};
     struct store_job_filter filter = {.state = -1, .model = http_query(call, "model")};
     const char *state = http_query(call, "state");
     enum store_job_state parsed;
     struct problem problem = {0};
     struct api_page page;
-    struct api_list list;
+    struct store_page found = {0};
     if (!api_page_numbers(call, &page, &filter.before)) {
         return;
     }
@@ -177,11 +178,8 @@ void api_jobs_list(struct http_call *call) {
     if (state) {
         filter.state = (int)parsed;
     }
-    filter.limit = page.limit + 1;
-    api_list_begin(&list, page.limit);
-    list.base_path = api_app_of(call)->base_path;
-    store_job_list(api_app_of(call)->store, &filter, add_job, &list, &problem);
-    api_list_reply(call, &list, &problem);
+    store_job_list(api_app_of(call)->store, &filter, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
 }
 
 /* ---- one job ---- */

@@ -62,50 +62,45 @@ static void reply_changed(struct http_call *call, struct store_model *m) {
 
 /* ---- lists ---- */
 
-static bool add_model(void *arg, const struct store_model *m) {
-    struct api_list *list = arg;
-    if (!api_list_item(list, m->name)) {
-        return false;
-    }
-    api_model_write(m, true, &list->json);
-    return true;
+static void write_item(const struct api_app *app, const void *item, struct json_writer *w) {
+    (void)app;
+    api_model_write(item, true, w);
+}
+
+static void put_name(const void *item, struct buf *out) {
+    const struct store_model *m = item;
+    buf_puts(out, m->name);
+}
+
+static void put_version(const void *item, struct buf *out) {
+    const struct store_model *m = item;
+    buf_printf(out, "%" PRId64, m->version);
 }
 
 void api_models_list(struct http_call *call) {
+    static const struct api_item kind = {sizeof(struct store_model), write_item, put_name};
     struct problem problem = {0};
     struct api_page page;
-    struct api_list list;
+    struct store_page found = {0};
     if (!api_page_names(call, &page)) {
         return;
     }
-    api_list_begin(&list, page.limit);
-    store_model_list(api_app_of(call)->store, page.after, page.limit + 1, add_model, &list,
-                     &problem);
-    api_list_reply(call, &list, &problem);
-}
-
-static bool add_version(void *arg, const struct store_model *m) {
-    struct api_list *list = arg;
-    if (!api_list_item_number(list, m->version)) {
-        return false;
-    }
-    api_model_write(m, true, &list->json);
-    return true;
+    store_model_list(api_app_of(call)->store, page.after, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
 }
 
 void api_model_versions(struct http_call *call) {
+    static const struct api_item kind = {sizeof(struct store_model), write_item, put_version};
     struct problem problem = {0};
     struct api_page page;
-    struct api_list list;
+    struct store_page found = {0};
     int64_t after = 0, none;
     const char *name = api_model_path(call, &none);
     if (!name || !api_page_numbers(call, &page, &after)) {
         return;
     }
-    api_list_begin(&list, page.limit);
-    store_model_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list,
-                         &problem);
-    api_list_reply(call, &list, &problem);
+    store_model_versions(api_app_of(call)->store, name, after, &page.limit, &found, &problem);
+    api_list_reply(call, &kind, &found, &problem);
 }
 
 /* ---- one model ---- */

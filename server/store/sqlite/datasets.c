@@ -1,8 +1,7 @@
 /* Reading datasets. */
 #include "store/sqlite/datasets.h"
+#include "store/sqlite/page.h"
 #include <inttypes.h>
-
-typedef bool (*dataset_each)(void *arg, const struct store_dataset *d);
 
 void store_dataset_done(struct store_dataset *d) {
     if (d) {
@@ -130,20 +129,16 @@ bool store_dataset_summary(struct store *store, int64_t id, size_t column, struc
     return store_read_end(&r);
 }
 
-static void each_row(struct store_query *q, dataset_each each, void *arg) {
-    bool more = true;
-    while (more && store_query_row(q)) {
-        struct store_dataset d;
-        if (store_dataset_load(q, &d)) {
-            more = each(arg, &d);
-            store_dataset_done(&d);
-        }
-    }
-    store_query_end(q);
+static bool load_item(struct store_query *q, void *item) {
+    return store_dataset_load(q, item);
 }
+static void free_item(void *item) {
+    store_dataset_done(item);
+}
+static const struct store_item dataset_item = {sizeof(struct store_dataset), load_item, free_item};
 
-bool store_dataset_list(struct store *store, const char *after, size_t limit, dataset_each each,
-                        void *arg, struct problem *problem) {
+bool store_dataset_list(struct store *store, const char *after, const struct store_limit *limit,
+                        struct store_page *out, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
@@ -152,14 +147,13 @@ bool store_dataset_list(struct store *store, const char *after, size_t limit, da
     STORE_QUERY(&q, r.connection, problem,
                 STORE_DATASET_SELECT
                 "WHERE d.newest = v.version AND d.name > ? ORDER BY d.name LIMIT ?",
-                store_text(after ? after : ""),
-                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
-    each_row(&q, each, arg);
-    return store_read_end(&r);
+                store_text(after ? after : ""), store_page_rows(limit));
+    return store_page_end(&r, &q, &dataset_item, limit, out);
 }
 
-bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit,
-                            dataset_each each, void *arg, struct problem *problem) {
+bool store_dataset_versions(struct store *store, const char *name, int64_t after,
+                            const struct store_limit *limit, struct store_page *out,
+                            struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
@@ -173,8 +167,6 @@ bool store_dataset_versions(struct store *store, const char *name, int64_t after
     STORE_QUERY(&q, r.connection, problem,
                 STORE_DATASET_SELECT
                 "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 ORDER BY v.version LIMIT ?",
-                store_text(name), store_int(after),
-                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
-    each_row(&q, each, arg);
-    return store_read_end(&r);
+                store_text(name), store_int(after), store_page_rows(limit));
+    return store_page_end(&r, &q, &dataset_item, limit, out);
 }

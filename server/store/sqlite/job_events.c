@@ -1,5 +1,6 @@
 /* A job's events and its history. */
 #include "store/sqlite/jobs.h"
+#include "store/sqlite/page.h"
 #include <inttypes.h>
 
 enum { PROGRESS_KEPT = 1000 }; /* progress events of one job; the oldest go */
@@ -74,8 +75,26 @@ static void must_exist(struct store_read *r, int64_t id) {
     }
 }
 
-bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit,
-                      bool (*each)(void *arg, const struct store_event *e), void *arg,
+static bool load_event(struct store_query *q, void *item) {
+    struct store_event *e = item;
+    *e = (struct store_event){.seq = store_query_int(q, 0),
+                              .kind = (enum store_event_kind)store_query_int(q, 1),
+                              .progress = store_query_take(q, 2),
+                              .state = (enum store_job_state)store_query_int(q, 3),
+                              .attempts = store_query_int(q, 4),
+                              .started_at = store_query_int(q, 5),
+                              .warnings = store_query_take(q, 6)};
+    return true;
+}
+static void free_event(void *item) {
+    struct store_event *e = item;
+    free(e->progress);
+    free(e->warnings);
+}
+static const struct store_item event_item = {sizeof(struct store_event), load_event, free_event};
+
+bool store_job_events(struct store *store, int64_t id, int64_t after,
+                      const struct store_limit *limit, struct store_page *out,
                       struct problem *problem) {
     struct store_read r;
     struct store_query q;
@@ -86,25 +105,25 @@ bool store_job_events(struct store *store, int64_t id, int64_t after, size_t lim
     STORE_QUERY(&q, r.connection, problem,
                 "SELECT seq, kind, progress, state, attempts, started_at, warnings FROM job_events "
                 "WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
-                store_int(id), store_int(after),
-                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
-    bool more = true;
-    while (more && store_query_row(&q)) {
-        struct store_event e = {.seq = store_query_int(&q, 0),
-                                .kind = (enum store_event_kind)store_query_int(&q, 1),
-                                .progress = store_query_text(&q, 2),
-                                .state = (enum store_job_state)store_query_int(&q, 3),
-                                .attempts = store_query_int(&q, 4),
-                                .started_at = store_query_int(&q, 5),
-                                .warnings = store_query_text(&q, 6)};
-        more = each(arg, &e);
-    }
-    store_query_end(&q);
-    return store_read_end(&r);
+                store_int(id), store_int(after), store_page_rows(limit));
+    return store_page_end(&r, &q, &event_item, limit, out);
 }
 
+static bool load_row(struct store_query *q, void *item) {
+    struct store_history_row *row = item;
+    *row = (struct store_history_row){.iteration = store_query_int(q, 0),
+                                      .snapshot = store_query_int(q, 1) != 0,
+                                      .doc = store_query_take(q, 2)};
+    return true;
+}
+static void free_row(void *item) {
+    struct store_history_row *row = item;
+    free((void *)(uintptr_t)row->doc);
+}
+static const struct store_item row_item = {sizeof(struct store_history_row), load_row, free_row};
+
 bool store_job_history(struct store *store, int64_t id, bool snapshots,
-                       bool (*each)(void *arg, const struct store_history_row *row), void *arg,
+                       const struct store_limit *limit, struct store_page *out,
                        struct problem *problem) {
     struct store_read r;
     struct store_query q;
@@ -113,15 +132,8 @@ bool store_job_history(struct store *store, int64_t id, bool snapshots,
     }
     must_exist(&r, id);
     STORE_QUERY(&q, r.connection, problem,
-                "SELECT iteration, doc FROM job_history WHERE job = ? AND snapshot = ? ORDER BY id",
-                store_int(id), store_int(snapshots));
-    bool more = true;
-    while (more && store_query_row(&q)) {
-        struct store_history_row row = {.iteration = store_query_int(&q, 0),
-                                        .snapshot = snapshots,
-                                        .doc = store_query_text(&q, 1)};
-        more = each(arg, &row);
-    }
-    store_query_end(&q);
-    return store_read_end(&r);
+                "SELECT iteration, snapshot, doc FROM job_history WHERE job = ? AND snapshot = ? "
+                "ORDER BY id LIMIT ?",
+                store_int(id), store_int(snapshots), store_page_rows(limit));
+    return store_page_end(&r, &q, &row_item, limit, out);
 }

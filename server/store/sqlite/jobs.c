@@ -1,5 +1,6 @@
 /* Reading jobs. */
 #include "store/sqlite/jobs.h"
+#include "store/sqlite/page.h"
 #include <inttypes.h>
 
 static const char *const state_names[] = {"queued", "running", "succeeded", "failed", "cancelled"};
@@ -113,8 +114,16 @@ bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *
     return true;
 }
 
+static bool load_item(struct store_query *q, void *item) {
+    return store_job_load(q, item);
+}
+static void free_item(void *item) {
+    store_job_done(item);
+}
+static const struct store_item job_item = {sizeof(struct store_job), load_item, free_item};
+
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
-                    bool (*each)(void *arg, const struct store_job *j), void *arg,
+                    const struct store_limit *limit, struct store_page *out,
                     struct problem *problem) {
     struct store_read r;
     struct store_query q;
@@ -125,18 +134,8 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter,
                 STORE_JOB_SELECT "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
                                  "id < ?3 ORDER BY id DESC LIMIT ?4",
                 store_int(filter->state), store_text(filter->model),
-                store_int(filter->before > 0 ? filter->before : INT64_MAX),
-                store_int(filter->limit < INT64_MAX ? (int64_t)filter->limit : INT64_MAX));
-    bool more = true;
-    while (more && store_query_row(&q)) {
-        struct store_job j;
-        if (store_job_load(&q, &j)) {
-            more = each(arg, &j);
-            store_job_done(&j);
-        }
-    }
-    store_query_end(&q);
-    return store_read_end(&r);
+                store_int(filter->before > 0 ? filter->before : INT64_MAX), store_page_rows(limit));
+    return store_page_end(&r, &q, &job_item, limit, out);
 }
 
 bool store_job_counts(struct store *store, int64_t counts[5], struct problem *problem) {

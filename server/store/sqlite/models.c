@@ -1,8 +1,7 @@
 /* Reading models. */
 #include "store/sqlite/internal.h"
+#include "store/sqlite/page.h"
 #include <inttypes.h>
-
-typedef bool (*model_each)(void *arg, const struct store_model *m);
 
 #define MODEL_SELECT                                                                               \
     "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
@@ -88,20 +87,16 @@ bool store_model_get(struct store *store, const char *name, int64_t version,
     return true;
 }
 
-static void each_row(struct store_query *q, model_each each, void *arg) {
-    bool more = true;
-    while (more && store_query_row(q)) {
-        struct store_model m;
-        if (load(q, &m)) {
-            more = each(arg, &m);
-            store_model_done(&m);
-        }
-    }
-    store_query_end(q);
+static bool load_item(struct store_query *q, void *item) {
+    return load(q, item);
 }
+static void free_item(void *item) {
+    store_model_done(item);
+}
+static const struct store_item model_item = {sizeof(struct store_model), load_item, free_item};
 
-bool store_model_list(struct store *store, const char *after, size_t limit, model_each each,
-                      void *arg, struct problem *problem) {
+bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
+                      struct store_page *out, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
@@ -109,14 +104,13 @@ bool store_model_list(struct store *store, const char *after, size_t limit, mode
     }
     STORE_QUERY(&q, r.connection, problem,
                 MODEL_SELECT "WHERE v.version = m.live AND m.name > ? ORDER BY m.name LIMIT ?",
-                store_text(after ? after : ""),
-                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
-    each_row(&q, each, arg);
-    return store_read_end(&r);
+                store_text(after ? after : ""), store_page_rows(limit));
+    return store_page_end(&r, &q, &model_item, limit, out);
 }
 
-bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit,
-                          model_each each, void *arg, struct problem *problem) {
+bool store_model_versions(struct store *store, const char *name, int64_t after,
+                          const struct store_limit *limit, struct store_page *out,
+                          struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
@@ -129,10 +123,8 @@ bool store_model_versions(struct store *store, const char *name, int64_t after, 
     }
     STORE_QUERY(&q, r.connection, problem,
                 MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",
-                store_text(name), store_int(after),
-                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
-    each_row(&q, each, arg);
-    return store_read_end(&r);
+                store_text(name), store_int(after), store_page_rows(limit));
+    return store_page_end(&r, &q, &model_item, limit, out);
 }
 
 /* All chunks within one read, so that a deletion meanwhile takes nothing away. */

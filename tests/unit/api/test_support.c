@@ -1,5 +1,4 @@
-/* What handlers share and needs no call: numbers, references, splicing stored members, pages of
- * lists. */
+/* What handlers share and needs no call: numbers, references, splicing stored members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,45 +85,11 @@ static void test_members_are_spliced(void **state) {
     }
 }
 
-static void test_a_list_stops_at_its_limit(void **state) {
-    (void)state;
-    struct api_list list;
-    api_list_begin(&list, 2);
-    for (int64_t i = 1; i <= 2; i++) {
-        assert_true(api_list_item_number(&list, i));
-        json_put_int(&list.json, i);
-    }
-    assert_false(list.more);
-    assert_false(api_list_item_number(&list, 3));
-    assert_true(list.more);
-    assert_string_equal(list.last, "2");
-    assert_string_equal(buf_cstr(&list.body), "{\"items\":[1,2");
-    buf_done(&list.body);
-}
-
-static void test_a_list_ends_early_when_items_are_large(void **state) {
-    (void)state;
-    static char text[1024 * 1024];
-    struct api_list list;
-    size_t n = 0;
-    memset(text, 'x', sizeof text - 1);
-    api_list_begin(&list, 1000);
-    while (n < 100 && api_list_item_number(&list, (int64_t)n + 1)) {
-        json_put_string(&list.json, text);
-        n++;
-    }
-    assert_in_range(n, 8, 9);
-    assert_true(list.more);
-    buf_done(&list.body);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_members_are_spliced),
-        cmocka_unit_test(test_a_list_stops_at_its_limit),
-        cmocka_unit_test(test_a_list_ends_early_when_items_are_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

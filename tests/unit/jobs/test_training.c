@@ -125,25 +125,18 @@ static void cancel_drain_and_limits(void **state) {
     fixture_done(&f);
 }
 
-static bool count_row(void *arg, const struct store_history_row *row) {
-    size_t *n = arg;
-    assert_true(row->iteration == (int64_t)*n + 1);
-    assert_non_null(strstr(row->doc, "\"loss\":"));
-    ++*n;
-    return true;
-}
-
-static bool take_snapshot(void *arg, const struct store_history_row *row) {
-    struct buf *out = arg;
-    buf_printf(out, "%lld ", (long long)row->iteration);
-    assert_non_null(strstr(row->doc, "\"w\":["));
-    return true;
+/* The history of a job, or its snapshots, for the caller to free. */
+static struct store_page read_history(struct fixture *f, int64_t job, bool snapshots) {
+    struct problem problem = {0};
+    struct store_page page = {0};
+    assert_true(
+        store_job_history(f->store, job, snapshots, &(struct store_limit){0}, &page, &problem));
+    return page;
 }
 
 static void history_and_snapshots(void **state) {
     (void)state;
     struct fixture f;
-    struct problem problem = {0};
     static const size_t wanted[] = {1, 10, 40};
     fixture_init(&f);
     fixture_dataset(&f, "d", 500, 100);
@@ -159,13 +152,22 @@ static void history_and_snapshots(void **state) {
     assert_non_null(strstr(job.result, "\"converged\":false"));
     assert_non_null(strstr(job.warnings, "iterations"));
     store_job_done(&job);
-    size_t n = 0;
-    struct buf list = {0};
-    assert_true(store_job_history(f.store, id, false, count_row, &n, &problem));
-    assert_int_equal(n, 50);
-    assert_true(store_job_history(f.store, id, true, take_snapshot, &list, &problem));
-    assert_string_equal(buf_cstr(&list), "1 10 40 ");
-    buf_done(&list);
+    struct store_page page = read_history(&f, id, false);
+    const struct store_history_row *rows = page.items;
+    assert_int_equal(page.n, 50);
+    for (size_t i = 0; i < page.n; i++) {
+        assert_int_equal(rows[i].iteration, i + 1);
+        assert_non_null(strstr(rows[i].doc, "\"loss\":"));
+    }
+    store_page_done(&page);
+    page = read_history(&f, id, true);
+    rows = page.items;
+    assert_int_equal(page.n, 3);
+    for (size_t i = 0; i < page.n; i++) {
+        assert_int_equal(rows[i].iteration, wanted[i]);
+        assert_non_null(strstr(rows[i].doc, "\"w\":["));
+    }
+    store_page_done(&page);
     jobs_stop(jobs);
     dn_params_free(spec.params);
     fixture_done(&f);

@@ -464,20 +464,6 @@ static void append_for_ever(struct fixture *f) {
     }
 }
 
-struct reading {
-    struct fixture *f;
-    int64_t versions[512];
-    int64_t ids[512];
-    size_t n;
-};
-
-static bool note_version(void *arg, const struct store_dataset *d) {
-    struct reading *r = arg;
-    r->versions[r->n] = d->version;
-    r->ids[r->n++] = d->id;
-    return r->n < 512;
-}
-
 static void test_killed_while_appending(void **state) {
     struct fixture *f = *state;
     fixture_close(f);
@@ -505,17 +491,20 @@ static void test_killed_while_appending(void **state) {
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
     assert_ok(f, fixture_open(f));
-    struct reading r = {.f = f};
-    assert_ok(f, store_dataset_versions(f->store, "a", 0, 1000, note_version, &r, &f->problem));
-    assert_true(r.n > 10);
-    for (size_t i = 0; i < r.n; i++) {
+    const struct store_limit limit = {.items = 512};
+    struct store_page page = {0};
+    assert_ok(f, store_dataset_versions(f->store, "a", 0, &limit, &page, &f->problem));
+    assert_true(page.n > 10);
+    const struct store_dataset *versions = page.items;
+    for (size_t i = 0; i < page.n; i++) {
         int64_t seeds[1024];
-        assert_true(r.versions[i] < 1024);
-        for (int64_t k = 0; k < r.versions[i]; k++) {
+        assert_true(versions[i].version < 1024);
+        for (int64_t k = 0; k < versions[i].version; k++) {
             seeds[k] = k + 1;
         }
-        assert_chunks(f, r.ids[i], seeds, (size_t)r.versions[i]);
+        assert_chunks(f, versions[i].id, seeds, (size_t)versions[i].version);
     }
+    store_page_done(&page);
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     assert_intact(f->path);
 }

@@ -181,50 +181,73 @@ static void test_patch(void **state) {
                    PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 
-struct seen {
-    char text[200];
-    size_t stop; /* after this many */
-    size_t n;
-    struct store *store; /* reads in the callback when set */
-};
-static bool see(void *arg, const struct store_dataset *d) {
-    struct seen *s = arg;
-    size_t at = strlen(s->text);
-    snprintf(s->text + at, sizeof s->text - at, "%s/%d ", d->name, (int)d->version);
-    if (s->store) {
-        struct store_dataset again = {0};
-        struct problem problem = {0};
-        assert_true(store_dataset_get_by_id(s->store, d->id, &again, &problem));
-        store_dataset_done(&again);
+/* The datasets of a page: "NAME/VERSION ", "more" if others follow. Frees the page. */
+static const char *page_text(struct store_page *page) {
+    static char text[200];
+    size_t at = 0;
+    const struct store_dataset *items = page->items;
+    text[0] = '\0';
+    for (size_t i = 0; i < page->n; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s/%d ", items[i].name,
+                               (int)items[i].version);
     }
-    return ++s->n != s->stop;
+    snprintf(text + at, sizeof text - at, "%s", page->more ? "more" : "");
+    store_page_done(page);
+    return text;
 }
 
 static void test_lists(void **state) {
     struct fixture *f = *state;
+    static const struct store_limit ten = {.items = 10}, two = {.items = 2}, all = {0};
+    struct store_page page = {0};
     publish(f, "b", 1);
     publish(f, "a", 1);
     publish(f, "a", 2);
     publish(f, "c", 1);
     publish(f, "d", 1);
     assert_ok(f, store_dataset_delete(f->store, "d", 0, NULL, &f->problem));
-    struct seen s = {.store = f->store};
-    assert_ok(f, store_dataset_list(f->store, NULL, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/2 b/1 c/1 ");
-    s = (struct seen){.n = 0};
-    assert_ok(f, store_dataset_list(f->store, "a", 1, see, &s, &f->problem));
-    assert_string_equal(s.text, "b/1 ");
-    s = (struct seen){.stop = 2};
-    assert_ok(f, store_dataset_list(f->store, NULL, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/2 b/1 ");
-    s = (struct seen){.n = 0};
-    assert_ok(f, store_dataset_versions(f->store, "a", 0, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/1 a/2 ");
-    s = (struct seen){.n = 0};
-    assert_ok(f, store_dataset_versions(f->store, "a", 1, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/2 ");
-    assert_problem(f, store_dataset_versions(f->store, "d", 0, 10, see, &s, &f->problem),
+    assert_ok(f, store_dataset_list(f->store, NULL, &ten, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/2 b/1 c/1 ");
+    assert_ok(f, store_dataset_list(f->store, "a", &all, &page, &f->problem));
+    assert_string_equal(page_text(&page), "b/1 c/1 ");
+    assert_ok(f, store_dataset_list(f->store, NULL, &two, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/2 b/1 more");
+    assert_ok(f, store_dataset_list(f->store, "c", &two, &page, &f->problem));
+    assert_null(page.items);
+    assert_string_equal(page_text(&page), "");
+    assert_ok(f, store_dataset_versions(f->store, "a", 0, &two, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 a/2 ");
+    assert_ok(f, store_dataset_versions(f->store, "a", 1, &ten, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/2 ");
+    page = (struct store_page){.n = 7};
+    assert_problem(f, store_dataset_versions(f->store, "d", 0, &ten, &page, &f->problem),
                    PROBLEM_UNKNOWN_DATASET, "\"d\"");
+    assert_int_equal(page.n, 7); /* untouched */
+}
+
+/* A page ends with the item whose text reaches the limit of bytes. */
+static void test_pages_end_at_their_bytes(void **state) {
+    struct fixture *f = *state;
+    struct store_page page = {0};
+    publish(f, "a", 1);
+    publish(f, "b", 1);
+    publish(f, "c", 1);
+    assert_ok(f, store_dataset_list(f->store, NULL, &(struct store_limit){.bytes = 1}, &page,
+                                    &f->problem));
+    assert_string_equal(page_text(&page), "a/1 more");
+    const int64_t bytes =
+        sql_ask(f->path,
+                "SELECT sum(length(v.name) + length(sha256) + length(content) + "
+                "length(columns) + length(notes) + length(options) + length(tags)) FROM "
+                "dataset_versions v JOIN datasets d ON d.name = v.name WHERE v.name < 'c'");
+    const struct store_limit two = {.bytes = (size_t)bytes}, less = {.bytes = (size_t)bytes - 1},
+                             three = {.bytes = (size_t)bytes + 1};
+    assert_ok(f, store_dataset_list(f->store, NULL, &two, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 b/1 more");
+    assert_ok(f, store_dataset_list(f->store, NULL, &less, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 b/1 more");
+    assert_ok(f, store_dataset_list(f->store, NULL, &three, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 b/1 c/1 ");
 }
 
 static void test_part_books(void **state) {
@@ -349,6 +372,7 @@ int main(void) {
                                        T(test_conditions),
                                        T(test_patch),
                                        T(test_lists),
+                                       T(test_pages_end_at_their_bytes),
                                        T(test_part_books),
                                        T(test_no_rows),
                                        T(test_staged_chunks_can_be_read),

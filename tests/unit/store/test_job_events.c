@@ -1,34 +1,39 @@
 /* A job's events and history: their order, their numbers, their bounds. */
 #include "unit/store/fixture.h"
 
+/* Events that were read. */
 struct seen {
-    char text[400]; /* the first events */
+    char text[400]; /* the first 12 */
     size_t n;
-    int64_t first, last; /* seq */
+    int64_t last; /* seq */
     size_t n_progress;
-    size_t stop;
+    bool more; /* others follow */
 };
-static bool see(void *arg, const struct store_event *e) {
-    struct seen *s = arg;
+
+static void see(struct seen *s, const struct store_event *e) {
+    static const char *const names[] = {"state", "progress", "done"};
     size_t at = strlen(s->text);
     if (s->n < 12) {
-        const char *names[] = {"state", "progress", "done"};
         snprintf(s->text + at, sizeof s->text - at, "%d%s%s ", (int)e->seq, names[e->kind],
                  e->progress ? e->progress : "");
     }
-    if (s->n++ == 0) {
-        s->first = e->seq;
-    } else {
-        assert_true(e->seq > s->last);
-    }
+    assert_true(e->seq > s->last);
     s->last = e->seq;
     s->n_progress += e->kind == STORE_EVENT_PROGRESS;
-    return s->n != s->stop;
+    s->n++;
 }
 
 static struct seen events(struct fixture *f, int64_t job, int64_t after, size_t limit) {
-    struct seen s = {0};
-    assert_ok(f, store_job_events(f->store, job, after, limit, see, &s, &f->problem));
+    struct seen s = {.last = after};
+    struct store_page page = {0};
+    assert_ok(f, store_job_events(f->store, job, after, &(struct store_limit){.items = limit},
+                                  &page, &f->problem));
+    const struct store_event *items = page.items;
+    for (size_t i = 0; i < page.n; i++) {
+        see(&s, &items[i]);
+    }
+    s.more = page.more;
+    store_page_done(&page);
     return s;
 }
 
@@ -55,10 +60,11 @@ static void test_events_in_order(void **state) {
                         "1state 2state 3progress{\"a\":1} 4progress{\"a\":2} 5state 6done ");
     assert_string_equal(events(f, job, 3, 2).text, "4progress{\"a\":2} 5state ");
     assert_int_equal(events(f, job, 6, 100).n, 0);
-    struct seen s = {.stop = 2};
-    assert_ok(f, store_job_events(f->store, job, 0, 100, see, &s, &f->problem));
-    assert_int_equal(s.n, 2);
-    assert_problem(f, store_job_events(f->store, 99, 0, 100, see, &s, &f->problem),
+    assert_true(events(f, job, 3, 2).more);
+    assert_false(events(f, job, 4, 2).more);
+    struct store_page page = {0};
+    assert_problem(f,
+                   store_job_events(f->store, 99, 0, &(struct store_limit){0}, &page, &f->problem),
                    PROBLEM_UNKNOWN_JOB, "no job 99");
 }
 
@@ -84,16 +90,22 @@ static void test_progress_is_bounded(void **state) {
     assert_int_equal(strncmp(s.text, "1state 2state 13progress{} ", 27), 0);
 }
 
-struct rows {
-    char text[200];
-    size_t stop, n;
-};
-static bool see_row(void *arg, const struct store_history_row *row) {
-    struct rows *r = arg;
-    size_t at = strlen(r->text);
-    snprintf(r->text + at, sizeof r->text - at, "%d%s%s ", (int)row->iteration,
-             row->snapshot ? "s" : "", row->doc);
-    return ++r->n != r->stop;
+/* The history of a job: "ITERATION DOC ", "s" behind the iteration of a snapshot. */
+static const char *history(struct fixture *f, int64_t job, bool snapshots, size_t bytes,
+                           bool *more) {
+    static char text[200];
+    struct store_page page = {0};
+    size_t at = 0;
+    assert_ok(f, store_job_history(f->store, job, snapshots, &(struct store_limit){.bytes = bytes},
+                                   &page, &f->problem));
+    const struct store_history_row *rows = page.items;
+    for (size_t i = 0; i < page.n; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%d%s%s ", (int)rows[i].iteration,
+                               rows[i].snapshot ? "s" : "", rows[i].doc);
+    }
+    *more = page.more;
+    store_page_done(&page);
+    return text;
 }
 
 static void test_history(void **state) {
@@ -106,16 +118,16 @@ static void test_history(void **state) {
     struct store_history_row second[] = {{3, false, "{\"l\":3}"}};
     report(f, job, "{}", first, 3);
     report(f, job, "{}", second, 1);
-    struct rows r = {0};
-    assert_ok(f, store_job_history(f->store, job, false, see_row, &r, &f->problem));
-    assert_string_equal(r.text, "1{} 2{\"l\":2} 3{\"l\":3} ");
-    r = (struct rows){0};
-    assert_ok(f, store_job_history(f->store, job, true, see_row, &r, &f->problem));
-    assert_string_equal(r.text, "2s{\"w\":[]} ");
-    r = (struct rows){.stop = 1};
-    assert_ok(f, store_job_history(f->store, job, false, see_row, &r, &f->problem));
-    assert_int_equal(r.n, 1);
-    assert_problem(f, store_job_history(f->store, 99, false, see_row, &r, &f->problem),
+    bool more = true;
+    assert_string_equal(history(f, job, false, 0, &more), "1{} 2{\"l\":2} 3{\"l\":3} ");
+    assert_false(more);
+    assert_string_equal(history(f, job, true, 0, &more), "2s{\"w\":[]} ");
+    assert_string_equal(history(f, job, false, 3, &more), "1{} 2{\"l\":2} ");
+    assert_true(more);
+    struct store_page page = {0};
+    assert_problem(f,
+                   store_job_history(f->store, 99, false, &(struct store_limit){0}, &page,
+                                     &f->problem),
                    PROBLEM_UNKNOWN_JOB, "no job 99");
 }
 

@@ -437,12 +437,6 @@ static void test_the_queue_is_bounded(void **state) {
     assert_int_equal(id, 3);
 }
 
-static bool count_row(void *arg, const struct store_history_row *row) {
-    assert_non_null(row->doc);
-    ++*(int *)arg;
-    return true;
-}
-
 static void test_crashes_are_counted(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
@@ -465,23 +459,29 @@ static void test_claim_clears_what_the_last_start_left(void **state) {
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
     crash_once(f, job);
     assert_int_equal(claim_job(f, 3), job);
-    int n = 0;
-    assert_ok(f, store_job_history(f->store, job, false, count_row, &n, &f->problem));
-    assert_int_equal(n, 0);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_history"), 0);
     struct store_job j = get_job(f, job);
     assert_null(j.progress);
     assert_int_equal(j.attempts, 2);
     store_job_done(&j);
 }
 
-struct seen {
-    char text[600];
-};
-static bool see_job(void *arg, const struct store_job *j) {
-    struct seen *s = arg;
-    size_t at = strlen(s->text);
-    snprintf(s->text + at, sizeof s->text - at, "%d%s ", (int)j->id, j->model);
-    return true;
+/* The jobs of a list: "IDMODEL ". */
+static const char *list_text(struct fixture *f, const struct store_job_filter *filter,
+                             size_t limit) {
+    static char text[600];
+    struct store_page page = {0};
+    size_t at = 0;
+    assert_ok(f, store_job_list(f->store, filter, &(struct store_limit){.items = limit}, &page,
+                                &f->problem));
+    const struct store_job *jobs = page.items;
+    text[0] = '\0';
+    for (size_t i = 0; i < page.n; i++) {
+        at +=
+            (size_t)snprintf(text + at, sizeof text - at, "%d%s ", (int)jobs[i].id, jobs[i].model);
+    }
+    store_page_done(&page);
+    return text;
 }
 
 static void test_list_delete_prune(void **state) {
@@ -490,17 +490,10 @@ static void test_list_delete_prune(void **state) {
     for (int i = 0; i < 6; i++) {
         insert_job(f, i % 2 ? "odd" : "even", dataset);
     }
-    struct seen s = {0};
-    struct store_job_filter filter = {.state = -1, .limit = 4};
-    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
-    assert_string_equal(s.text, "6odd 5even 4odd 3even ");
-    s = (struct seen){0};
-    filter = (struct store_job_filter){.state = STORE_JOB_QUEUED,
-                                       .model = "odd",
-                                       .before = 6,
-                                       .limit = 9};
-    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
-    assert_string_equal(s.text, "4odd 2odd ");
+    const struct store_job_filter any = {.state = -1},
+                                  odd = {.state = STORE_JOB_QUEUED, .model = "odd", .before = 6};
+    assert_string_equal(list_text(f, &any, 4), "6odd 5even 4odd 3even ");
+    assert_string_equal(list_text(f, &odd, 9), "4odd 2odd ");
     assert_problem(f, store_job_delete(f->store, 1, &f->problem), PROBLEM_CONFLICT,
                    "job 1 is queued");
     for (int64_t id = 1; id <= 5; id++) {
@@ -509,10 +502,7 @@ static void test_list_delete_prune(void **state) {
     assert_ok(f, store_job_delete(f->store, 4, &f->problem));
     assert_problem(f, store_job_delete(f->store, 4, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 4");
     assert_ok(f, store_job_prune(f->store, 2, &f->problem));
-    s = (struct seen){0};
-    filter = (struct store_job_filter){.state = -1, .limit = 9};
-    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
-    assert_string_equal(s.text, "6odd 5even 3even ");
+    assert_string_equal(list_text(f, &any, 9), "6odd 5even 3even ");
     assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
     assert_ok(f, store_job_cancel(f->store, 6, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 0, &f->problem));
@@ -533,10 +523,7 @@ static void test_prune_goes_by_the_end(void **state) {
             "UPDATE jobs SET finished_at = CASE id WHEN 1 THEN 400 WHEN 2 THEN 100 ELSE 300 "
             "END WHERE state = 4");
     assert_ok(f, store_job_prune(f->store, 2, &f->problem));
-    struct seen s = {0};
-    struct store_job_filter filter = {.state = -1, .limit = 9};
-    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
-    assert_string_equal(s.text, "5m 4m 1m ");
+    assert_string_equal(list_text(f, &(struct store_job_filter){.state = -1}, 9), "5m 4m 1m ");
 }
 
 static void test_state_names(void **state) {

@@ -155,32 +155,39 @@ static void test_keep_versions(void **state) {
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
 }
 
-struct seen {
-    char text[200];
-};
-static bool see(void *arg, const struct store_model *m) {
-    struct seen *s = arg;
-    size_t at = strlen(s->text);
-    snprintf(s->text + at, sizeof s->text - at, "%s/%d ", m->name, (int)m->version);
-    return true;
+/* The models of a page: "NAME/VERSION ". Frees the page. */
+static const char *page_text(struct store_page *page) {
+    static char text[200];
+    size_t at = 0;
+    const struct store_model *items = page->items;
+    text[0] = '\0';
+    for (size_t i = 0; i < page->n; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s/%d ", items[i].name,
+                               (int)items[i].version);
+    }
+    store_page_done(page);
+    return text;
 }
 
 static void test_lists(void **state) {
     struct fixture *f = *state;
+    static const struct store_limit ten = {.items = 10}, one = {.items = 1};
+    struct store_page page = {0};
     train(f, "b", 1, 0);
     train(f, "a", 1, 0);
     train(f, "a", 2, 0);
     assert_ok(f, store_model_set_live(f->store, "a", 1, NULL, NULL, &f->problem));
-    struct seen s = {0};
-    assert_ok(f, store_model_list(f->store, NULL, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/1 b/1 ");
-    s = (struct seen){0};
-    assert_ok(f, store_model_list(f->store, "a", 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "b/1 ");
-    s = (struct seen){0};
-    assert_ok(f, store_model_versions(f->store, "a", 0, 10, see, &s, &f->problem));
-    assert_string_equal(s.text, "a/1 a/2 ");
-    assert_problem(f, store_model_versions(f->store, "x", 0, 10, see, &s, &f->problem),
+    assert_ok(f, store_model_list(f->store, NULL, &ten, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 b/1 ");
+    assert_ok(f, store_model_list(f->store, "a", &one, &page, &f->problem));
+    assert_false(page.more);
+    assert_string_equal(page_text(&page), "b/1 ");
+    assert_ok(f, store_model_versions(f->store, "a", 0, &ten, &page, &f->problem));
+    assert_string_equal(page_text(&page), "a/1 a/2 ");
+    assert_ok(f, store_model_versions(f->store, "a", 0, &one, &page, &f->problem));
+    assert_true(page.more);
+    assert_string_equal(page_text(&page), "a/1 ");
+    assert_problem(f, store_model_versions(f->store, "x", 0, &ten, &page, &f->problem),
                    PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 

@@ -13,7 +13,6 @@
 struct store_reader {
     struct store_connection *connection; /* NULL: not opened yet */
     bool busy;
-    pthread_t holder; /* while busy */
 };
 struct store_readers {
     pthread_mutex_t mutex; /* guards the places */
@@ -30,7 +29,7 @@ struct store_read {
     struct store *store;
     struct store_connection *connection;
     struct problem *problem; /* sticky */
-    int place;               /* in the pool; -1: a connection of its own */
+    int place;               /* in the pool */
 };
 /* Borrows a connection (waits for one when all are in use) and begins a transaction. False:
  * problem, nothing to end. */
