@@ -12,8 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Single precision is used while 2⁻²⁴ max‖x‖²/2, the error of a kernel value if each squared norm is
- * rounded once, is less than this. The rounding of the partial sums can make the error three times as large. */
+/* Single precision is used while 2⁻²⁴ max‖x‖²/2, the error of a kernel value if each squared norm
+ * is rounded once, is less than this. The rounding of the partial sums can make the error three
+ * times as large. */
 #define MAX_SINGLE_ERROR 1e-6
 /* largest ‖x‖² for which the expanded squared distances are exact enough */
 #define MAX_EXPANDED_SQUARE 1e6

@@ -53,6 +53,9 @@ struct table_options {
  * the parameter). value strings must outlive the reader. */
 bool table_option_parse(struct table_options *options, const char *name, const char *value,
                         struct problem *problem);
+/* The value that means the same as leaving the parameter out: "auto" for header. "": none that can
+ * be given does. */
+const char *table_option_initial(const char *name);
 
 /* A finished chunk: an encoded blob (dn_column_builder_encode) a column. The sink takes the blobs'
  * memory. */

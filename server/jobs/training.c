@@ -366,13 +366,6 @@ static bool open_validation(struct training *t, int64_t kept, struct jobs_source
 static bool prepare_and_train(struct training *t, struct problem *problem) {
     struct store_dataset dataset;
     struct tables tables = {0};
-    if (t->job->spec_format > STORE_DOCUMENT_FORMAT) {
-        return problem_set(
-            problem, PROBLEM_INTERNAL,
-            "the job was queued by a newer discernd: its request has format %lld, this "
-            "binary reads formats up to %d",
-            (long long)t->job->spec_format, STORE_DOCUMENT_FORMAT);
-    }
     if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem)) {
         return false;
     }

@@ -20,10 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number that is stored beside each JSON document: the format in which this binary writes the
- * job's spec and result, a dataset's columns, notes and options, and a model's info. It rises when
- * a document changes its meaning; readers then tell old documents by the number. */
-#define STORE_DOCUMENT_FORMAT 1
+/* The number that is stored beside each document: the format in which this binary writes the job's
+ * spec and result, a dataset's columns, notes and options, and a model's info. It rises when a
+ * document changes its meaning. store_open refuses a database with a higher number.
+ *   1  dataset options: only those that the request gave
+ *   2  dataset options: all, with their initial values */
+#define STORE_DOCUMENT_FORMAT 2
 
 struct store;
 
@@ -173,6 +175,8 @@ struct store_dataset_new {
     const char *sha256, *content, *columns, *notes;
     const char *options; /* what of the request changes the reading: same content and options as the
                             newest version make no new one */
+    const char
+        *options_format_1; /* the same in document format 1, for that comparison; may be NULL */
     /* Rows were appended: id of the version whose parts come before `part`, counted in n_rows. It
      * must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
     int64_t onto;
@@ -310,7 +314,6 @@ struct store_job {
     char *algorithm;
     char dataset[IDS_NAME_SIZE];
     int64_t dataset_version, dataset_id; /* id of the version */
-    int64_t spec_format;                 /* STORE_DOCUMENT_FORMAT of the binary that wrote `spec` */
     char *spec; /* JSON object: the job as it will be run, complete, as api/jobs validated it */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;

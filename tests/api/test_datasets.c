@@ -86,6 +86,9 @@ static void test_same_content_makes_no_version(void **state) {
     assert_string_equal(answer_header(&again, "Discern-Unchanged"), "true");
     assert_int_equal(number_at(again.json, "version"), 1);
     answer_done(&again);
+    again = put_text(&d, "/v1/datasets/same?header=auto&delimiter=auto&on_error=reject", table);
+    assert_string_equal(answer_header(&again, "Discern-Unchanged"), "true"); /* initial values */
+    answer_done(&again);
     /* other options: another table in the making, even of the same bytes */
     struct answer typed = put_text(&d, "/v1/datasets/same?types=a:categorical", table);
     assert_int_equal(typed.status, 200);

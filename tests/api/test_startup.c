@@ -276,7 +276,8 @@ static void test_other_migrations(void **state) {
     size_t size;
     const char *copy = in_dir("x.db");
     service_start(NULL);
-    status_check(call_upload("/v1/datasets/a", "a\n1\n2\n"), 201);
+    status_check(call_upload("/v1/datasets/a", "a,b\n1,x\n2,y\n3,x\n4,y\n"), 201);
+    job_train("{'model':'m','dataset':'a','target':'b','algorithm':'logistic'}");
     service_stop();
     const char *good = read_whole(the_daemon.database, &size);
     write_file(copy, good, size);
@@ -286,6 +287,14 @@ static void test_other_migrations(void **state) {
     sql(copy, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (9999, "
               "'9999_from_the_future.sql', 'x', 1)");
     refused_file("9999_from_the_future");
+    static const char *const formats[] = {"dataset_versions SET format",
+                                          "model_versions SET format", "jobs SET spec_format",
+                                          "jobs SET result_format"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        write_file(copy, good, size);
+        sql(copy, text("UPDATE %s = 1000", formats[i]));
+        refused_file("documents of format 1000");
+    }
     service_restart(NULL);
     status_check(call_get("/v1/datasets/a"), 200);
     service_end();

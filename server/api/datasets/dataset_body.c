@@ -209,11 +209,10 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
-/* Adds the types that the body declares to the options, like the option `types`. false: no memory.
- */
-static bool whole_options(const struct dataset_body *b, const struct table_summary *s,
-                          struct buf *out) {
-    buf_puts(out, b->options);
+/* *out ← the document with the types that the body declares, like the option `types`. false: no
+ * memory. */
+static bool with_declared(const char *document, const struct table_summary *s, struct buf *out) {
+    buf_puts(out, document);
     if (s->declared[0] != '\0') {
         buf_printf(out, "declared=%zu:%s;", strlen(s->declared), s->declared);
     }
@@ -234,9 +233,11 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     for (size_t i = 0; summaries != NULL && i < (size_t)s.n_columns; i++) {
         summaries[i] = (struct store_blob){s.saved[i].bytes, s.saved[i].size};
     }
-    struct buf options = {0};
-    if (summaries == NULL || (alone && !whole_options(b, &s, &options))) {
+    struct buf options = {0}, given = {0};
+    if (summaries == NULL || (alone && !(with_declared(b->given.all, &s, &options) &&
+                                         with_declared(b->given.given, &s, &given)))) {
         buf_done(&options);
+        buf_done(&given);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
     if (alone) {
@@ -255,6 +256,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
         .columns = s.columns,
         .notes = s.notes,
         .options = alone ? buf_cstr(&options) : b->onto.options,
+        .options_format_1 = alone ? buf_cstr(&given) : NULL,
         .onto = b->onto.id,
         .taken = s.n_taken,
         .summaries = summaries,
@@ -263,6 +265,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);
     buf_done(&options);
+    buf_done(&given);
     if (!published) {
         return false;
     }
@@ -308,36 +311,45 @@ static bool sent_as_form(struct http_call *call) {
     return type && strncasecmp(type, form, sizeof form - 1) == 0;
 }
 
+static const char *add_option(struct arena *arena, const char *document, const char *name,
+                              const char *value) {
+    return document ? arena_printf(arena, "%s%s=%zu:%s;", document, name, strlen(value), value)
+                    : NULL;
+}
+
 bool dataset_body_options(struct http_call *call, struct table_options *options,
-                          const char **canonical) {
+                          struct dataset_options *texts) {
     const char *const *known = http_route_of(call)->query;
+    struct arena *arena = http_arena(call);
     struct problem problem = {0};
-    const char *text = "";
+    struct dataset_options out = {"", ""};
     if (!api_content_format(call, FORMAT_TABLE, "a dataset is", &options->format)) {
         return false;
     }
     options->form = sent_as_form(call);
-    for (size_t i = 0; known[i] && text; i++) {
+    for (size_t i = 0; known[i]; i++) {
         const char *value = http_query(call, known[i]);
         if (value && !table_option_parse(options, known[i], value, &problem)) {
             http_reply_problem(call, &problem);
             return false;
         }
         if (value) {
-            text = arena_printf(http_arena(call), "%s%s=%zu:%s;", text, known[i], strlen(value),
-                                value);
+            out.given = add_option(arena, out.given, known[i], value);
         }
+        out.all =
+            add_option(arena, out.all, known[i], value ? value : table_option_initial(known[i]));
     }
-    if (!text) {
+    if (!out.given || !out.all) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
+        return false;
     }
-    *canonical = text;
-    return text != NULL;
+    *texts = out;
+    return true;
 }
 
-const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name) {
+const char *dataset_body_option(struct arena *arena, const char *document, const char *name) {
     const size_t n = strlen(name);
-    for (const char *at = canonical; *at != '\0';) { /* name=length:value; */
+    for (const char *at = document; *at != '\0';) { /* name=length:value; */
         const char *equals = strchr(at, '=');
         char *colon = NULL;
         const size_t length = equals ? (size_t)strtoull(equals + 1, &colon, 10) : 0;
@@ -345,7 +357,7 @@ const char *dataset_body_option(struct arena *arena, const char *canonical, cons
             return NULL;
         }
         if ((size_t)(equals - at) == n && memcmp(at, name, n) == 0) {
-            return arena_strndup(arena, colon + 1, length);
+            return length > 0 ? arena_strndup(arena, colon + 1, length) : NULL;
         }
         at = colon + 1 + length + 1;
     }

@@ -20,16 +20,21 @@
  * wait for the store are limited there. */
 #define DATASET_BODY_HOLDS (33 << 20)
 
+/* The options of a request as stored documents: "name=length:value;…", in the call's arena. */
+struct dataset_options {
+    const char *all;   /* every option of the route, with its initial value if it is not given */
+    const char *given; /* those of the query only, as document format 1 stores them */
+};
+
 struct dataset_body {
     struct store *store;
-    struct table *table;        /* NULL: not opened yet, or released */
-    struct hash_sha256 *sha256; /* hash of the body; NULL: rows are appended */
-    int64_t part;               /* the part of the staged chunks; 0: published or dropped */
-    /* canonical text of the options that change the reading; in the call's arena */
-    const char *options;
-    int64_t began;       /* start of the body, monotonic clock, ns */
-    int64_t rows, bytes; /* of the body; set at its end */
-    bool crowded;        /* the queue of the store became full while the present bytes were read */
+    struct table *table;          /* NULL: not opened yet, or released */
+    struct hash_sha256 *sha256;   /* hash of the body; NULL: rows are appended */
+    int64_t part;                 /* the part of the staged chunks; 0: published or dropped */
+    struct dataset_options given; /* options that change the reading */
+    int64_t began;                /* start of the body, monotonic clock, ns */
+    int64_t rows, bytes;          /* of the body; set at its end */
+    bool crowded; /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
     struct table_options reading;
 
@@ -50,13 +55,13 @@ struct dataset_body {
     struct problem failure; /* of the first chunk that failed */
 };
 
-/* Sets the reader's options from the media type and the query parameters of the route. *canonical:
- * the options of the query as text, in the call's arena. false: answered. */
+/* Sets the reader's options from the media type and the query parameters of the route, and *texts
+ * to the documents. false: answered. */
 bool dataset_body_options(struct http_call *call, struct table_options *options,
-                          const char **canonical);
-/* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory.
- */
-const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name);
+                          struct dataset_options *texts);
+/* The value of an option in a stored document, a copy in the arena. NULL: the document does not have
+ * the option or has an empty value, or no memory. */
+const char *dataset_body_option(struct arena *arena, const char *document, const char *name);
 /* Makes the body of this call, without a reader. It is the state of the call and freed with it.
  * NULL: answered. */
 struct dataset_body *dataset_body_new(struct http_call *call);

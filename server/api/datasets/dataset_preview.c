@@ -206,8 +206,8 @@ static void answer(struct http_call *call, bool cut) {
 
 static bool preview_begin(struct http_call *call) {
     struct table_options options = {.rows = PREVIEW_ROWS};
-    const char *canonical;
-    if (!dataset_body_options(call, &options, &canonical)) {
+    struct dataset_options texts;
+    if (!dataset_body_options(call, &options, &texts)) {
         return false;
     }
     struct preview *p = calloc(1, sizeof *p);

@@ -30,9 +30,9 @@ static void upload_judge(struct http_call *call) {
 
 static bool upload_begin(struct http_call *call) {
     struct table_options options = {0};
-    const char *canonical;
+    struct dataset_options texts;
     if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
-        !dataset_body_options(call, &options, &canonical)) {
+        !dataset_body_options(call, &options, &texts)) {
         return false;
     }
     struct dataset_body *b = dataset_body_new(call);
@@ -40,7 +40,7 @@ static bool upload_begin(struct http_call *call) {
         return false;
     }
     const struct table_sink sink = dataset_body_sink(b);
-    b->options = canonical;
+    b->given = texts;
     b->table = table_new(&options, &sink);
     b->sha256 = hash_sha256_new();
     if (!b->table || !b->sha256) {

@@ -218,24 +218,45 @@ static bool set_rows(struct table_options *options, const char *value, struct pr
                        TABLE_MAX_PREVIEW, text_show(value, n, shown));
 }
 
-bool table_option_parse(struct table_options *options, const char *name, const char *value,
-                        struct problem *problem) {
-    static const struct {
-        const char *name;
-        bool (*set)(struct table_options *options, const char *value, struct problem *problem);
-    } known[] = {{"header", set_header},     {"delimiter", set_delimiter},
-                 {"missing", set_missing},   {"types", set_types},
-                 {"label", set_label},       {"comment", set_comment},
-                 {"on_error", set_on_error}, {"zero_based", set_zero_based},
-                 {"rows", set_rows}};
-    char shown[TEXT_SHOWN];
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(name, known[i].name) == 0) {
-            return known[i].set(options, value, problem);
+/* initial: the value that means the same as no value; "" if no value that can be given does. */
+static const struct option {
+    const char *name;
+    bool (*set)(struct table_options *options, const char *value, struct problem *problem);
+    const char *initial;
+} known_options[] = {
+    {"header", set_header, "auto"},
+    {"delimiter", set_delimiter, "auto"},
+    {"missing", set_missing, ""},
+    {"types", set_types, ""},
+    {"label", set_label, ""},
+    {"comment", set_comment, ""},
+    {"on_error", set_on_error, "reject"},
+    {"zero_based", set_zero_based, "false"},
+    {"rows", set_rows, ""},
+};
+
+static const struct option *find_option(const char *name) {
+    for (size_t i = 0; i < sizeof known_options / sizeof known_options[0]; i++) {
+        if (strcmp(name, known_options[i].name) == 0) {
+            return &known_options[i];
         }
     }
-    return problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "unknown query parameter %s: there are header, delimiter, missing, types, "
-                       "label, comment, on_error, zero_based",
-                       text_show(name, strlen(name), shown));
+    return NULL;
+}
+
+const char *table_option_initial(const char *name) {
+    const struct option *option = find_option(name);
+    return option != NULL ? option->initial : "";
+}
+
+bool table_option_parse(struct table_options *options, const char *name, const char *value,
+                        struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const struct option *option = find_option(name);
+    return option != NULL
+               ? option->set(options, value, problem)
+               : problem_set(problem, PROBLEM_BAD_REQUEST,
+                             "unknown query parameter %s: there are header, delimiter, missing, "
+                             "types, label, comment, on_error, zero_based",
+                             text_show(name, strlen(name), shown));
 }

@@ -52,10 +52,10 @@ struct publish {
 static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d, int64_t newest) {
     return STORE_ASK(tx->connection, tx->problem, 0,
                      "SELECT id FROM dataset_versions WHERE name = ? AND version = ? AND content = "
-                     "? AND options = ? AND n_rows = ? AND n_cols = ?",
+                     "? AND options IN (?, ?) AND n_rows = ? AND n_cols = ?",
                      store_text(d->name), store_int(newest), store_text(d->content),
-                     store_text(d->options ? d->options : ""), store_int(d->n_rows),
-                     store_int(d->n_cols));
+                     store_text(d->options ? d->options : ""), store_text(d->options_format_1),
+                     store_int(d->n_rows), store_int(d->n_cols));
 }
 
 /* The summaries of version `before` (0: none) give way to those of version `id`: rows are only

@@ -50,8 +50,7 @@ bool store_job_load(struct store_query *q, struct store_job *out) {
                               .result = store_query_take(q, 16),
                               .version = store_query_int(q, 17),
                               .last_event = store_query_int(q, 18),
-                              .spec_format = store_query_int(q, 19),
-                              .token = store_query_int(q, 20)};
+                              .token = store_query_int(q, 19)};
     store_query_copy(q, 2, out->model, sizeof out->model);
     store_query_copy(q, 4, out->dataset, sizeof out->dataset);
     if (q->problem->type) {

@@ -8,8 +8,7 @@
 #define STORE_JOB_SELECT                                                                           \
     "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
     "started_at, finished_at, attempts,"                                                           \
-    " cancel_requested, progress, warnings, error, result, version, last_event, spec_format, "     \
-    "token FROM jobs "
+    " cancel_requested, progress, warnings, error, result, version, last_event, token FROM jobs "
 /* Reads the present row. On failure (the query's problem) out is {0}. */
 bool store_job_load(struct store_query *q, struct store_job *out);
 /* Loads one job within a transaction or read. PROBLEM_UNKNOWN_JOB. */

@@ -71,6 +71,24 @@ static bool set_up(struct store *store, const struct store_settings *settings,
     return true;
 }
 
+/* Refuses documents of a newer format, which this binary would misread. */
+static bool check_documents(struct store_connection *c, struct problem *problem) {
+    const int64_t highest =
+        STORE_ASK(c, problem, 0,
+                  "SELECT max((SELECT coalesce(max(format), 0) FROM dataset_versions),"
+                  " (SELECT coalesce(max(format), 0) FROM model_versions),"
+                  " (SELECT coalesce(max(spec_format), 0) FROM jobs),"
+                  " (SELECT coalesce(max(result_format), 0) FROM jobs))",
+                  STORE_NO_VALUES);
+    if (problem->type == PROBLEM_NONE && highest > STORE_DOCUMENT_FORMAT) {
+        problem_set(problem, PROBLEM_INTERNAL,
+                    "the database is newer than this binary: it has documents of format %lld, this "
+                    "binary reads formats up to %d",
+                    (long long)highest, STORE_DOCUMENT_FORMAT);
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
 /* Everything but the thread. */
 static bool prepare(struct store *store, const struct store_settings *settings,
                     struct problem *problem) {
@@ -79,7 +97,8 @@ static bool prepare(struct store *store, const struct store_settings *settings,
     }
     store->lock_fd = store_lock_take(store->path, problem);
     if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) ||
-        !open_database(store, !settings->no_backup, problem)) {
+        !open_database(store, !settings->no_backup, problem) ||
+        !check_documents(store->writer.connection, problem)) {
         return false;
     }
     sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);

@@ -195,31 +195,6 @@ static void a_damaged_spec_fails_the_job(void **state) {
     fixture_done(&f);
 }
 
-/* A job that a newer binary queued is not run with what this one makes of it. */
-static void a_newer_format_fails_the_job(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    fixture_dataset(&f, "d", 100, 100);
-    struct jobs_spec spec = fixture_spec("m", "lbfgs");
-    int64_t same = fixture_job(&f, &spec), newer = fixture_job(&f, &spec);
-    dn_params_free(spec.params);
-    struct store_job job = fixture_get(&f, same);
-    assert_int_equal(job.spec_format, STORE_DOCUMENT_FORMAT);
-    store_job_done(&job);
-    database_run(&f, "UPDATE jobs SET spec_format = spec_format + 1 WHERE id = 2");
-    struct jobs *jobs = start(&f, 1);
-    job = fixture_await(&f, same, STORE_JOB_SUCCEEDED);
-    assert_int_equal(job.state, STORE_JOB_SUCCEEDED);
-    store_job_done(&job);
-    job = fixture_await(&f, newer, STORE_JOB_FAILED);
-    assert_int_equal(job.state, STORE_JOB_FAILED);
-    assert_non_null(strstr(job.error, "was queued by a newer discernd"));
-    store_job_done(&job);
-    jobs_stop(jobs);
-    fixture_done(&f);
-}
-
 static void spec_round_trip(void **state) {
     (void)state;
     static const size_t snapshots[] = {3, 7};
@@ -264,7 +239,6 @@ int main(void) {
         cmocka_unit_test(cancel_drain_and_limits),
         cmocka_unit_test(history_and_snapshots),
         cmocka_unit_test(a_damaged_spec_fails_the_job),
-        cmocka_unit_test(a_newer_format_fails_the_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
