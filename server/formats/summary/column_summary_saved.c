@@ -1,4 +1,5 @@
-/* Saves and loads summaries of columns. */
+/* Saves and loads summaries of columns. One list of fields serves both directions: each function
+ * `field_…` and `part_…` appends the value to the archive, or sets it to the value read. */
 #include "formats/summary/column_summary_saved.h"
 
 #include <math.h>
@@ -21,198 +22,50 @@ enum {
 
 static const char magic[] = "dsum";
 
-/* ---- writing ---- */
-static void put_bytes(uint8_t *out, uint64_t x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (uint8_t)(x >> (8 * i));
-    }
-}
-
-static void put_u32(struct buf *out, uint32_t x) {
-    uint8_t bytes[4];
-    put_bytes(bytes, x, sizeof bytes);
-    buf_append(out, bytes, sizeof bytes);
-}
-
-static void put_u64(struct buf *out, uint64_t x) {
-    uint8_t bytes[8];
-    put_bytes(bytes, x, sizeof bytes);
-    buf_append(out, bytes, sizeof bytes);
-}
-
-static void put_i64(struct buf *out, int64_t x) {
-    put_u64(out, (uint64_t)x);
-}
-
-static void put_double(struct buf *out, double x) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    put_u64(out, bits);
-}
-
-static void put_head(struct buf *out, const struct column_summary *s) {
-    const struct moments *m = &s->moments;
-    put_u64(out, (s->wordless ? SAVED_WORDLESS : 0u) | (s->estimated ? SAVED_ESTIMATED : 0u) |
-                     (s->many ? SAVED_MANY : 0u) | (s->dropped ? SAVED_DROPPED : 0u) |
-                     (s->digest != NULL ? SAVED_DIGEST : 0u) |
-                     (s->distinct.rank != NULL ? SAVED_DISTINCT : 0u) |
-                     (s->sample != NULL ? SAVED_SAMPLE : 0u) |
-                     (s->words != NULL ? SAVED_WORDS : 0u));
-    put_u64(out, s->n_columns);
-    put_i64(out, s->n_rows);
-    put_i64(out, s->missing);
-    put_i64(out, s->truths[0]);
-    put_i64(out, s->truths[1]);
-    put_i64(out, m->n);
-    put_double(out, m->minimum);
-    put_double(out, m->maximum);
-    put_double(out, m->mean);
-    put_double(out, m->m2);
-}
-
-static void put_rest(struct buf *out, const struct column_summary *s) {
-    put_u64(out, s->n_rest);
-    for (size_t i = 0; i < s->n_rest; i++) {
-        put_double(out, s->rest[i]);
-    }
-}
-
-static bool put_numbers(struct buf *out, const struct number_tally *t) {
-    size_t n = 0;
-    struct number_count *list = number_tally_list(t, &n);
-    if (list == NULL) {
-        return false;
-    }
-    put_u64(out, t->n_slots);
-    put_u64(out, n);
-    for (size_t i = 0; i < n; i++) {
-        put_double(out, list[i].value);
-        put_i64(out, list[i].count);
-    }
-    free(list);
-    return true;
-}
-
-static void put_texts(struct buf *out, const struct tally *t) {
-    put_u64(out, t->capacity);
-    put_u64(out, t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        put_i64(out, t->entry[i].count);
-        put_u64(out, t->entry[i].length);
-        buf_append(out, tally_text(t, &t->entry[i]), t->entry[i].length);
-    }
-}
-
-static void put_distinct(struct buf *out, const struct distinct_sketch *s) {
-    put_u64(out, s->bits);
-    buf_append(out, s->rank, distinct_sketch_memory(s));
-}
-
-static void put_sample(struct buf *out, const struct number_sample *s) {
-    put_u64(out, s->capacity);
-    put_u64(out, s->height);
-    put_u64(out, s->n_kept);
-    put_i64(out, s->n_open);
-    put_i64(out, s->pick);
-    put_double(out, s->picked);
-    put_double(out, s->last);
-    for (size_t i = 0; i < s->n_kept; i++) {
-        put_double(out, s->kept[i]);
-    }
-}
-
-static void put_words(struct buf *out, const struct column_words *words) {
-    put_i64(out, words->n);
-    put_u64(out, words->longest);
-    put_i64(out, words->bytes);
-    put_distinct(out, &words->distinct);
-}
-
-static void put_sparse(struct buf *out, const struct sparse_summary *s) {
-    put_u64(out, s->first);
-    put_u64(out, s->width);
-    put_i64(out, s->entries);
-    put_u64(out, s->n_places);
-    for (size_t i = 0; i < s->n_places; i++) {
-        const struct sparse_place *p = &s->place[i];
-        put_i64(out, p->n);
-        put_i64(out, p->nonzero);
-        put_double(out, p->minimum);
-        put_double(out, p->maximum);
-        put_double(out, p->mean);
-        put_double(out, p->m2);
-    }
-}
-
-bool column_summary_save(const struct column_summary *s, struct buf *out) {
-    const size_t start = out->size;
-    buf_append(out, magic, strlen(magic));
-    put_u32(out, COLUMN_SUMMARY_VERSION);
-    put_head(out, s);
-    if (s->digest != NULL) {
-        uint8_t digest[HASH_BLAKE2B_STATE];
-        hash_blake2b_save(s->digest, digest);
-        buf_append(out, digest, sizeof digest);
-    }
-    put_rest(out, s);
-    if (!put_numbers(out, &s->numbers)) {
-        return false;
-    }
-    put_texts(out, &s->texts);
-    if (s->distinct.rank != NULL) {
-        put_distinct(out, &s->distinct);
-    }
-    if (s->sample != NULL) {
-        put_sample(out, s->sample);
-    }
-    if (s->words != NULL) {
-        put_words(out, s->words);
-    }
-    put_sparse(out, &s->sparse);
-    if (out->failed) {
-        return false;
-    }
-    put_u32(out, hash_crc32(out->data + start, out->size - start));
-    return !out->failed;
-}
-
-/* ---- reading ---- */
+/* ---- the archive ---- */
 /* The first status other than LOADED is kept; values read after it are 0. */
-struct reader {
+struct archive {
+    struct buf *out; /* saving; NULL: loading */
     const uint8_t *at, *end;
     enum column_summary_load_status status;
 };
 
-static void fail(struct reader *r, enum column_summary_load_status status) {
-    if (r->status == COLUMN_SUMMARY_LOADED) {
-        r->status = status;
+static void fail(struct archive *a, enum column_summary_load_status status) {
+    if (a->status == COLUMN_SUMMARY_LOADED) {
+        a->status = status;
     }
 }
 
-static void require(struct reader *r, bool condition) {
+/* A condition that a saved summary always meets. */
+static void require(struct archive *a, bool condition) {
+    if (a->out == NULL && !condition) {
+        fail(a, COLUMN_SUMMARY_DAMAGED);
+    }
+}
+
+static void require_memory(struct archive *a, bool condition) {
     if (!condition) {
-        fail(r, COLUMN_SUMMARY_DAMAGED);
+        fail(a, COLUMN_SUMMARY_NO_MEMORY);
     }
 }
 
-static void require_memory(struct reader *r, bool condition) {
-    if (!condition) {
-        fail(r, COLUMN_SUMMARY_NO_MEMORY);
+static bool good(const struct archive *a) {
+    return a->status == COLUMN_SUMMARY_LOADED;
+}
+
+/* Saving: appends the n bytes and returns them. Loading: returns the next n bytes; NULL: there are
+ * fewer, or reading has failed. */
+static const void *field_bytes(struct archive *a, const void *bytes, size_t n) {
+    if (a->out != NULL) {
+        buf_append(a->out, bytes, n);
+        return bytes;
     }
-}
-
-static bool good(const struct reader *r) {
-    return r->status == COLUMN_SUMMARY_LOADED;
-}
-
-/* The next n bytes; NULL: there are fewer, or reading has failed. */
-static const uint8_t *take(struct reader *r, size_t n) {
-    require(r, n <= (size_t)(r->end - r->at));
-    if (!good(r)) {
+    require(a, n <= (size_t)(a->end - a->at));
+    if (!good(a)) {
         return NULL;
     }
-    r->at += n;
-    return r->at - n;
+    a->at += n;
+    return a->at - n;
 }
 
 static uint64_t number_at(const uint8_t *bytes, size_t n) {
@@ -223,200 +76,291 @@ static uint64_t number_at(const uint8_t *bytes, size_t n) {
     return x;
 }
 
+/* Appends the lowest n <= 8 bytes of x. */
+static void put_number(struct buf *out, uint64_t x, size_t n) {
+    uint8_t bytes[8];
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = (uint8_t)(x >> (8 * i));
+    }
+    buf_append(out, bytes, n);
+}
+
 /* An integer of at most `most`. */
-static uint64_t get_u64(struct reader *r, uint64_t most) {
-    const uint8_t *bytes = take(r, 8);
-    const uint64_t x = bytes != NULL ? number_at(bytes, 8) : 0;
-    require(r, x <= most);
-    return good(r) ? x : 0;
+static void field_u64(struct archive *a, uint64_t *x, uint64_t most) {
+    if (a->out != NULL) {
+        put_number(a->out, *x, 8);
+        return;
+    }
+    const uint8_t *bytes = field_bytes(a, NULL, 8);
+    *x = bytes != NULL ? number_at(bytes, 8) : 0;
+    require(a, *x <= most);
+    *x = good(a) ? *x : 0;
 }
 
 /* A count, 0 or more. */
-static int64_t get_count(struct reader *r) {
-    return (int64_t)get_u64(r, INT64_MAX);
+static void field_count(struct archive *a, int64_t *x) {
+    uint64_t bits = (uint64_t)*x;
+    field_u64(a, &bits, INT64_MAX);
+    *x = (int64_t)bits;
 }
 
-static size_t get_size(struct reader *r) {
-    return (size_t)get_u64(r, SIZE_MAX);
+static void field_size(struct archive *a, size_t *x, size_t most) {
+    uint64_t bits = *x;
+    field_u64(a, &bits, most);
+    *x = (size_t)bits;
 }
 
-static double get_double(struct reader *r) {
-    const uint64_t bits = get_u64(r, UINT64_MAX);
-    double x = 0;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+static void field_u32(struct archive *a, uint32_t *x, uint32_t most) {
+    uint64_t bits = *x;
+    field_u64(a, &bits, most);
+    *x = (uint32_t)bits;
 }
 
-static double get_finite(struct reader *r) {
-    const double x = get_double(r);
-    require(r, isfinite(x));
-    return x;
+static void field_double(struct archive *a, double *x) {
+    uint64_t bits = 0;
+    memcpy(&bits, x, sizeof bits);
+    field_u64(a, &bits, UINT64_MAX);
+    memcpy(x, &bits, sizeof bits);
+}
+
+static void field_finite(struct archive *a, double *x) {
+    field_double(a, x);
+    require(a, isfinite(*x));
+}
+
+/* ---- the parts of a summary ---- */
+static uint64_t flags_of(const struct column_summary *s) {
+    return (s->wordless ? SAVED_WORDLESS : 0u) | (s->estimated ? SAVED_ESTIMATED : 0u) |
+           (s->many ? SAVED_MANY : 0u) | (s->dropped ? SAVED_DROPPED : 0u) |
+           (s->digest != NULL ? SAVED_DIGEST : 0u) |
+           (s->distinct.rank != NULL ? SAVED_DISTINCT : 0u) |
+           (s->sample != NULL ? SAVED_SAMPLE : 0u) | (s->words != NULL ? SAVED_WORDS : 0u);
 }
 
 /* Returns the flags. */
-static unsigned get_head(struct reader *r, struct column_summary *s) {
+static uint64_t part_head(struct archive *a, struct column_summary *s) {
     struct moments *m = &s->moments;
-    const unsigned flags = (unsigned)get_u64(r, SAVED_ALL);
+    uint64_t flags = flags_of(s);
+    field_u64(a, &flags, SAVED_ALL);
     s->wordless = (flags & SAVED_WORDLESS) != 0;
     s->estimated = (flags & SAVED_ESTIMATED) != 0;
     s->many = (flags & SAVED_MANY) != 0;
     s->dropped = (flags & SAVED_DROPPED) != 0;
-    s->n_columns = get_size(r);
-    s->n_rows = get_count(r);
-    s->missing = get_count(r);
-    s->truths[0] = get_count(r);
-    s->truths[1] = get_count(r);
-    m->n = get_count(r);
-    m->minimum = get_double(r);
-    m->maximum = get_double(r);
-    m->mean = get_double(r); /* the mean of large numbers may be infinite, and m2 NaN */
-    m->m2 = get_double(r);
-    require(r, s->missing <= s->n_rows && m->n <= s->n_rows - s->missing &&
+    field_size(a, &s->n_columns, SIZE_MAX);
+    field_count(a, &s->n_rows);
+    field_count(a, &s->missing);
+    field_count(a, &s->truths[0]);
+    field_count(a, &s->truths[1]);
+    field_count(a, &m->n);
+    field_double(a, &m->minimum);
+    field_double(a, &m->maximum);
+    field_double(a, &m->mean); /* the mean of large numbers may be infinite, and m2 NaN */
+    field_double(a, &m->m2);
+    require(a, s->missing <= s->n_rows && m->n <= s->n_rows - s->missing &&
                    s->truths[0] <= s->n_rows - s->missing &&
                    s->truths[1] <= s->n_rows - s->missing - s->truths[0] && !isnan(m->minimum) &&
                    !isnan(m->maximum));
-    require(r, s->estimated == ((flags & SAVED_DISTINCT) != 0) &&
+    require(a, s->estimated == ((flags & SAVED_DISTINCT) != 0) &&
                    (s->estimated || (flags & (SAVED_SAMPLE | SAVED_WORDS)) == 0));
     return flags;
 }
 
-/* The numbers of the incomplete block. */
-static void get_rest(struct reader *r, struct column_summary *s) {
-    const size_t block = column_summary_block(s), n = (size_t)get_u64(r, block - 1);
-    if (n == 0) {
-        return;
+static void part_digest(struct archive *a, struct column_summary *s) {
+    uint8_t state[HASH_BLAKE2B_STATE];
+    if (a->out != NULL) {
+        hash_blake2b_save(s->digest, state);
     }
-    s->rest = malloc(block * sizeof *s->rest);
-    require_memory(r, s->rest != NULL);
-    for (size_t i = 0; i < n && good(r); i++) {
-        s->rest[i] = get_double(r);
-        require(r, !isinf(s->rest[i]));
-        s->n_rest = i + 1;
-    }
-}
-
-static void get_digest(struct reader *r, struct column_summary *s) {
-    const uint8_t *bytes = take(r, HASH_BLAKE2B_STATE);
-    if (bytes == NULL) {
+    const uint8_t *bytes = field_bytes(a, state, sizeof state);
+    if (a->out != NULL || bytes == NULL) {
         return;
     }
     s->digest = hash_blake2b_new();
-    require_memory(r, s->digest != NULL);
+    require_memory(a, s->digest != NULL);
     if (s->digest != NULL && !hash_blake2b_load(s->digest, bytes)) {
-        fail(r, COLUMN_SUMMARY_OTHER_VERSION);
+        fail(a, COLUMN_SUMMARY_OTHER_VERSION);
     }
 }
 
-static void get_numbers(struct reader *r, struct number_tally *t) {
-    const size_t n_slots = (size_t)get_u64(r, 4 * TALLY_MAX);
-    const size_t n = (size_t)get_u64(r, TALLY_MAX + NUMBER_SMALL);
+/* The numbers of the incomplete block. */
+static void part_rest(struct archive *a, struct column_summary *s) {
+    const size_t block = column_summary_block(s);
+    field_size(a, &s->n_rest, block - 1);
+    if (a->out == NULL && s->n_rest > 0) {
+        s->rest = calloc(block, sizeof *s->rest);
+        require_memory(a, s->rest != NULL);
+    }
+    for (size_t i = 0; i < s->n_rest && good(a); i++) {
+        field_double(a, &s->rest[i]);
+        require(a, !isinf(s->rest[i]));
+    }
+}
+
+/* Loading: adds a number, which must be above the one before. */
+static void number_load(struct archive *a, struct number_tally *t, const struct number_count *c,
+                        double before) {
+    const double x = c->value;
+    const bool small = x >= 0 && x < NUMBER_SMALL && x == floor(x);
+    require(a, x > before && c->count > 0 && (!small || c->count <= UINT32_MAX));
+    if (good(a)) {
+        const enum number_tally_status status = number_tally_set(t, x, c->count);
+        require(a, status != NUMBER_TALLY_FULL);
+        require_memory(a, status != NUMBER_TALLY_NO_MEMORY);
+    }
+}
+
+static void part_numbers(struct archive *a, struct number_tally *t) {
+    size_t n_slots = t->n_slots, n = 0;
+    struct number_count *list = a->out != NULL ? number_tally_list(t, &n) : NULL;
+    require_memory(a, a->out == NULL || list != NULL);
+    field_size(a, &n_slots, 4 * TALLY_MAX);
+    field_size(a, &n, TALLY_MAX + NUMBER_SMALL);
     double before = (double)-INFINITY;
-    for (size_t i = 0; i < n && good(r); i++) {
-        const double x = get_finite(r);
-        const int64_t count = get_count(r);
-        const bool small = x >= 0 && x < NUMBER_SMALL && x == floor(x);
-        require(r, x > before && count > 0 && (!small || count <= UINT32_MAX));
-        if (good(r)) {
-            const enum number_tally_status status = number_tally_set(t, x, count);
-            require(r, status != NUMBER_TALLY_FULL);
-            require_memory(r, status != NUMBER_TALLY_NO_MEMORY);
+    for (size_t i = 0; i < n && good(a); i++) {
+        struct number_count c = list != NULL ? list[i] : (struct number_count){0};
+        field_finite(a, &c.value);
+        field_count(a, &c.count);
+        if (a->out == NULL) {
+            number_load(a, t, &c, before);
         }
-        before = x;
+        before = c.value;
     }
-    if (good(r) && n_slots > t->n_slots) {
-        require(r, (n_slots & (n_slots - 1)) == 0);
-        require_memory(r, !good(r) || number_tally_reserve(t, n_slots));
+    free(list);
+    if (n_slots > t->n_slots) {
+        require(a, (n_slots & (n_slots - 1)) == 0);
+        require_memory(a, !good(a) || number_tally_reserve(t, n_slots));
     }
 }
 
-static void get_texts(struct reader *r, struct tally *t) {
-    const size_t capacity = (size_t)get_u64(r, 2 * TALLY_MAX);
-    const size_t n = (size_t)get_u64(r, TALLY_MAX);
-    for (size_t i = 0; i < n && good(r); i++) {
-        const int64_t count = get_count(r);
-        const size_t length = get_size(r);
-        const uint8_t *bytes = take(r, length);
-        require(r, count > 0);
-        if (good(r)) {
-            require_memory(r, tally_add(t, (const char *)bytes, length, count) == TALLY_WELL);
-            require(r, !good(r) || t->n == i + 1); /* no text twice */
+static void part_texts(struct archive *a, struct tally *t) {
+    size_t capacity = t->capacity, n = t->n;
+    field_size(a, &capacity, 2 * TALLY_MAX);
+    field_size(a, &n, TALLY_MAX);
+    for (size_t i = 0; i < n && good(a); i++) {
+        struct tally_entry e = a->out != NULL ? t->entry[i] : (struct tally_entry){0};
+        field_count(a, &e.count);
+        field_size(a, &e.length, SIZE_MAX);
+        const char *text = field_bytes(a, a->out != NULL ? tally_text(t, &e) : NULL, e.length);
+        require(a, e.count > 0);
+        if (a->out == NULL && good(a)) {
+            require_memory(a, tally_add(t, text, e.length, e.count) == TALLY_WELL);
+            require(a, !good(a) || t->n == i + 1); /* no text twice */
         }
     }
-    require_memory(r, !good(r) || tally_reserve(t, capacity));
+    require_memory(a, !good(a) || tally_reserve(t, capacity));
 }
 
-static void get_distinct(struct reader *r, struct distinct_sketch *s) {
-    const unsigned bits = (unsigned)get_u64(r, DISTINCT_MAX_BITS);
-    require(r, bits >= DISTINCT_MIN_BITS);
+static void part_distinct(struct archive *a, struct distinct_sketch *s) {
+    uint32_t bits = s->bits;
+    field_u32(a, &bits, DISTINCT_MAX_BITS);
+    require(a, bits >= DISTINCT_MIN_BITS);
     const size_t n = (size_t)1 << bits;
-    const uint8_t *rank = take(r, n);
-    for (size_t i = 0; i < n && good(r); i++) {
-        require(r, rank[i] <= distinct_max_rank(bits));
+    const uint8_t *rank = field_bytes(a, s->rank, n);
+    for (size_t i = 0; i < n && good(a); i++) {
+        require(a, rank[i] <= distinct_max_rank(bits));
     }
-    require_memory(r, !good(r) || distinct_sketch_load(s, bits, rank));
+    if (a->out == NULL && good(a)) {
+        require_memory(a, distinct_sketch_load(s, bits, rank));
+    }
 }
 
-static void get_sample(struct reader *r, struct column_summary *s) {
-    const size_t capacity = (size_t)get_u64(r, NUMBER_SAMPLE_MAX);
-    require(r, capacity >= NUMBER_SAMPLE_MIN && (capacity & (capacity - 1)) == 0);
-    if (!good(r)) {
-        return;
+static void part_sample(struct archive *a, struct column_summary *s) {
+    size_t capacity = s->sample != NULL ? s->sample->capacity : 0;
+    field_size(a, &capacity, NUMBER_SAMPLE_MAX);
+    require(a, capacity >= NUMBER_SAMPLE_MIN && (capacity & (capacity - 1)) == 0);
+    if (a->out == NULL && good(a)) {
+        s->sample = number_sample_new(capacity);
+        require_memory(a, s->sample != NULL);
     }
-    struct number_sample *sample = s->sample = number_sample_new(capacity);
-    require_memory(r, sample != NULL);
+    struct number_sample *sample = s->sample;
     if (sample == NULL) {
         return;
     }
-    sample->height = (unsigned)get_u64(r, 62);
+    field_u32(a, &sample->height, 62);
+    field_size(a, &sample->n_kept, capacity - 1);
+    field_count(a, &sample->n_open);
+    field_count(a, &sample->pick);
+    field_finite(a, &sample->picked);
+    field_finite(a, &sample->last);
+    for (size_t i = 0; i < sample->n_kept; i++) {
+        field_finite(a, &sample->kept[i]);
+    }
     const int64_t group = INT64_C(1) << sample->height;
-    const size_t n_kept = (size_t)get_u64(r, capacity - 1);
-    sample->n_open = get_count(r);
-    sample->pick = get_count(r);
-    sample->picked = get_finite(r);
-    sample->last = get_finite(r);
-    for (size_t i = 0; i < n_kept; i++) {
-        sample->kept[i] = get_finite(r);
-    }
-    require(r, sample->n_open < group && sample->pick < group &&
-                   (int64_t)n_kept <= (INT64_MAX - sample->n_open) >> sample->height);
-    sample->n_kept = good(r) ? n_kept : 0;
-    require(r, number_sample_n(sample) == s->n_rows - s->missing);
+    require(a, sample->n_open < group && sample->pick < group &&
+                   (int64_t)sample->n_kept <= (INT64_MAX - sample->n_open) >> sample->height);
+    require(a, good(a) && number_sample_n(sample) == s->n_rows - s->missing);
 }
 
-static void get_words(struct reader *r, struct column_summary *s) {
-    struct column_words *words = s->words = calloc(1, sizeof *words);
-    require_memory(r, words != NULL);
-    if (words != NULL) {
-        words->n = get_count(r);
-        words->longest = get_size(r);
-        words->bytes = get_count(r);
-        get_distinct(r, &words->distinct);
+static void part_words(struct archive *a, struct column_summary *s) {
+    if (a->out == NULL) {
+        s->words = calloc(1, sizeof *s->words);
+        require_memory(a, s->words != NULL);
+    }
+    if (s->words != NULL) {
+        field_count(a, &s->words->n);
+        field_size(a, &s->words->longest, SIZE_MAX);
+        field_count(a, &s->words->bytes);
+        part_distinct(a, &s->words->distinct);
     }
 }
 
-static void get_sparse(struct reader *r, struct sparse_summary *s, int64_t n_rows) {
+static void part_sparse(struct archive *a, struct sparse_summary *s, int64_t n_rows) {
     enum { PLACE = 48 };
-    s->first = (uint32_t)get_u64(r, UINT32_MAX);
-    s->width = get_size(r);
-    s->entries = get_count(r);
-    const size_t n = get_size(r);
-    require(r, n <= s->width && n <= (size_t)(r->end - r->at) / PLACE);
-    if (!good(r) || n == 0) {
-        return;
+    field_u32(a, &s->first, UINT32_MAX);
+    field_size(a, &s->width, SIZE_MAX);
+    field_count(a, &s->entries);
+    size_t n = s->n_places;
+    field_size(a, &n, s->width);
+    require(a, n <= (size_t)(a->end - a->at) / PLACE);
+    if (a->out == NULL && good(a) && n > 0) {
+        s->place = calloc(n, sizeof *s->place);
+        require_memory(a, s->place != NULL);
     }
-    s->place = calloc(n, sizeof *s->place);
-    require_memory(r, s->place != NULL);
-    for (size_t i = 0; i < n && good(r); i++) {
+    for (size_t i = 0; i < n && good(a); i++) {
         struct sparse_place *p = &s->place[i];
-        p->n = get_count(r);
-        p->nonzero = get_count(r);
-        p->minimum = get_double(r);
-        p->maximum = get_double(r);
-        p->mean = get_double(r);
-        p->m2 = get_double(r);
-        require(r, p->n <= n_rows && p->nonzero <= p->n);
+        field_count(a, &p->n);
+        field_count(a, &p->nonzero);
+        field_double(a, &p->minimum);
+        field_double(a, &p->maximum);
+        field_double(a, &p->mean);
+        field_double(a, &p->m2);
+        require(a, p->n <= n_rows && p->nonzero <= p->n);
         s->n_places = i + 1;
     }
+}
+
+static void parts(struct archive *a, struct column_summary *s) {
+    const uint64_t flags = part_head(a, s);
+    if ((flags & SAVED_DIGEST) != 0) {
+        part_digest(a, s);
+    }
+    part_rest(a, s);
+    part_numbers(a, &s->numbers);
+    part_texts(a, &s->texts);
+    if ((flags & SAVED_DISTINCT) != 0) {
+        part_distinct(a, &s->distinct);
+    }
+    if ((flags & SAVED_SAMPLE) != 0) {
+        part_sample(a, s);
+    }
+    if ((flags & SAVED_WORDS) != 0) {
+        part_words(a, s);
+    }
+    part_sparse(a, &s->sparse, s->n_rows);
+}
+
+/* ---- saving and loading ---- */
+bool column_summary_save(const struct column_summary *s, struct buf *out) {
+    struct column_summary same = *s;
+    struct archive a = {.out = out};
+    const size_t start = out->size;
+    buf_append(out, magic, strlen(magic));
+    put_number(out, COLUMN_SUMMARY_VERSION, HEADER / 2);
+    parts(&a, &same);
+    if (out->failed || !good(&a)) {
+        return false;
+    }
+    put_number(out, hash_crc32(out->data + start, out->size - start), CRC);
+    return !out->failed;
 }
 
 /* Whether the summary has what column_summary_write needs for a column of that type. */
@@ -446,29 +390,13 @@ enum column_summary_load_status column_summary_load(struct column_summary *s, dn
         return header;
     }
     const uint8_t *start = bytes;
-    struct reader r = {.at = start + HEADER, .end = start + n - CRC};
+    struct archive a = {.at = start + HEADER, .end = start + n - CRC};
     struct column_summary loaded = {0};
-    const unsigned flags = get_head(&r, &loaded);
-    if ((flags & SAVED_DIGEST) != 0) {
-        get_digest(&r, &loaded);
-    }
-    get_rest(&r, &loaded);
-    get_numbers(&r, &loaded.numbers);
-    get_texts(&r, &loaded.texts);
-    if ((flags & SAVED_DISTINCT) != 0) {
-        get_distinct(&r, &loaded.distinct);
-    }
-    if ((flags & SAVED_SAMPLE) != 0) {
-        get_sample(&r, &loaded);
-    }
-    if ((flags & SAVED_WORDS) != 0) {
-        get_words(&r, &loaded);
-    }
-    get_sparse(&r, &loaded.sparse, loaded.n_rows);
-    require(&r, r.at == r.end && suits(&loaded, type));
-    if (!good(&r)) {
+    parts(&a, &loaded);
+    require(&a, a.at == a.end && suits(&loaded, type));
+    if (!good(&a)) {
         column_summary_done(&loaded);
-        return r.status;
+        return a.status;
     }
     *s = loaded;
     return COLUMN_SUMMARY_LOADED;
