@@ -1,6 +1,7 @@
 /* Progress out, "stop" in. History is thinned as it grows, to some 900 rows for each power of ten
  * beyond the first thousand. */
 #include "jobs/mailbox.h"
+#include "base/array.h"
 
 #include "base/json/json_write.h"
 #include "base/log/log.h"
@@ -118,15 +119,9 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
     if (!doc) {
         return;
     }
-    if (m->n_rows == m->room) {
-        size_t room = m->room ? m->room * 2 : 64;
-        struct store_history_row *rows = realloc(m->rows, room * sizeof *rows);
-        if (!rows) {
-            free(doc);
-            return;
-        }
-        m->rows = rows;
-        m->room = room;
+    if (m->n_rows == m->room && !array_grow(&m->rows, &m->room, 64, sizeof *m->rows)) {
+        free(doc);
+        return;
     }
     m->rows[m->n_rows++] =
         (struct store_history_row){.iteration = iteration, .snapshot = snapshot, .doc = doc};

@@ -1,4 +1,5 @@
 #include "formats/arff/arff.h"
+#include "base/array.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -107,14 +108,9 @@ static struct text token_text(const struct arff *arff, const struct token *token
 /* ---- the header ---- */
 /* Copies a text, which arff owns then. NULL: no memory. */
 static const char *keep(struct arff *arff, struct text text) {
-    if (arff->n_owned == arff->owned_capacity) {
-        const size_t capacity = arff->owned_capacity > 0 ? 2 * arff->owned_capacity : 16;
-        char **grown = realloc(arff->owned, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        arff->owned = grown;
-        arff->owned_capacity = capacity;
+    if (arff->n_owned == arff->owned_capacity &&
+        !array_grow(&arff->owned, &arff->owned_capacity, 16, sizeof *arff->owned)) {
+        return NULL;
     }
     char *copy = malloc(text.n + 1);
     if (copy == NULL) {
@@ -234,15 +230,9 @@ static int read_attribute(struct cursor *c, size_t max_attributes) {
         return wrong(c, token.column - 1, "attribute %s is declared twice",
                      text_show(name.bytes, name.n, shown));
     }
-    if (arff->n_attributes == arff->capacity) {
-        const size_t capacity = arff->capacity > 0 ? 2 * arff->capacity : 16;
-        struct arff_attribute *grown =
-            realloc(arff->attributes, capacity * sizeof *arff->attributes);
-        if (grown == NULL) {
-            return READ_NO_MEMORY;
-        }
-        arff->attributes = grown;
-        arff->capacity = capacity;
+    if (arff->n_attributes == arff->capacity &&
+        !array_grow(&arff->attributes, &arff->capacity, 16, sizeof *arff->attributes)) {
+        return READ_NO_MEMORY;
     }
     const char *kept = keep(arff, name);
     if (kept == NULL || !names_add(&arff->names, kept, name.n)) {

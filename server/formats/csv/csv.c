@@ -1,6 +1,7 @@
 /* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always
  * contiguous and words may be read past its end; a slice at a time is checked to be text and then
  * cut into cells (csv_automaton.c). */
+#include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/csv/csv_text.h"
 
@@ -28,18 +29,11 @@ void csv_done(struct csv *c) {
 
 /* ---- bytes in ---- */
 static bool data_append(struct csv *c, const char *bytes, size_t n) {
-    if (c->size + n + SLACK > c->capacity) {
-        size_t capacity = c->capacity > 0 ? c->capacity : FIRST_BYTES;
-        while (capacity < c->size + n + SLACK) {
-            capacity *= 2;
-        }
-        char *grown = realloc(c->data, capacity);
-        if (grown == NULL) {
+    while (c->size + n + SLACK > c->capacity) {
+        if (!array_grow(&c->data, &c->capacity, FIRST_BYTES, 1)) {
             csv_out_of_memory(c);
             return false;
         }
-        c->data = grown;
-        c->capacity = capacity;
     }
     memcpy(c->data + c->size, bytes, n);
     c->size += n;

@@ -1,5 +1,6 @@
 /* Cells and rows of separated text: those that are complete, and the hot loop over unquoted ones. A
  * number is parsed where its cell is found: the parse finds the cell's end on the way. */
+#include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
 
@@ -14,15 +15,11 @@ _Static_assert(CSV_TEXT == 0 && (CSV_NUMBER & CSV_CANONICAL) == 0 &&
 
 /* ---- cells and rows ---- */
 static bool cells_grow(struct csv *c) {
-    const size_t capacity = c->cells_capacity > 0 ? 2 * c->cells_capacity : FIRST_CELLS;
-    struct csv_cell *grown = realloc(c->cells, capacity * sizeof *grown);
-    if (grown == NULL) {
+    const bool grown = array_grow(&c->cells, &c->cells_capacity, FIRST_CELLS, sizeof *c->cells);
+    if (!grown) {
         csv_out_of_memory(c);
-        return false;
     }
-    c->cells = grown;
-    c->cells_capacity = capacity;
-    return true;
+    return grown;
 }
 
 SCAN_INLINE struct csv_cell *cell_new(struct csv *c) {

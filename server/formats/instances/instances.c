@@ -3,6 +3,7 @@
  * instances_json.c, instances_lines.c, instances_csv.c, instances_svmlight.c and instances_pairs.c.
  */
 #include "formats/instances/instances.h"
+#include "base/array.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -156,15 +157,6 @@ static bool may_hold(struct instances *in, size_t n_rows, size_t n_entries) {
     return false;
 }
 
-/* *array with room for n elements of a size; what it holds stays. */
-static bool resize(void *array, size_t n, size_t size) {
-    void *memory = realloc(*(void **)array, n * size);
-    if (memory != NULL) {
-        *(void **)array = memory;
-    }
-    return memory != NULL;
-}
-
 static bool rows_grow(struct instances *in) {
     struct instance_rows *rows = &in->rows;
     const size_t width = in->n_inputs > 0 ? in->n_inputs : 1, most = in->max_bytes / row_bytes(in);
@@ -176,11 +168,11 @@ static bool rows_grow(struct instances *in) {
     if (!may_hold(in, capacity, rows->entry_capacity)) {
         return false;
     }
-    bool grown = resize(&rows->raw, capacity * width, sizeof *rows->raw);
-    grown = grown && (!in->labelled || resize(&rows->label, capacity, sizeof *rows->label));
+    bool grown = array_resize(&rows->raw, capacity * width, sizeof *rows->raw);
+    grown = grown && (!in->labelled || array_resize(&rows->label, capacity, sizeof *rows->label));
     const bool first = rows->row_start == NULL;
-    grown =
-        grown && (!in->entries || resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    grown = grown &&
+            (!in->entries || array_resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
     if (!grown) {
         instances_no_memory(in);
         return false;
@@ -244,8 +236,8 @@ static bool entries_grow(struct instances *in) {
     if (!may_hold(in, rows->capacity, capacity)) {
         return false;
     }
-    if (!resize(&rows->feature, capacity, sizeof *rows->feature) ||
-        !resize(&rows->entry, capacity, sizeof *rows->entry)) {
+    if (!array_resize(&rows->feature, capacity, sizeof *rows->feature) ||
+        !array_resize(&rows->entry, capacity, sizeof *rows->entry)) {
         instances_no_memory(in);
         return false;
     }

@@ -1,6 +1,7 @@
 /* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows":
  * [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
 #include "formats/json/instances_json.h"
+#include "base/array.h"
 #include "formats/json/format_json.h"
 
 #include "base/json/json.h"
@@ -25,25 +26,18 @@ static void column_fault(struct json_reading *r, size_t i, const char *before, s
     buf_done(&pointer);
 }
 
-static bool columns_grow(struct json_reading *r) {
-    const size_t capacity = r->columns_capacity > 0 ? 2 * r->columns_capacity : 16;
-    struct slot *grown = realloc(r->column, capacity * sizeof *grown);
-    if (grown == NULL) {
-        instances_no_memory(r->in);
-        return false;
-    }
-    r->column = grown;
-    r->columns_capacity = capacity;
-    return true;
-}
-
 static void add_column(struct json_reading *r, const char *name, size_t n) {
     struct instances *in = r->in;
     const struct text trimmed = text_trim(name, n);
     const struct slot slot = instances_find(in, trimmed.bytes, trimmed.n, r->n_columns);
     const bool known = slot.input != SIZE_MAX,
                place = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
-    if (in->stopped || (r->n_columns == r->columns_capacity && !columns_grow(r))) {
+    if (in->stopped) {
+        return;
+    }
+    if (r->n_columns == r->columns_capacity &&
+        !array_grow(&r->column, &r->columns_capacity, 16, sizeof *r->column)) {
+        instances_no_memory(in);
         return;
     }
     if (!known) {

@@ -7,6 +7,7 @@
  * column. Columns that the option `types` names are added before the first chunk is closed, so that
  * their keys may come as late as they like. Arrays: of {"columns", "rows"} as long as the columns;
  * of NDJSON as long as the first one. */
+#include "base/array.h"
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
 #include "formats/text/cell_hint.h"
@@ -99,17 +100,6 @@ static bool check(struct table *t, dn_column_type given, const struct json_cell 
                            hint != NULL ? hint : "");
 }
 
-static bool cells_grow(struct table *t) {
-    const size_t capacity = json_of(t)->cells_capacity > 0 ? 2 * json_of(t)->cells_capacity : 64;
-    struct json_cell *grown = realloc(json_of(t)->cells, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return table_no_memory(t);
-    }
-    json_of(t)->cells = grown;
-    json_of(t)->cells_capacity = capacity;
-    return true;
-}
-
 /* The cell's text is not where it was read for long. */
 static void keep_text(struct table_json *at, struct json_cell *cell, const char *text) {
     cell->text = NULL;
@@ -130,8 +120,9 @@ bool table_json_piece_end(struct table *t) {
 /* Gathers a scalar for column i. */
 static bool keep(struct table *t, size_t i, const struct json_token *token) {
     struct table_json *at = json_of(t);
-    if (at->n_cells == at->cells_capacity && !cells_grow(t)) {
-        return false;
+    if (at->n_cells == at->cells_capacity &&
+        !array_grow(&at->cells, &at->cells_capacity, 64, sizeof *at->cells)) {
+        return table_no_memory(t);
     }
     const bool bare = token->kind == JSON_TOKEN_NULL; /* its text says no more */
     struct json_cell *cell = &at->cells[at->n_cells++];
@@ -201,14 +192,9 @@ static bool may_add(const struct table *t) {
 
 /* A copy of the name among the row's new ones. */
 static bool key_keep(struct table_json *at, struct text name) {
-    if (at->n_keys == at->keys_capacity) {
-        const size_t capacity = at->keys_capacity > 0 ? 2 * at->keys_capacity : 16;
-        char **grown = realloc(at->keys, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        at->keys = grown;
-        at->keys_capacity = capacity;
+    if (at->n_keys == at->keys_capacity &&
+        !array_grow(&at->keys, &at->keys_capacity, 16, sizeof *at->keys)) {
+        return false;
     }
     char *copy = malloc(name.n + 1);
     if (copy == NULL) {

@@ -1,5 +1,6 @@
 /* Counts of texts in a hash table with open addressing. */
 #include "formats/summary/tally.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,10 @@ size_t tally_memory(const struct tally *t) {
 }
 
 static bool tally_grow(struct tally *t) {
-    const size_t capacity = t->capacity > 0 ? 2 * t->capacity : 16;
-    struct tally_entry *entry = realloc(t->entry, capacity * sizeof *entry);
-    if (entry == NULL) {
-        return false;
-    }
-    t->entry = entry;
-    uint32_t *slot = calloc(2 * capacity, sizeof *slot);
+    size_t capacity = t->capacity;
+    uint32_t *slot = array_grow(&t->entry, &capacity, 16, sizeof *t->entry)
+                         ? calloc(2 * capacity, sizeof *slot)
+                         : NULL;
     if (slot == NULL) {
         return false;
     }
@@ -53,17 +51,10 @@ bool tally_reserve(struct tally *t, size_t capacity) {
 }
 
 static bool tally_keep(struct tally *t, const char *bytes, size_t n) {
-    if (n > t->bytes_capacity - t->size) {
-        size_t capacity = t->bytes_capacity > 0 ? t->bytes_capacity : 64;
-        while (n > capacity - t->size) {
-            capacity *= 2;
-        }
-        char *grown = realloc(t->bytes, capacity);
-        if (grown == NULL) {
+    while (n > t->bytes_capacity - t->size) {
+        if (!array_grow(&t->bytes, &t->bytes_capacity, 64, 1)) {
             return false;
         }
-        t->bytes = grown;
-        t->bytes_capacity = capacity;
     }
     memcpy(t->bytes + t->size, bytes, n);
     t->size += n;

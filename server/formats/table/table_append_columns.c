@@ -1,4 +1,5 @@
 /* Appending: maps the columns of the body, by name or by position, to those of the table. */
+#include "base/array.h"
 #include "base/json/json.h"
 #include "formats/table/table.h"
 #include "formats/table/table_append.h"
@@ -19,15 +20,8 @@ bool table_append_unknown(struct table *t, struct text name, int64_t line, int64
 /* Maps the next cell of each row to this column. */
 static bool map_add(struct table *t, size_t column) {
     struct table_append *a = &t->append;
-    if (a->n_cells == a->capacity) {
-        const size_t capacity = a->capacity > 0 ? 2 * a->capacity : 16;
-        size_t *more = realloc(a->column, capacity * sizeof *more);
-        if (more == NULL) {
-            problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-            return table_stop(t);
-        }
-        a->column = more;
-        a->capacity = capacity;
+    if (a->n_cells == a->capacity && !array_grow(&a->column, &a->capacity, 16, sizeof *a->column)) {
+        return table_no_memory(t);
     }
     a->column[a->n_cells++] = column;
     return true;
@@ -118,8 +112,7 @@ static bool names_of_header(struct table *t, const struct csv_row *row) {
                names_add(&header, name.bytes, name.n);
     }
     if (!well) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        go_on = table_stop(t);
+        go_on = table_no_memory(t);
     }
     table_append_list(t);
     for (size_t i = 0; go_on && i < row->n_cells; i++) {

@@ -1,4 +1,5 @@
 /* The columns of a table builder: adding columns, and the types given by the caller. */
+#include "base/array.h"
 #include "formats/table/table_builder.h"
 
 #include <stdlib.h>
@@ -10,29 +11,13 @@ static enum builder_status out_of_memory(struct table_builder *b) {
 }
 
 static bool columns_grow(struct table_builder *b) {
-    const size_t capacity = b->columns_capacity > 0 ? 2 * b->columns_capacity : 16;
-    struct column *column = realloc(b->column, capacity * sizeof *column);
-    if (column == NULL) {
-        return false;
-    }
-    b->column = column;
-    struct table_blob *blobs = realloc(b->blobs, capacity * sizeof *blobs);
-    if (blobs == NULL) {
-        return false;
-    }
-    b->blobs = blobs;
-    uint32_t *from = realloc(b->stage_from, capacity * sizeof *from);
-    if (from == NULL) {
-        return false;
-    }
-    b->stage_from = from;
-    uint64_t *takes = realloc(b->stage_takes, capacity * sizeof *takes);
-    if (takes == NULL) {
-        return false;
-    }
-    b->stage_takes = takes;
-    b->columns_capacity = capacity;
-    return true;
+    const size_t n = b->columns_capacity > 0 ? 2 * b->columns_capacity : 16;
+    const bool grown = array_resize(&b->column, n, sizeof *b->column) &&
+                       array_resize(&b->blobs, n, sizeof *b->blobs) &&
+                       array_resize(&b->stage_from, n, sizeof *b->stage_from) &&
+                       array_resize(&b->stage_takes, n, sizeof *b->stage_takes);
+    b->columns_capacity = grown ? n : b->columns_capacity;
+    return grown;
 }
 
 static void force(struct column *c, dn_column_type type) {

@@ -1,5 +1,6 @@
 /* A set of names by open addressing. */
 #include "formats/text/names.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,10 @@ static void put(struct names *names, size_t i) {
 }
 
 static bool grow(struct names *names) {
-    const size_t capacity = names->capacity > 0 ? 2 * names->capacity : 16;
-    struct text *text = realloc(names->text, capacity * sizeof *text);
-    if (text == NULL) {
-        return false;
-    }
-    names->text = text;
-    uint32_t *slot = calloc(2 * capacity, sizeof *slot);
+    size_t capacity = names->capacity;
+    uint32_t *slot = array_grow(&names->text, &capacity, 16, sizeof *names->text)
+                         ? calloc(2 * capacity, sizeof *slot)
+                         : NULL;
     if (slot == NULL) {
         return false;
     }

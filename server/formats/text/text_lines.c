@@ -1,6 +1,7 @@
 /* Bytes are gathered in `data`, so that a line is always contiguous; a slice at a time is checked
  * to be text and then cut into lines. */
 #include "formats/text/text_lines.h"
+#include "base/array.h"
 #include "formats/csv/csv_text.h"
 
 #include <stdio.h>
@@ -76,18 +77,11 @@ static void cut(struct text_lines *l, size_t limit) {
 
 /* ---- bytes in ---- */
 static bool append(struct text_lines *l, const char *bytes, size_t n) {
-    if (l->size + n + TEXT_LINES_SLACK > l->capacity) {
-        size_t capacity = l->capacity > 0 ? l->capacity : FIRST_BYTES;
-        while (capacity < l->size + n + TEXT_LINES_SLACK) {
-            capacity *= 2;
-        }
-        char *grown = realloc(l->data, capacity);
-        if (grown == NULL) {
+    while (l->size + n + TEXT_LINES_SLACK > l->capacity) {
+        if (!array_grow(&l->data, &l->capacity, FIRST_BYTES, 1)) {
             l->stopped = l->no_memory = true;
             return false;
         }
-        l->data = grown;
-        l->capacity = capacity;
     }
     memcpy(l->data + l->size, bytes, n);
     l->size += n;

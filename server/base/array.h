@@ -1,0 +1,17 @@
+/* Arrays that grow. */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reallocates an array to n > 0 elements of a size. `array` is the address of the pointer to its
+ * first element, which is NULL for an array without elements. false: no memory, or n × size
+ * overflows; the array is unchanged. */
+bool array_resize(void *array, size_t n, size_t size);
+
+/* Doubles the capacity of an array, or makes it `first` if it is 0. false: no memory; nothing is
+ * changed. */
+bool array_grow(void *array, size_t *capacity, size_t first, size_t size);
+
+#endif
