@@ -1,7 +1,17 @@
-/* Quantiles and histograms of counted numbers. */
+/* Sorting, quantiles and histograms. */
 #include "formats/summary/number_ranks.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x != y ? (x > y) - (x < y) : (signbit(y) != 0) - (signbit(x) != 0);
+}
+
+void number_ranks_sort(double *x, size_t n) {
+    qsort(x, n, sizeof *x, ascending);
+}
 
 double number_ranks_quantile(const struct number_count *list, size_t n, int64_t total, double p) {
     const double rank = p * (double)(total - 1), below = floor(rank), share = rank - below;

@@ -1,9 +1,11 @@
-/* Quantiles and histograms of sorted numbers with counts. Private to formats. */
+/* Sorting numbers; quantiles and histograms of sorted numbers with counts. Private to formats. */
 #ifndef FORMATS_NUMBER_RANKS_H
 #define FORMATS_NUMBER_RANKS_H
 
 #include "formats/summary/number_tally.h"
 
+/* Sorts x[n], none of them NaN, in ascending order, -0 before 0. */
+void number_ranks_sort(double *x, size_t n);
 /* The quantile p of `total` > 0 numbers, interpolated linearly (type 7 of Hyndman and Fan 1996, the
  * default of R, NumPy and pandas). list: ascending; its counts add up to total. */
 double number_ranks_quantile(const struct number_count *list, size_t n, int64_t total, double p);

@@ -1,7 +1,7 @@
 /* A sample of one number of each group of neighbours. */
 #include "formats/summary/number_sample.h"
 #include "formats/summary/distinct_sketch.h"
-#include "formats/summary/number_sort.h"
+#include "formats/summary/number_ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ void number_sample_add_times(struct number_sample *s, double x, int64_t times) {
 
 struct number_count *number_sample_list(const struct number_sample *s, size_t *n) {
     const size_t size = s->n_kept + 1; /* and the incomplete group */
-    double *sorted = malloc(2 * size * sizeof *sorted);
+    double *sorted = malloc(size * sizeof *sorted);
     struct number_count *list = malloc(size * sizeof *list);
     if (sorted == NULL || list == NULL) {
         free(sorted);
@@ -85,7 +85,7 @@ struct number_count *number_sample_list(const struct number_sample *s, size_t *n
         return NULL;
     }
     memcpy(sorted, s->kept, s->n_kept * sizeof *sorted);
-    number_sort(sorted, s->n_kept, sorted + size);
+    number_ranks_sort(sorted, s->n_kept);
     const double open = s->pick < s->n_open ? s->picked : s->last;
     bool listed = s->n_open == 0;
     size_t k = 0;

@@ -1,7 +1,7 @@
 /* Numbers and their counts: small integers in an array, the others by open addressing. */
 #include "formats/summary/number_tally.h"
 #include "base/ids.h"
-#include "formats/summary/number_sort.h"
+#include "formats/summary/number_ranks.h"
 #include "formats/summary/tally.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static int64_t count_of(const struct number_tally *t, double x) {
 /* Sorts the numbers without their counts, which is faster, and looks the counts up. */
 struct number_count *number_tally_list(const struct number_tally *t, size_t *n) {
     const size_t distinct = number_tally_distinct(t);
-    double *x = malloc((2 * t->n + 1) * sizeof *x);
+    double *x = malloc((t->n + 1) * sizeof *x);
     struct number_count *list = x != NULL ? malloc((distinct + 1) * sizeof *list) : NULL;
     if (list == NULL) {
         free(x);
@@ -152,7 +152,7 @@ struct number_count *number_tally_list(const struct number_tally *t, size_t *n) 
             x[others++] = t->slot[at].value;
         }
     }
-    number_sort(x, others, x + others);
+    number_ranks_sort(x, others);
     for (size_t v = 0; v < t->n_small; v++) {
         if (t->small[v] > 0) {
             for (; i < others && x[i] < (double)v; i++) {
