@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "client.h"
+#include "lib/answer_schema.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -135,6 +136,8 @@ struct answer ask(const struct daemon *d, const char *method, const char *path,
     if (type && strstr(type, "json") && !strstr(type, "ndjson")) {
         a.json = json_loadb(a.body, a.size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     }
+    answer_check(&(struct answer_seen){
+        .method = method, .target = path, .status = a.status, .type = type, .json = a.json});
     return a;
 }
 

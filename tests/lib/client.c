@@ -1,6 +1,7 @@
 #include "lib/client.h"
 
 #include "lib/answer.h"
+#include "lib/answer_schema.h"
 #include "lib/service.h"
 
 #include <stdio.h>
@@ -138,6 +139,13 @@ const struct response *call(const struct request *request) {
     }
     if (r->json != NULL) {
         keep(r->json, release_json);
+    }
+    if (code == CURLE_OK) {
+        answer_check(&(struct answer_seen){.method = request->method,
+                                           .target = request->path,
+                                           .status = status,
+                                           .type = type,
+                                           .json = r->json});
     }
     return r;
 }
