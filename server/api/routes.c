@@ -2,6 +2,7 @@
  * describes the same calls; test_openapi.c compares the two. */
 #include "api/api.h"
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/predictions/lines.h"
 
 static int64_t max_upload(void *app) {
@@ -50,7 +51,8 @@ static const char *const query_transform[] = {"zero_based", NULL};
 #define CHANGE_STATE(method_, path_, operation_, ...)                                              \
     CHANGE(method_, path_, operation_, .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH,           \
            __VA_ARGS__)
-#define STREAM(sink_) .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload
+#define STREAM(sink_)                                                                              \
+    .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
 /* Computations with a model: of its live version, and of a given one. */
 #define COMPUTE(method_, call_, operation_, ...)                                                   \
     {NAMED(method_, "/v1/models/{model}" call_, operation_), .cache = "no-store", .lasting = true, \
@@ -80,7 +82,7 @@ const struct http_route api_routes[] = {
     READ("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion", api_dataset_get,
          .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
     READ("/v1/datasets/{dataset}/rows", "getDatasetRows", api_dataset_rows, .query = query_rows,
-         .conditions = HTTP_IF_NONE_MATCH),
+         .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
     CHANGE_STATE("PUT", "/v1/datasets/{dataset}", "putDataset", STREAM(&api_dataset_upload),
                  .query = query_upload),
     CHANGE_STATE("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
@@ -88,15 +90,15 @@ const struct http_route api_routes[] = {
     {NAMED("POST", "/v1/datasets:preview", "previewDataset"), .where = HTTP_ON_POOL,
      STREAM(&api_dataset_preview), .query = query_preview},
     CHANGE_STATE("PATCH", "/v1/datasets/{dataset}", "patchDataset", .handle = api_dataset_patch,
-                 .body = HTTP_BODY_MEMORY, .query = query_none),
+                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
     CHANGE_STATE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", .handle = api_dataset_delete,
                  .query = query_version),
     CHANGE_STATE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
                  .handle = api_dataset_delete, .query = query_none),
 
     /* jobs */
-    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, .body = HTTP_BODY_MEMORY,
-           .query = query_dry_run, .cache = "no-store"),
+    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, .accepts = &api_takes_object,
+           .body = HTTP_BODY_MEMORY, .query = query_dry_run, .cache = "no-store"),
     READ_JOB("/v1/jobs", "listJobs", api_jobs_list, .query = query_jobs),
     READ_JOB("/v1/jobs/{id}", "getJob", api_job_get, .query = query_wait),
     READ_JOB("/v1/jobs/{id}/events", "getJobEvents", api_job_events, .query = query_none),
@@ -115,9 +117,9 @@ const struct http_route api_routes[] = {
     READ("/v1/models/{model}/versions/{version}", "getModelVersion", api_model_get,
          .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
     CHANGE_STATE("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
-                 .body = HTTP_BODY_MEMORY, .query = query_none),
+                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
     CHANGE_STATE("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
-                 .body = HTTP_BODY_MEMORY, .query = query_none),
+                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
     CHANGE_STATE("DELETE", "/v1/models/{model}", "deleteModel", .handle = api_model_delete,
                  .query = query_none),
     CHANGE_STATE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
@@ -127,15 +129,18 @@ const struct http_route api_routes[] = {
     READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
          api_model_weights, .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
     COMPUTE_ROWS("/predict", "predict", .where = HTTP_ON_IO, .handle = api_model_predict,
-                 .sink = &api_predict_lines, .query = query_predict),
-    COMPUTE("GET", "/predict", "predictOne", .where = HTTP_ON_IO,
-            .handle = api_model_predict_query),
+                 .sink = &api_predict_lines, .query = query_predict,
+                 .accepts = &api_takes_instances, .offers = &api_sends_answers),
+    COMPUTE("GET", "/predict", "predictOne", .where = HTTP_ON_IO, .handle = api_model_predict_query,
+            .offers = &api_sends_answers),
     COMPUTE_ROWS("/evaluate", "evaluate", .where = HTTP_ON_POOL, .handle = api_model_evaluate,
-                 .query = query_evaluate),
+                 .query = query_evaluate, .accepts = &api_takes_labelled_rows),
     COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
-            .handle = api_model_evaluate_grid, .body = HTTP_BODY_MEMORY, .query = query_none),
+            .handle = api_model_evaluate_grid, .body = HTTP_BODY_MEMORY, .query = query_none,
+            .accepts = &api_takes_object, .offers = &api_sends_grid),
     COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
-                 .sink = &api_transform_lines, .query = query_transform),
+                 .sink = &api_transform_lines, .query = query_transform,
+                 .accepts = &api_takes_instances, .offers = &api_sends_answers),
 
     /* the catalogue, the problems and the manual: constants of the binary */
     CONSTANT("/v1/algorithms", "listAlgorithms", api_algorithms_list, .query = query_none),

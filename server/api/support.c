@@ -103,13 +103,6 @@ void api_reply_unchanging(struct http_call *call, struct buf *body) {
 }
 
 json_t *api_body_object(struct http_call *call) {
-    const char *type = http_content_type(call);
-    size_t n = strlen(type);
-    if (n > 0 && strcmp(type, API_JSON) != 0 && (n < 5 || strcmp(type + n - 5, "+json") != 0)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON,
-                  type);
-        return NULL;
-    }
     struct problem problem = {0};
     size_t size;
     const char *bytes = http_body_bytes(call, &size);
@@ -218,39 +211,4 @@ bool api_patch_read(struct http_call *call, struct api_patch *out) {
     }
     *out = patch;
     return true;
-}
-
-/* ---- formats ---- */
-
-const struct format *api_accept(struct http_call *call, enum format_use use,
-                                const struct format *first, const char *what) {
-    const struct format *offered[FORMATS_MAX + 1];
-    const char *types[FORMATS_MAX + 1];
-    format_offer(use, first, offered, types);
-    const int chosen = http_accepts(call, types);
-    if (chosen >= 0) {
-        return offered[chosen];
-    }
-    struct buf list = {0};
-    format_list(use, &list);
-    const char *text = buf_cstr(&list);
-    http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s as %s", what, text != NULL ? text : "");
-    buf_done(&list);
-    return NULL;
-}
-
-bool api_content_format(struct http_call *call, enum format_use use, const char *what,
-                        const struct format **out) {
-    const char *type = http_content_type(call);
-    if (format_find(type, use, out)) {
-        return true;
-    }
-    struct buf list = {0};
-    format_list(use, &list);
-    const char *text = buf_cstr(&list);
-    http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-              "%s %s (without Content-Type the body decides), got \"%s\"", what,
-              text != NULL ? text : "", type);
-    buf_done(&list);
-    return false;
 }

@@ -64,8 +64,8 @@ void api_list_reply(struct http_call *call, const struct api_item *kind, struct 
                     struct problem *problem);
 
 /* ---- bodies and answers ---- */
-/* The body as a JSON object: 415 for another media type, 400 for what is no JSON, 422 for no
- * object. The caller json_decrefs. */
+/* The body as a JSON object; the caller ends with json_decref. NULL: answered 400 (no JSON) or 422 (no
+ * object). */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
 /* 200 with a body that a version of something keeps for ever, its hash as the ETag; 304 without it
@@ -80,15 +80,6 @@ void api_put_members(struct json_writer *w, const char *object);
 /* The same for an item of a list: without the members "confusion", "per_class", "pairs" and
  * "machines" at any depth, which grow with the classes or their square. */
 void api_put_members_brief(struct json_writer *w, const char *object);
-
-/* Chooses the format that Accept prefers among those of a use; without Accept, `first`. NULL: replied
- * with 406; `what` names the answer in the message. */
-const struct format *api_accept(struct http_call *call, enum format_use use,
-                                const struct format *first, const char *what);
-/* Finds the format of the request's Content-Type. *out NULL: the body decides. false: replied with
- * 415; `what` names the body in the message ("a dataset is"). */
-bool api_content_format(struct http_call *call, enum format_use use, const char *what,
-                        const struct format **out);
 
 /* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
  */

@@ -24,6 +24,7 @@
 struct http_server;
 struct http_call;
 struct http_route;
+struct http_media; /* media types; defined by the application */
 
 /* ---- the server ---- */
 #define HTTP_MAX_IO_THREADS 64
@@ -140,10 +141,12 @@ struct http_route {
     const struct http_sink
         *sink; /* HTTP_BODY_STREAM: of all bodies; HTTP_BODY_MEMORY: of those it `wants`, or NULL */
     const struct http_limit *limit; /* NULL: 1 MiB */
-    const char *const *query; /* names of the query parameters, ends with NULL; NULL: any. Checked
-                                 by http_settings.admit */
-    const char *cache;        /* Cache-Control of all replies; NULL: "no-cache" */
-    unsigned conditions;      /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
+    /* What http_settings.admit checks: */
+    const char *const *query;         /* names of the parameters, ends with NULL; NULL: any */
+    const struct http_media *accepts; /* of the body; NULL: any */
+    const struct http_media *offers;  /* of the reply; NULL: one, whatever Accept has */
+    const char *cache;                /* Cache-Control of all replies; NULL: "no-cache" */
+    unsigned conditions;              /* HTTP_IF_MATCH, HTTP_IF_NONE_MATCH */
     enum http_scope scope;
     bool quiet;   /* logged at debug level (health checks, metrics) */
     bool plain;   /* replies are never compressed: their time counts for more than their length */

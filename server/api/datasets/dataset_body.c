@@ -1,6 +1,7 @@
 /* Bodies of tables: read, staged in the store and published. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
+#include "api/policy.h"
 #include "api/support.h"
 #include "base/clock.h"
 
@@ -323,9 +324,7 @@ bool dataset_body_options(struct http_call *call, struct table_options *options,
     struct arena *arena = http_arena(call);
     struct problem problem = {0};
     struct dataset_options out = {"", ""};
-    if (!api_content_format(call, FORMAT_TABLE, "a dataset is", &options->format)) {
-        return false;
-    }
+    options->format = api_body_format(call);
     options->form = sent_as_form(call);
     for (size_t i = 0; known[i]; i++) {
         const char *value = http_query(call, known[i]);

@@ -2,6 +2,7 @@
  * takes them. The version is pinned until the answer has ended. */
 #include "api/datasets/rows_columns.h"
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/support.h"
 #include "base/log/log.h"
 #include "formats/formats.h"
@@ -310,10 +311,7 @@ void api_dataset_rows(struct http_call *call) {
         !api_query_int(call, "limit", 1, API_NUMBER_MAX, &limit)) {
         return;
     }
-    const struct format *format = api_accept(call, FORMAT_ROWS, &format_json, "rows come");
-    if (format == NULL) {
-        return;
-    }
+    const struct format *format = api_reply_format(call, &format_json);
     if (!api_dataset_find(call, &d)) {
         return;
     }

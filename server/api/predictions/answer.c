@@ -7,12 +7,6 @@
 
 enum { SLICE = 256 }; /* coordinates: rows at a time */
 
-bool api_answer_accept(struct http_call *call, const struct format *usual,
-                       const struct format **out) {
-    *out = api_accept(call, FORMAT_ANSWERS, usual, "the answer comes");
-    return *out != NULL;
-}
-
 static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
     const dn_model *model = a->m->model;
     const size_t n_components = dn_model_n_components(model);

@@ -13,10 +13,6 @@
 /* What is made of rows. */
 enum api_answer_kind { API_PREDICTIONS, API_COORDINATES };
 
-/* The format that Accept prefers; without one, `usual`. false: answered with 406. */
-bool api_answer_accept(struct http_call *call, const struct format *usual,
-                       const struct format **out);
-
 struct api_answer {
     enum api_answer_kind kind;
     const struct serving_model *m;

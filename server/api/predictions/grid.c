@@ -1,6 +1,7 @@
 /* POST …/evaluate_grid: what a model says of the points of a grid over one or two of its columns,
  * for plots of its decision boundaries. Runs on a pool thread, some points at a time. */
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
@@ -389,12 +390,6 @@ static bool write_answer(struct grid *g, struct buf *out) {
     return good;
 }
 
-/* false: answered with 406. */
-static bool read_accept(struct grid *g) {
-    g->format = api_accept(g->call, FORMAT_GRID, &format_json, "the grid comes");
-    return g->format != NULL;
-}
-
 static bool make_answer(struct grid *g) {
     if (!make_room(g)) {
         return false;
@@ -408,8 +403,12 @@ static bool make_answer(struct grid *g) {
 static void answer(struct http_call *call, const struct serving_model *m) {
     struct problem problem = {0};
     struct buf body = {0};
-    struct grid g = {.call = call, .m = m, .problem = &problem, .body = &body};
-    if (!read_accept(&g) || !grid_request_read(call, m, &g.request)) {
+    struct grid g = {.call = call,
+                     .m = m,
+                     .problem = &problem,
+                     .body = &body,
+                     .format = api_reply_format(call, &format_json)};
+    if (!grid_request_read(call, m, &g.request)) {
         return;
     }
     g.nx = g.request.axes[0].steps;

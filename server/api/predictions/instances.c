@@ -1,13 +1,10 @@
 /* Rows in the body of a call. */
 #include "api/predictions/instances.h"
+#include "api/policy.h"
 #include "api/support.h"
 
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out) {
-    *out = (struct instances_options){.labelled = labelled};
-    if (!api_content_format(call, FORMAT_INSTANCES,
-                            labelled ? "labelled rows are" : "instances are", &out->format)) {
-        return false;
-    }
+    *out = (struct instances_options){.labelled = labelled, .format = api_body_format(call)};
     if (out->format == NULL) {
         size_t size;
         const char *body = http_body_bytes(call, &size);

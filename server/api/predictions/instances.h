@@ -6,7 +6,7 @@
 #include "http/http.h"
 
 /* How the call's body is to be read: by its content type, or its first bytes where that says
- * nothing, and ?zero_based=. false: answered with 415 or 400. */
+ * nothing, and ?zero_based=. false: answered with 400. */
 bool api_instances_options(struct http_call *call, bool labelled, struct instances_options *out);
 /* The body's rows. false: problem (400, 422 with every fault). The caller ends with
  * instance_rows_done. */

@@ -7,6 +7,7 @@
  * and the rest goes on. One version of the model answers all lines. */
 #include "api/predictions/lines.h"
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/support.h"
 #include "base/spool.h"
 
@@ -284,15 +285,13 @@ static bool lines_want(const struct http_call *call) {
            format->instances->lines;
 }
 
-/* Query and Accept. NULL: answered. */
+/* Reads the query. NULL: answered. */
 static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
     const struct api_app *app = api_app_of(call);
-    const struct format *format;
     unsigned outputs = 0;
     bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
     if (!api_query_bool(call, "zero_based", &zero_based) ||
-        (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs)) ||
-        !api_answer_accept(call, &format_ndjson, &format)) {
+        (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs))) {
         return NULL;
     }
     struct lines *l = calloc(1, sizeof *l);
@@ -303,7 +302,7 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->serving = app->serving;
     l->base_path = app->base_path;
     l->kind = kind;
-    l->format = format;
+    l->format = api_reply_format(call, &format_ndjson);
     l->outputs = outputs;
     spool_init(&l->spool, app->spool_dir, app->max_spool);
     http_set_state(call, l);

@@ -2,6 +2,7 @@
  * calls on a model in memory are answered on the I/O thread; large ones, and those that must wait
  * for the model, on a pool thread. NDJSON is taken by lines.c. */
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
@@ -15,7 +16,8 @@ enum { ON_IO_BYTES = 256 * 1024 };
 
 static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
     struct instances_options options;
-    struct api_answer_options how = {.kind = API_PREDICTIONS};
+    struct api_answer_options how = {.kind = API_PREDICTIONS,
+                                     .format = api_reply_format(call, &format_json)};
     if (!api_instances_options(call, false, &options)) {
         return true;
     }
@@ -25,8 +27,7 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
         }
         return pool;
     }
-    if (!api_outputs_read(call, &how.outputs) ||
-        !api_answer_accept(call, &format_json, &how.format)) {
+    if (!api_outputs_read(call, &how.outputs)) {
         return true;
     }
     return api_score_body(call, m, &options, &how, pool);
@@ -38,14 +39,14 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     size_t n = http_query_count(call), n_pairs = 0;
     const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
     const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
-    struct api_answer_options how = {.kind = API_PREDICTIONS};
+    struct api_answer_options how = {.kind = API_PREDICTIONS,
+                                     .format = api_reply_format(call, &format_json)};
     bool done = true;
     if (!names || !values) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
         return true;
     }
-    if (!api_outputs_read(call, &how.outputs) ||
-        !api_answer_accept(call, &format_json, &how.format)) {
+    if (!api_outputs_read(call, &how.outputs)) {
         return true;
     }
     for (size_t i = 0; i < n; i++) {

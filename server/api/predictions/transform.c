@@ -1,6 +1,7 @@
 /* POST …/transform: rows in, their coordinates along the model's directions out (Fisher's
  * projection). Runs on a pool thread; NDJSON is taken by lines.c. */
 #include "api/handlers.h"
+#include "api/policy.h"
 #include "api/predictions/answer.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
@@ -9,10 +10,9 @@
 
 static void transform(struct http_call *call, const struct serving_model *m,
                       const struct instances_options *options) {
-    struct api_answer_options how = {.kind = API_COORDINATES};
-    if (api_answer_accept(call, &format_json, &how.format)) {
-        (void)api_score_body(call, m, options, &how, true);
-    }
+    const struct api_answer_options how = {.kind = API_COORDINATES,
+                                           .format = api_reply_format(call, &format_json)};
+    (void)api_score_body(call, m, options, &how, true);
 }
 
 void api_model_transform(struct http_call *call) {

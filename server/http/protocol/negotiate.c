@@ -23,7 +23,7 @@ static int match(struct part range, const char *offered) {
 
 int http_accepts(const struct http_call *call, const char *const *offered) {
     const char *accept = http_header(call, "Accept");
-    if (accept == NULL || accept[strspn(accept, " \t,")] == '\0') {
+    if (accept == NULL || strcmp(accept, "*/*") == 0 || accept[strspn(accept, " \t,")] == '\0') {
         return 0;
     }
     int best = -1, best_weight = 0;

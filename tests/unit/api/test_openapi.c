@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "api/operations/openapi.h"
+#include "api/policy.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -311,6 +312,98 @@ static void test_conditions_are_those_of_the_route(void **state) {
     each_operation(check_conditions);
 }
 
+/* The media types of a route: of a list of formats, or one. n of them are in the content. */
+static bool media_are_described(const struct http_media *media, const char *type, json_t *content,
+                                size_t *n) {
+    bool good = true;
+    *n = 0;
+    if (media == NULL || media->kind == MEDIA_OBJECT) {
+        *n = 1;
+        return json_object_get(content, type) != NULL;
+    }
+    for (size_t i = 0; formats[i] != NULL; i++) {
+        if (format_has(formats[i], media->use)) {
+            good = good && json_object_get(content, format_media_type(formats[i])) != NULL;
+            ++*n;
+        }
+    }
+    return good;
+}
+
+static void check_request_media(const char *path, const char *method, json_t *item,
+                                json_t *operation) {
+    const struct http_route *route = route_find(path, method);
+    json_t *content = json_object_get(json_object_get(operation, "requestBody"), "content");
+    const bool refuses = json_object_get(json_object_get(operation, "responses"), "415") != NULL;
+    (void)item;
+    if ((route->accepts != NULL) != (content != NULL) || (route->accepts != NULL) != refuses) {
+        fail_msg("%s %s: a route with a body accepts media types and refuses others", method, path);
+    }
+    if (content == NULL) {
+        return;
+    }
+    size_t n;
+    const bool good = media_are_described(route->accepts, "application/json", content, &n);
+    /* A body without Content-Type may have any of the formats. */
+    n += json_object_get(content, "application/octet-stream") != NULL;
+    assert_int_equal(route->accepts->kind == MEDIA_FORMATS,
+                     json_object_get(content, "application/octet-stream") != NULL);
+    if (!good || n != json_object_size(content)) {
+        fail_msg("%s %s: media types of request bodies of route and document differ", method, path);
+    }
+}
+
+static void test_request_media_types_are_those_of_the_route(void **state) {
+    (void)state;
+    each_operation(check_request_media);
+}
+
+static void check_reply_media(const char *path, const char *method, json_t *item,
+                              json_t *operation) {
+    static const char *const others[][2] = {{"getJobEvents", "text/event-stream"},
+                                            {"getMetrics", "text/plain"},
+                                            {"getDocs", "text/html"},
+                                            {"getDocsPage", "text/html"}};
+    const struct http_route *route = route_find(path, method);
+    json_t *responses = json_object_get(operation, "responses"), *response;
+    const char *type = "application/json", *status;
+    (void)item;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        type = strcmp(route->operation, others[i][0]) == 0 ? others[i][1] : type;
+    }
+    assert_int_equal(route->offers != NULL, json_object_get(responses, "406") != NULL);
+    json_object_foreach(responses, status, response) {
+        json_t *content = json_object_get(resolve(response), "content");
+        size_t n;
+        if (status[0] != '2' || strcmp(status, "204") == 0) {
+            continue;
+        }
+        const bool good = media_are_described(route->offers, type, content, &n);
+        n += json_object_get(content, "text/css") != NULL; /* the style sheet of the manual */
+        if (!good || n != json_object_size(content)) {
+            fail_msg("%s %s: media types of replies of route and document differ", method, path);
+        }
+    }
+}
+
+static void test_reply_media_types_are_those_of_the_route(void **state) {
+    (void)state;
+    each_operation(check_reply_media);
+}
+
+static void check_limit(const char *path, const char *method, json_t *item, json_t *operation) {
+    (void)item;
+    if (route_find(path, method)->limit != NULL &&
+        json_object_get(json_object_get(operation, "responses"), "413") == NULL) {
+        fail_msg("%s %s: the document lacks 413", method, path);
+    }
+}
+
+static void test_limits_are_described(void **state) {
+    (void)state;
+    each_operation(check_limit);
+}
+
 /* Every schema is an object with words of JSON Schema that fit together. */
 static void check_schema(const char *name, json_t *schema) {
     size_t i;
@@ -383,6 +476,9 @@ int main(void) {
         cmocka_unit_test(test_path_parameters_are_declared),
         cmocka_unit_test(test_query_parameters_are_those_of_the_route),
         cmocka_unit_test(test_conditions_are_those_of_the_route),
+        cmocka_unit_test(test_request_media_types_are_those_of_the_route),
+        cmocka_unit_test(test_reply_media_types_are_those_of_the_route),
+        cmocka_unit_test(test_limits_are_described),
         cmocka_unit_test(test_schemas_describe_what_they_require),
         cmocka_unit_test(test_head_of_the_document),
         cmocka_unit_test(test_servers_follow_the_base_path),

@@ -1,0 +1,119 @@
+/* Checks each request against the policy of its route, before any of its body is taken: query
+ * parameters, Content-Type, Accept. */
+#include "api/policy.h"
+#include "api/support.h"
+
+#include <string.h>
+
+const struct http_media api_takes_object = {.kind = MEDIA_OBJECT};
+const struct http_media api_takes_table = {MEDIA_FORMATS, FORMAT_TABLE, "a dataset is"};
+const struct http_media api_takes_instances = {MEDIA_FORMATS, FORMAT_INSTANCES, "instances are"};
+const struct http_media api_takes_labelled_rows = {MEDIA_FORMATS, FORMAT_INSTANCES,
+                                                   "labelled rows are"};
+const struct http_media api_sends_rows = {MEDIA_FORMATS, FORMAT_ROWS, "rows come"};
+const struct http_media api_sends_answers = {MEDIA_FORMATS, FORMAT_ANSWERS, "the answer comes"};
+const struct http_media api_sends_grid = {MEDIA_FORMATS, FORMAT_GRID, "the grid comes"};
+
+static void refuse_unknown(struct http_call *call, const char *name) {
+    const char *const *known = http_route_of(call)->query;
+    struct buf list = {0};
+    for (size_t i = 0; known[i] != NULL; i++) {
+        buf_printf(&list, "%s%s", i > 0 ? ", " : "; known here: ", known[i]);
+    }
+    const char *text = known[0] != NULL ? buf_cstr(&list) : ": this call takes none";
+    http_fail(call, PROBLEM_BAD_REQUEST, "unknown query parameter \"%.100s\"%s", name,
+              text != NULL ? text : "");
+    buf_done(&list);
+}
+
+/* Each parameter is known and given once. */
+static bool admit_query(struct http_call *call) {
+    const char *const *known = http_route_of(call)->query;
+    uint32_t seen = 0; /* bit k: known[k] was given */
+    for (size_t i = 0; known != NULL && i < http_query_count(call); i++) {
+        const char *name, *value;
+        size_t k = 0;
+        http_query_at(call, i, &name, &value);
+        while (known[k] != NULL && strcmp(known[k], name) != 0) {
+            k++;
+        }
+        if (known[k] == NULL) {
+            refuse_unknown(call, name);
+            return false;
+        }
+        if ((seen & UINT32_C(1) << k) != 0) {
+            http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" is given more than once",
+                      name);
+            return false;
+        }
+        seen |= UINT32_C(1) << k;
+    }
+    return true;
+}
+
+/* Content-Type is that of a JSON object: application/json, or a type that is written in JSON. */
+static bool is_json(const char *type) {
+    const size_t n = strlen(type);
+    return n == 0 || strcmp(type, API_JSON) == 0 || (n >= 5 && strcmp(type + n - 5, "+json") == 0);
+}
+
+static bool admit_body(struct http_call *call) {
+    const struct http_media *accepts = http_route_of(call)->accepts;
+    const char *type = http_content_type(call);
+    const struct format *format;
+    if (accepts == NULL ||
+        (accepts->kind == MEDIA_OBJECT ? is_json(type)
+                                       : format_find(type, accepts->use, &format))) {
+        return true;
+    }
+    if (accepts->kind == MEDIA_OBJECT) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON,
+                  type);
+        return false;
+    }
+    struct buf list = {0};
+    format_list(accepts->use, &list);
+    const char *text = buf_cstr(&list);
+    http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+              "%s %s (without Content-Type the body decides), got \"%s\"", accepts->what,
+              text != NULL ? text : "", type);
+    buf_done(&list);
+    return false;
+}
+
+/* The format that Accept prefers. NULL: none is acceptable. */
+static const struct format *choose(const struct http_call *call, enum format_use use,
+                                   const struct format *first) {
+    const struct format *offered[FORMATS_MAX + 1];
+    const char *types[FORMATS_MAX + 1];
+    format_offer(use, first, offered, types);
+    const int chosen = http_accepts(call, types);
+    return chosen >= 0 ? offered[chosen] : NULL;
+}
+
+static bool admit_reply(struct http_call *call) {
+    const struct http_media *offers = http_route_of(call)->offers;
+    if (offers == NULL || choose(call, offers->use, &format_json) != NULL) {
+        return true;
+    }
+    struct buf list = {0};
+    format_list(offers->use, &list);
+    const char *text = buf_cstr(&list);
+    http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s as %s", offers->what, text != NULL ? text : "");
+    buf_done(&list);
+    return false;
+}
+
+bool api_admit(struct http_call *call) {
+    return admit_query(call) && admit_body(call) && admit_reply(call);
+}
+
+const struct format *api_body_format(const struct http_call *call) {
+    const struct format *format;
+    (void)format_find(http_content_type(call), http_route_of(call)->accepts->use, &format);
+    return format;
+}
+
+const struct format *api_reply_format(const struct http_call *call, const struct format *first) {
+    return choose(call, http_route_of(call)->offers->use, first);
+}

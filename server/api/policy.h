@@ -1,0 +1,29 @@
+/* The media types in the policy of a route: what it accepts as a request body, and what it offers as
+ * a reply. Both are lists of formats, made from the table of formats. */
+#ifndef API_POLICY_H
+#define API_POLICY_H
+
+#include "formats/format.h"
+#include "http/http.h"
+
+struct http_media {
+    enum media_kind {
+        MEDIA_OBJECT, /* a JSON object */
+        MEDIA_FORMATS /* the formats of `use` */
+    } kind;
+    enum format_use use;
+    const char *what; /* subject and verb of a refusal: "a dataset is" */
+};
+
+/* Request bodies. */
+extern const struct http_media api_takes_object, api_takes_table, api_takes_instances,
+    api_takes_labelled_rows;
+/* Replies. */
+extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid;
+
+/* The format of the body by its Content-Type, which the route accepts. NULL: the body decides. */
+const struct format *api_body_format(const struct http_call *call);
+/* The format that Accept prefers among those that the route offers; without Accept, `first`. */
+const struct format *api_reply_format(const struct http_call *call, const struct format *first);
+
+#endif
