@@ -82,16 +82,25 @@ static void *signals_main(void *arg) {
     return NULL;
 }
 
-/* Tells waiting calls and event streams that something was committed. */
+/* Wakes the calls and event streams that wait for a job when the job has changed. */
 static void *notifier_main(void *arg) {
     struct daemon *d = arg;
     int64_t seen = store_changes_last(d->store);
     while (!atomic_load(&d->stopping)) {
-        int64_t last = store_changes_wait(d->store, seen, 1000);
-        if (last != seen) {
-            http_poke(d->app.server);
+        struct store_change changes[64];
+        bool lost = false;
+        (void)store_changes_wait(d->store, seen, 1000);
+        const size_t n =
+            store_changes(d->store, seen, changes, sizeof changes / sizeof changes[0], &lost);
+        if (lost) {
+            http_poke(d->app.server, 0);
         }
-        seen = last;
+        for (size_t i = 0; i < n; i++) {
+            if (changes[i].kind == STORE_CHANGE_JOB) {
+                http_poke(d->app.server, changes[i].job);
+            }
+            seen = changes[i].seq;
+        }
     }
     return NULL;
 }

@@ -81,9 +81,9 @@ bool http_idle(struct http_server *server, double timeout_s);
  * what handlers use must stay valid. May be called again. */
 bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
-/* Something has changed: the checks of all watches and the waiting streams run soon. Cheap, any
- * thread. */
-void http_poke(struct http_server *server);
+/* Something has changed: the checks of watches and the waiting streams with this topic run soon.
+ * topic 0: those of all topics. Cheap, any thread. */
+void http_poke(struct http_server *server, int64_t topic);
 
 /* ---- routes ---- */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
@@ -222,6 +222,9 @@ bool http_gone(const struct http_call *call);
 /* From a handler on an I/O thread, or from `begin` of a sink, which returns next: continues with
  * `handle` on a pool thread. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
+/* Before http_watch or http_stream: the call waits for pokes of this topic alone. Without it, or with
+ * 0, only pokes of all topics count. */
+void http_set_topic(struct http_call *call, int64_t topic);
 /* From a handler on the pool: the reply is filled later, by `check`. It runs on a pool thread at
  * once, then after each http_poke and at the deadline, and returns true when it has filled the
  * reply. It must do so if `last` is true: at the deadline, at drain, for HEAD, and for a client

@@ -189,13 +189,13 @@ int http_port(const struct http_server *server) {
 
 /* ---- drain and stop ---- */
 
-void http_poke(struct http_server *server) {
-    watchers_poke(&server->watchers);
+void http_poke(struct http_server *server, int64_t topic) {
+    watchers_poke(&server->watchers, topic);
 }
 
 void http_drain(struct http_server *server) {
     atomic_store(&server->draining, true);
-    watchers_poke(&server->watchers);
+    watchers_poke(&server->watchers, 0);
     listener_wake(&server->listener);
     sweeper_hurry(&server->sweeper);
 }
@@ -288,7 +288,7 @@ bool http_stop(struct http_server *server) {
     listener_stop(&server->listener);
     atomic_store(&server->stopping, true);
     if (server->watchers.thread.started) {
-        watchers_poke(&server->watchers);
+        watchers_poke(&server->watchers, 0);
         if (!wait_for_suspended(server)) {
             return false;
         }

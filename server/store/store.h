@@ -89,9 +89,6 @@ int64_t store_changes_look(struct store *store, const char *model, bool *committ
  * seq. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store); /* wakes all store_changes_wait */
-/* Whether this job may have changed after *since, which becomes the last seq. Cheap, no SQL: for
- * the many who wait for one job. */
-bool store_changes_of_job(struct store *store, int64_t job, int64_t *since);
 
 /* ---- parts: staged bytes, published by a dataset version or a model version ---- */
 struct store_blob {

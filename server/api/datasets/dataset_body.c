@@ -40,7 +40,7 @@ void dataset_body_let_go(struct dataset_body *b) {
     if (b->append != 0) {
         store_append_leave(b->store, b->append);
         b->append = 0;
-        http_poke(b->server); /* another append may run now */
+        http_poke(b->server, 0); /* another append may run now */
     }
 }
 

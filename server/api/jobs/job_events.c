@@ -17,7 +17,6 @@ struct events {
     int64_t job;
     const char *base_path; /* of links */
     int64_t after;         /* events up to this one were sent */
-    int64_t seen;          /* changes of the store up to this one were looked at; -1: none */
     bool begun;            /* "retry:" was sent */
     bool resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present
                      state */
@@ -145,14 +144,11 @@ static bool put_with_job(struct events *e, struct store *store, struct step *ste
     return good;
 }
 
-/* Writes what is new. A thousand may look at one job twice a second: who has no news reads nothing,
- * and who has only progress does not read the job. */
+/* Writes the events since the last call. Many streams may wait for one job, so the job itself is read
+ * only if an event needs it. */
 static bool put_news(struct events *e, struct store *store, struct step *step,
                      struct problem *problem) {
     if (e->begun) {
-        if (!store_changes_of_job(store, e->job, &e->seen)) {
-            return true;
-        }
         if (!put_events(e, store, step, problem)) {
             return false;
         }
@@ -160,8 +156,6 @@ static bool put_news(struct events *e, struct store *store, struct step *step,
             return true;
         }
         step->more = false;
-    } else {
-        (void)store_changes_of_job(store, e->job, &e->seen); /* what comes from here on is news */
     }
     return put_with_job(e, store, step, problem);
 }
@@ -190,11 +184,7 @@ static enum http_stream_state events_next(struct http_call *call, struct buf *ou
     if (out->size > 0) {
         e->sent = now;
     }
-    if (!step.more && !step.behind) {
-        return HTTP_STREAM_WAIT;
-    }
-    e->seen = -1; /* there is more, though nothing changes */
-    return HTTP_STREAM_MORE;
+    return step.more || step.behind ? HTTP_STREAM_MORE : HTTP_STREAM_WAIT;
 }
 
 void api_job_events(struct http_call *call) {
@@ -224,10 +214,10 @@ void api_job_events(struct http_call *call) {
     *e = (struct events){.job = id,
                          .base_path = api_app_of(call)->base_path,
                          .after = after,
-                         .seen = -1,
                          .resumed = last != NULL};
     http_set_state(call, e);
     http_on_done(call, free);
     http_reply_header(call, "X-Accel-Buffering", "no");
+    http_set_topic(call, id);
     http_stream(call, 200, "text/event-stream", KEEP_ALIVE_SECONDS, events_next);
 }

@@ -215,22 +215,16 @@ static void reply_job(struct http_call *call) {
     }
 }
 
-/* A call that waits for the end of a job. */
-struct wait {
-    int64_t job;
-    int64_t seen; /* changes up to this one were looked at; -1: none */
-};
-
-/* Answers once the job has ended, or it is the last time that we are asked. Asked whenever anything
- * was committed, beside a thousand others perhaps: the row is read at the end. */
+/* Replies if the job has ended or `last` is true. */
 static bool check_ended(struct http_call *call, bool last) {
-    struct wait *wait = http_state(call);
-    struct store *store = api_app_of(call)->store;
     struct problem problem = {0};
     enum store_job_state state = STORE_JOB_QUEUED;
-    if (!last &&
-        (!store_changes_of_job(store, wait->job, &wait->seen) ||
-         (store_job_get_state(store, wait->job, &state, &problem) && !store_job_ended(state)))) {
+    int64_t id;
+    if (!job_id(call, &id)) {
+        return true;
+    }
+    if (!last && store_job_get_state(api_app_of(call)->store, id, &state, &problem) &&
+        !store_job_ended(state)) {
         return false;
     }
     if (problem.type) {
@@ -241,32 +235,17 @@ static bool check_ended(struct http_call *call, bool last) {
     return true;
 }
 
-static void wait_for_end(struct http_call *call, double seconds) {
-    struct wait *wait = malloc(sizeof *wait);
-    int64_t id;
-    if (!wait) {
-        http_fail(call, PROBLEM_UNAVAILABLE, "no memory to wait for a job");
-        return;
-    }
-    if (!job_id(call, &id)) {
-        free(wait);
-        return;
-    }
-    *wait = (struct wait){.job = id, .seen = -1};
-    http_set_state(call, wait);
-    http_on_done(call, free);
-    http_watch(call, seconds, check_ended);
-}
-
 void api_job_get(struct http_call *call) {
     double wait = 0;
+    int64_t id;
     if (!api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
         return;
     }
-    if (wait > 0) {
-        wait_for_end(call, wait);
-    } else {
+    if (wait == 0) {
         reply_job(call);
+    } else if (job_id(call, &id)) {
+        http_set_topic(call, id);
+        http_watch(call, wait, check_ended);
     }
 }
 

@@ -81,6 +81,7 @@ struct call_work {
     void (*deferred)(struct http_call *call);         /* http_defer */
     bool (*check)(struct http_call *call, bool last); /* http_watch */
     int64_t until_ns;                                 /* http_watch: deadline of the answer */
+    int64_t topic;                                    /* http_set_topic */
     struct http_call *next;                           /* in the list of watchers */
     int64_t deadline_ns; /* when the job is pushed without a poke; the watchers' lock guards it */
 };

@@ -6,14 +6,33 @@
 
 #define ROUND_NS 5000000 /* ns; pokes within this time are served together */
 
-/* Removes the due calls (or all) from the list. *next: the earliest deadline of the others. */
-static struct http_call *take_due(struct watchers *w, bool all, int64_t now, int64_t *next) {
+static bool is_poked(const struct poked *poked, int64_t topic) {
+    for (size_t i = 0; i < poked->n; i++) {
+        if (poked->topics[i] == topic) {
+            return true;
+        }
+    }
+    return poked->all;
+}
+
+static void add_topic(struct poked *poked, int64_t topic) {
+    const size_t capacity = sizeof poked->topics / sizeof poked->topics[0];
+    if (topic == 0 || poked->n == capacity) {
+        poked->all = true;
+    } else if (!is_poked(poked, topic)) {
+        poked->topics[poked->n++] = topic;
+    }
+}
+
+/* Removes the calls whose topic was poked or whose deadline is over from the list. *next: the
+ * earliest deadline of the others. */
+static struct http_call *take_due(struct watchers *w, int64_t now, int64_t *next) {
     struct http_call *due = NULL;
     *next = INT64_MAX;
     struct http_call **link = &w->first;
     while (*link != NULL) {
         struct http_call *call = *link;
-        if (all || call->work.deadline_ns <= now) {
+        if (call->work.deadline_ns <= now || is_poked(&w->poked, call->work.topic)) {
             *link = call->work.next;
             call->work.next = due;
             due = call;
@@ -52,7 +71,9 @@ static void *watchers_main(void *arg) {
             round = now;
         }
         w->added = false;
-        struct http_call *due = take_due(w, poked, now, &next);
+        struct http_call *due = take_due(w, now, &next);
+        w->poked.n = 0;
+        w->poked.all = false;
         unlock(w);
         while (due != NULL) {
             struct http_call *call = due;
@@ -69,9 +90,10 @@ bool watchers_start(struct watchers *w, struct http_server *server) {
     return timer_thread_start(&w->thread, watchers_main, server);
 }
 
-void watchers_poke(struct watchers *w) {
+void watchers_poke(struct watchers *w, int64_t topic) {
     lock(w);
     w->pokes++;
+    add_topic(&w->poked, topic);
     (void)pthread_cond_signal(&w->thread.wake);
     unlock(w);
 }
@@ -98,9 +120,9 @@ uint64_t watchers_pokes(struct watchers *w) {
 
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns) {
     lock(w);
-    /* A poke since the check began was served without this call: it is due at once. A poke that is
-     * not served yet will find the call in the list. */
-    call->work.deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
+    /* If a poke since the check began was served without this call, the call is due at once. A poke
+     * that is not served yet will find the call in the list. */
+    call->work.deadline_ns = w->served > seen ? 0 : deadline_ns;
     call->work.next = w->first;
     w->first = call;
     w->added = true;
@@ -121,6 +143,10 @@ void watch_begin(struct http_call *call) {
     }
     call->work.run = watch_begin;
     watchers_add(w, call, seen, call->work.until_ns);
+}
+
+void http_set_topic(struct http_call *call, int64_t topic) {
+    call->work.topic = topic;
 }
 
 void http_watch(struct http_call *call, double seconds,

@@ -1,5 +1,5 @@
-/* Calls that wait for a change. A thread puts them on the pool after a poke of the server, and at
- * their deadline. */
+/* Calls that wait for a change. A thread puts them on the pool after a poke of the server or of
+ * their topic, and at their deadline. */
 #ifndef HTTP_WATCH_H
 #define HTTP_WATCH_H
 
@@ -10,22 +10,31 @@
 struct http_call;
 struct http_server;
 
+/* The topics that were poked since calls were last put on the pool. */
+struct poked {
+    bool all;
+    size_t n;
+    int64_t topics[64]; /* [n] distinct */
+};
+
 struct watchers {
     struct timer_thread thread; /* its lock guards all below */
     struct http_call *first;    /* waiting calls, linked by work.next, in no order */
     uint64_t pokes;             /* number of pokes so far */
     uint64_t served;            /* `pokes` when the calls were last put on the pool */
-    bool added;                 /* a call was added since the thread last read the list */
+    struct poked poked;
+    bool added; /* a call was added since the thread last read the list */
 };
 bool watchers_start(struct watchers *w, struct http_server *server);
-void watchers_poke(struct watchers *w);
+/* topic: of the calls that are put on the pool; 0: all. */
+void watchers_poke(struct watchers *w, int64_t topic);
 /* Ends the thread. Jobs of the pool may still add calls. */
 void watchers_stop(struct watchers *w);
 /* After the pool has ended: releases calls that were added since. */
 void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
-/* Puts the job of the call on the pool when there were more pokes than `seen`, or at the deadline.
- * The caller has set work.run, and passes its reference to the job. */
+/* Puts the job of the call on the pool after a poke of its topic, at once if pokes after `seen` were
+ * served already, and at the deadline. The caller has set work.run, and passes its reference to the job. */
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns);
 /* Runs the check of http_watch, on a thread of the pool. It runs again after pokes and at the
  * deadline until it has filled the reply. */

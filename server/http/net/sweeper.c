@@ -99,7 +99,7 @@ static void sweep(struct http_server *server, const struct deadline_limits *limi
         (void)pthread_mutex_unlock(&c->lock);
     }
     if (left) {
-        watchers_poke(&server->watchers); /* their clients may be the ones that have left */
+        watchers_poke(&server->watchers, 0); /* their clients may be the ones that have left */
     }
 }
 

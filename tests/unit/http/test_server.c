@@ -215,7 +215,7 @@ static void too_many_behind_proxy(void **state) {
     assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"),
                      200); /* the proxy itself */
     atomic_store(&toy.value, 1);
-    http_poke(toy.server);
+    http_poke(toy.server, 0);
     for (int i = 0; i < 6; i++) {
         raw_read(&in[i], false, &r);
         assert_int_equal(r.status, 200);

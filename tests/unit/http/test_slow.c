@@ -183,7 +183,7 @@ static void our_turn(void **state) {
     assert_true(raw_send(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
     usleep(700000);
     atomic_store(&toy.value, -1);
-    http_poke(toy.server);
+    http_poke(toy.server, 0);
     raw_read(&in, false, &r);
     assert_int_equal(r.status, 200);
     assert_false(r.cut);

@@ -49,10 +49,10 @@ static void watch(void **state) {
     expect("value=0 last=1\n");
     assert_true(raw_send(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
     toy_expect(&toy.waits, 3);
-    http_poke(toy.server); /* nothing has changed */
+    http_poke(toy.server, 0); /* nothing has changed */
     usleep(50000);
     atomic_store(&toy.value, 7);
-    http_poke(toy.server);
+    http_poke(toy.server, 0);
     expect("value=7 last=0\n");
 }
 
@@ -67,7 +67,65 @@ static void poke_races(void **state) {
             (void)clock_monotonic_ns();
         }
         atomic_store(&toy.value, 1);
-        http_poke(toy.server);
+        http_poke(toy.server, 0);
+        expect("value=1 last=0\n");
+    }
+}
+
+static void send_wait(struct raw_in *to, int topic) {
+    char request[100];
+    snprintf(request, sizeof request, "GET /wait?seconds=600&topic=%d HTTP/1.1\r\nHost: x\r\n\r\n",
+             topic);
+    assert_true(raw_send(to->fd, request));
+}
+
+/* A poke of a topic runs the checks of the calls with this topic alone. */
+static void topics(void **state) {
+    (void)state;
+    start(NULL);
+    enum { POKES = 200 };
+    struct raw_in other = {.fd = raw_connect(toy.server)};
+    send_wait(&in, 1);
+    toy_expect(&toy.checks[1], 1);
+    send_wait(&other, 2);
+    toy_expect(&toy.checks[0], 1);
+    for (int i = 1; i <= POKES; i++) {
+        http_poke(toy.server, 1);
+        toy_expect(&toy.checks[1], 1 + i);
+    }
+    /* a check that runs while another topic is poked may be repeated */
+    assert_true(atomic_load(&toy.checks[0]) < POKES / 2);
+    atomic_store(&toy.value, 5);
+    http_poke(toy.server, 1);
+    expect("value=5 last=0\n");
+    /* more topics than are kept run all checks */
+    const int checked = atomic_load(&toy.checks[0]);
+    for (int i = 0; i < 2000 && atomic_load(&toy.checks[0]) == checked; i++) {
+        for (int topic = 100; topic < 500; topic++) {
+            http_poke(toy.server, topic);
+        }
+        usleep(5000);
+    }
+    struct raw_reply r;
+    raw_read(&other, false, &r);
+    assert_string_equal(r.body.data, "value=5 last=0\n");
+    raw_done(&r);
+    close(other.fd);
+}
+
+/* Pokes of a topic around the start of the watch, with pokes of other topics: none is missed. */
+static void topic_races(void **state) {
+    (void)state;
+    start(NULL);
+    for (int i = 0; i < 300; i++) {
+        atomic_store(&toy.value, 0);
+        send_wait(&in, 7);
+        for (int k = 0; k < i; k++) {
+            http_poke(toy.server, 8);
+        }
+        atomic_store(&toy.value, 1);
+        http_poke(toy.server, 7);
+        http_poke(toy.server, 8);
         expect("value=1 last=0\n");
     }
 }
@@ -84,7 +142,7 @@ static void many_watchers(void **state) {
     }
     usleep(50000);
     atomic_store(&toy.value, 3);
-    http_poke(toy.server);
+    http_poke(toy.server, 0);
     for (int i = 0; i < N; i++) {
         struct raw_reply r;
         raw_read(&all[i], false, &r);
@@ -154,7 +212,7 @@ static void events(void **state) {
     struct buf got = {0};
     for (int i = 1; i <= 20; i++) {
         atomic_store(&toy.value, i);
-        http_poke(toy.server);
+        http_poke(toy.server, 0);
         char line[60];
         snprintf(line, sizeof line, "value %d agent me\n", i);
         while (strstr(buf_cstr(&got), line) == NULL) {
@@ -169,7 +227,7 @@ static void events(void **state) {
         21); /* the client that left is noticed when something is written, or by the next sweep */
     for (int i = 0; i < 400 && atomic_load(&toy.streams) > 0; i++) {
         atomic_fetch_add(&toy.value, 1);
-        http_poke(toy.server);
+        http_poke(toy.server, 0);
         usleep(5000);
     }
     toy_expect(&toy.streams, 0);
@@ -327,6 +385,8 @@ int main(void) {
         cmocka_unit_test_teardown(deferred, stop),
         cmocka_unit_test_teardown(watch, stop),
         cmocka_unit_test_teardown(poke_races, stop),
+        cmocka_unit_test_teardown(topics, stop),
+        cmocka_unit_test_teardown(topic_races, stop),
         cmocka_unit_test_teardown(many_watchers, stop),
         cmocka_unit_test_teardown(lines, stop),
         cmocka_unit_test_teardown(lines_1_0, stop),

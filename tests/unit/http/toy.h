@@ -25,6 +25,7 @@ struct toy {
     atomic_int aborts, ends, done; /* sinks aborted, ended; calls over */
     atomic_int value;              /* what /wait waits for */
     atomic_int waits;              /* calls of /wait that have come */
+    atomic_int checks[2];          /* of calls of /wait with an even topic, with an odd one */
     atomic_int streams;            /* streams under way */
     atomic_long sunk;              /* bytes sinks took */
     atomic_int resumes;            /* bodies resumed by the helper thread */
@@ -109,6 +110,8 @@ static inline void toy_big(struct http_call *call) {
     http_reply(call, 200, "text/plain", &out);
 }
 static inline bool toy_check(struct http_call *call, bool last) {
+    const char *topic = http_query(call, "topic");
+    atomic_fetch_add(&toy_of(call)->checks[topic != NULL && strtol(topic, NULL, 10) % 2 != 0], 1);
     int value = atomic_load(&toy_of(call)->value);
     if (value == 0 && !last) {
         return false;
@@ -119,8 +122,9 @@ static inline bool toy_check(struct http_call *call, bool last) {
     return true;
 }
 static inline void toy_wait(struct http_call *call) {
-    const char *seconds = http_query(call, "seconds");
+    const char *seconds = http_query(call, "seconds"), *topic = http_query(call, "topic");
     atomic_fetch_add(&toy_of(call)->waits, 1);
+    http_set_topic(call, topic != NULL ? strtol(topic, NULL, 10) : 0);
     http_watch(call, seconds != NULL ? strtod(seconds, NULL) : 0, toy_check);
 }
 

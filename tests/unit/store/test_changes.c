@@ -61,37 +61,6 @@ static void test_the_ring_wraps(void **state) {
     assert_true(lost);
 }
 
-static void test_changes_of_one_job(void **state) {
-    struct fixture *f = *state;
-    static struct store_change others[STORE_RING_SIZE];
-    int64_t dataset = publish(f, "data", 1).id, first = insert_job(f, "a", dataset),
-            second = insert_job(f, "b", dataset), since = -1;
-    assert_true(
-        store_changes_of_job(f->store, second, &since)); /* of the beginning nothing is known */
-    assert_int_equal(since, store_changes_last(f->store));
-    assert_false(store_changes_of_job(f->store, second, &since));
-    claim_job(f, 3); /* the first one */
-    publish(f, "second", 2);
-    assert_false(store_changes_of_job(f->store, second, &since));
-    assert_int_equal(since, store_changes_last(f->store));
-    claim_job(f, 3);
-    succeed_job(f, first, 1, 1, 10, 0); /* not the last change */
-    assert_true(store_changes_of_job(f->store, second, &since));
-    assert_false(store_changes_of_job(f->store, second, &since));
-    for (size_t i = 0; i < STORE_RING_SIZE; i++) {
-        others[i] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = first};
-    }
-    store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
-    assert_false(
-        store_changes_of_job(f->store, second, &since)); /* all that was added is still known */
-    store_ring_end(&f->store->ring, others, 1);
-    store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
-    assert_true(
-        store_changes_of_job(f->store, second, &since)); /* one was dropped, who knows of whom */
-    since += 5;                                          /* of another life of the daemon */
-    assert_true(store_changes_of_job(f->store, second, &since));
-}
-
 static void *wake_later(void *store) {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     store_wake(store);
@@ -122,6 +91,6 @@ int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {T(test_what_is_told), T(test_the_ring_wraps),
-                                       T(test_changes_of_one_job), T(test_waiting)};
+                                       T(test_waiting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,21 +103,6 @@ int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_m
     return last;
 }
 
-bool store_changes_of_job(struct store *store, int64_t job, int64_t *since) {
-    struct store_ring *ring = &store->ring;
-    pthread_mutex_lock(&ring->mutex);
-    int64_t seq = *since, last = ring->last;
-    bool changed =
-        seq < 0 || seq > last || last - seq > STORE_RING_SIZE; /* some are not known any more */
-    while (!changed && seq < last) {
-        const struct store_change *change = &ring->changes[++seq % STORE_RING_SIZE];
-        changed = change->kind == STORE_CHANGE_JOB && change->job == job;
-    }
-    pthread_mutex_unlock(&ring->mutex);
-    *since = last;
-    return changed;
-}
-
 void store_wake(struct store *store) {
     pthread_mutex_lock(&store->ring.mutex);
     store->ring.wakes++;
