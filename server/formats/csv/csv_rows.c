@@ -1,22 +1,9 @@
 /* Rows of stored tables as separated text. */
 #include "formats/csv/format_csv.h"
 #include "formats/formats.h"
+#include "formats/text/view_cell.h"
 
-#include <math.h>
 #include <string.h>
-
-static void put_number(double x, struct buf *out) {
-    if (buf_reserve(out, DN_NUMBER_SIZE)) {
-        out->size += dn_number_format(x, out->data + out->size);
-    }
-}
-
-/* String i of a view, not NUL-terminated; "" for an empty list. */
-static const char *string_at(const dn_column_view *view, uint32_t code, size_t *n) {
-    const uint32_t from = view->strings.start[code];
-    *n = view->strings.start[code + 1] - from;
-    return *n > 0 ? view->strings.bytes + from : "";
-}
 
 /* Quoted when it must be, and when spaces at its ends could be lost on the way. */
 static bool needs_quotes(const char *text, size_t n, char delimiter) {
@@ -54,27 +41,15 @@ void csv_text_write(const char *text, size_t n, char delimiter, struct buf *out)
 }
 
 static void put_csv_cell(const dn_column_view *view, size_t row, char delimiter, struct buf *out) {
-    size_t n = 0;
-    switch (view->type) {
-    case DN_NUMERIC:
-        if (!isnan(view->number[row])) {
-            put_number(view->number[row], out);
-        }
+    char room[DN_NUMBER_SIZE];
+    struct text text;
+    if (!view_cell(view, row, room, &text)) {
         return;
-    case DN_BOOLEAN:
-        if (!isnan(view->number[row])) {
-            buf_puts(out, view->number[row] != 0 ? "true" : "false");
-        }
-        return;
-    case DN_CATEGORICAL:
-    case DN_TEXT:
-        if (view->code[row] != DN_CODE_MISSING) {
-            const char *text = string_at(view, view->code[row], &n);
-            csv_text_write(text, n, delimiter, out);
-        }
-        return;
-    case DN_SPARSE: /* has no cells */
-        return;
+    }
+    if (view_has_strings(view)) {
+        csv_text_write(text.bytes, text.n, delimiter, out);
+    } else {
+        buf_append(out, text.bytes, text.n);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Predictions as CSV or TSV: a header, and a line a row. */
 #include "formats/csv/predictions_csv.h"
+#include "formats/text/view_cell.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,10 +18,8 @@ static void put_word(struct predictions_writer *p, const char *name) {
 }
 
 static void put_class_text(const dn_classes *classes, size_t k, struct buf *out) {
-    const uint32_t from = classes->names.start[k], n = classes->names.start[k + 1] - from;
-    if (n > 0) {
-        buf_append(out, classes->names.bytes + from, n);
-    }
+    const struct text name = strings_text(&classes->names, k);
+    buf_append(out, name.bytes, name.n);
 }
 
 /* What score s is about: nothing when it is the only one, a class, or "a vs b". */
@@ -142,8 +141,8 @@ void predictions_csv_header(struct predictions_writer *p, const dn_prediction *w
 
 /* ---- rows ---- */
 static void put_number(double x, struct buf *out) {
-    if (isfinite(x) && buf_reserve(out, DN_NUMBER_SIZE)) {
-        out->size += dn_number_format(x, out->data + out->size);
+    if (isfinite(x)) {
+        number_write(x, out);
     }
 }
 

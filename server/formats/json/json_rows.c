@@ -2,47 +2,21 @@
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/json/format_json.h"
+#include "formats/text/view_cell.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_number(double x, struct buf *out) {
-    if (buf_reserve(out, DN_NUMBER_SIZE)) {
-        out->size += dn_number_format(x, out->data + out->size);
-    }
-}
-
-/* String i of a view, not NUL-terminated; "" for an empty list. */
-static const char *string_at(const dn_column_view *view, uint32_t code, size_t *n) {
-    const uint32_t from = view->strings.start[code];
-    *n = view->strings.start[code + 1] - from;
-    return *n > 0 ? view->strings.bytes + from : "";
-}
-
 static void put_json_cell(const dn_column_view *view, size_t row, struct buf *out) {
-    size_t n = 0;
-    switch (view->type) {
-    case DN_NUMERIC:
-        put_number(view->number[row], out); /* NaN is null */
-        return;
-    case DN_BOOLEAN:
-        buf_puts(out, isnan(view->number[row]) ? "null"
-                      : view->number[row] != 0 ? "true"
-                                               : "false");
-        return;
-    case DN_CATEGORICAL:
-    case DN_TEXT:
-        if (view->code[row] == DN_CODE_MISSING) {
-            buf_puts(out, "null");
-        } else {
-            const char *text = string_at(view, view->code[row], &n);
-            json_escape(out, text, n);
-        }
-        return;
-    case DN_SPARSE: /* has no cells */
-        return;
+    char room[DN_NUMBER_SIZE];
+    struct text text;
+    if (!view_cell(view, row, room, &text)) {
+        buf_puts(out, "null");
+    } else if (view_has_strings(view)) {
+        json_escape(out, text.bytes, text.n);
+    } else {
+        buf_append(out, text.bytes, text.n);
     }
 }
 
@@ -76,7 +50,7 @@ void sparse_rows_write(const struct sparse_rows *rows, size_t n, bool begun, str
                 buf_putc(out, ',');
                 json_escape(out, name.data, name.size);
                 buf_putc(out, ':');
-                put_number(rows->entries->number[k], out);
+                number_write(rows->entries->number[k], out);
             }
         }
         buf_putc(out, '}');

@@ -8,6 +8,7 @@
  *   strings   the length as u32, little-endian, and the bytes; 0xffffffff: missing
  *   sparse    see sparse_summary.c */
 #include "formats/summary/column_summary.h"
+#include "formats/text/view_cell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,12 +175,9 @@ static void digest_strings(struct column_summary *s, const dn_column_view *view)
             stage_length(&stage, UINT32_MAX);
             continue;
         }
-        const uint32_t from = view->strings.start[view->code[i]],
-                       n = view->strings.start[view->code[i] + 1] - from;
-        stage_length(&stage, n);
-        if (n > 0) {
-            stage_add(&stage, view->strings.bytes + from, n);
-        }
+        const struct text text = strings_text(&view->strings, view->code[i]);
+        stage_length(&stage, (uint32_t)text.n);
+        stage_add(&stage, text.bytes, text.n);
     }
     stage_flush(&stage);
 }
@@ -196,8 +194,8 @@ static bool add_strings(struct column_summary *s, const dn_column_view *view) {
         }
     }
     for (size_t i = 0; well && i < n_codes; i++) {
-        const uint32_t from = view->strings.start[i], n = view->strings.start[i + 1] - from;
-        well = count[i] == 0 || count_text(s, n > 0 ? view->strings.bytes + from : "", n, count[i]);
+        const struct text text = strings_text(&view->strings, i);
+        well = count[i] == 0 || count_text(s, text.bytes, text.n, count[i]);
     }
     free(count);
     return well;

@@ -1,26 +1,15 @@
 /* Rows of stored tables as svmlight, and sparse rows as the columns that they stand for. */
 #include "formats/formats.h"
+#include "formats/text/view_cell.h"
 
 #include <math.h>
 #include <string.h>
 
-static void put_number(double x, struct buf *out) {
-    if (buf_reserve(out, DN_NUMBER_SIZE)) {
-        out->size += dn_number_format(x, out->data + out->size);
-    }
-}
-
-static struct text cell_text(const dn_column_view *view, size_t row) {
-    const uint32_t code = view->code[row], from = view->strings.start[code];
-    return (struct text){view->strings.bytes + from, view->strings.start[code + 1] - from};
-}
-
 bool svmlight_label(const dn_column_view *view, size_t row, struct text *out) {
-    if ((view->type != DN_CATEGORICAL && view->type != DN_TEXT) ||
-        view->code[row] == DN_CODE_MISSING) {
+    if (!view_has_strings(view) || view->code[row] == DN_CODE_MISSING) {
         return true;
     }
-    *out = cell_text(view, row);
+    *out = strings_text(&view->strings, view->code[row]);
     for (size_t i = 0; i < out->n; i++) {
         const char c = out->bytes[i];
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':' || c == '#') {
@@ -31,15 +20,12 @@ bool svmlight_label(const dn_column_view *view, size_t row, struct text *out) {
 }
 
 static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
-    struct text text = {0};
-    if (view->type == DN_NUMERIC || view->type == DN_BOOLEAN) {
-        if (isnan(view->number[row])) {
-            buf_putc(out, '?');
-        } else {
-            put_number(view->number[row], out);
-        }
-    } else if (view->code[row] == DN_CODE_MISSING) {
+    char room[DN_NUMBER_SIZE];
+    struct text text;
+    if (!view_cell(view, row, room, &text)) {
         buf_putc(out, '?');
+    } else if (!view_has_strings(view)) {
+        number_write(view->number[row], out); /* a boolean is 0 or 1 */
     } else if (svmlight_label(view, row, &text)) {
         buf_append(out, text.bytes, text.n);
     } else {
@@ -61,7 +47,7 @@ static void put_entry(uint64_t index, double value, struct buf *out) {
     } while (index > 0);
     text[--at] = ' ';
     buf_append(out, text + at, sizeof text - at);
-    put_number(value, out);
+    number_write(value, out);
 }
 
 static void put_entries(const struct svmlight_rows *s, size_t row, struct buf *out) {

@@ -3,6 +3,7 @@
  * the other columns. */
 #include "formats/summary/text_set.h"
 #include "formats/table/table_builder.h"
+#include "formats/text/view_cell.h"
 
 /* The count of a column so far. */
 struct recount {
@@ -28,9 +29,8 @@ static enum builder_status count(void *arg, struct table_builder *b, struct colu
     }
     for (size_t i = 0; i < view.n_rows && !*enough; i++) {
         if (view.code[i] != DN_CODE_MISSING) {
-            const uint32_t from = view.strings.start[view.code[i]],
-                           n = view.strings.start[view.code[i] + 1] - from;
-            text_set_add(&r->set, n > 0 ? view.strings.bytes + from : "", n);
+            const struct text text = strings_text(&view.strings, view.code[i]);
+            text_set_add(&r->set, text.bytes, text.n);
             *enough = r->set.full || (!r->exactly && column_is_text(r->set.n, r->present));
         }
     }

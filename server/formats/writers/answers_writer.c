@@ -1,6 +1,7 @@
 /* What the answers of many rows have in common, and rows as coordinates. */
 #include "base/json/json_write.h"
 #include "formats/formats.h"
+#include "formats/text/view_cell.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -110,12 +111,11 @@ void coordinates_writer_begin(struct coordinates_writer *c, const struct answer_
 }
 
 static void put_cells(struct coordinates_writer *c, const double *z) {
-    char text[DN_NUMBER_SIZE];
     for (size_t k = 0; k < c->n; k++) {
         if (k > 0) {
             buf_putc(c->out, c->delimiter);
         }
-        buf_append(c->out, text, dn_number_format(z[k], text));
+        number_write(z[k], c->out);
     }
     if (c->refusal_base != NULL) {
         buf_putc(c->out, c->delimiter);

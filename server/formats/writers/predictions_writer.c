@@ -3,26 +3,20 @@
  * once, not for each row. */
 #include "base/json/json_write.h"
 #include "formats/csv/predictions_csv.h"
+#include "formats/text/view_cell.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- classes ---- */
-/* The text of class k, not NUL-terminated. */
-static const char *class_name(const dn_classes *classes, size_t k, size_t *n) {
-    const uint32_t from = classes->names.start[k];
-    *n = classes->names.start[k + 1] - from;
-    return *n > 0 ? classes->names.bytes + from : "";
-}
-
 void answer_class_write(const dn_classes *classes, size_t k, struct buf *out) {
-    size_t n = 0;
-    const char *name = class_name(classes, k, &n);
+    const struct text name = strings_text(&classes->names, k);
     if (classes->type == DN_NUMERIC || classes->type == DN_BOOLEAN) {
-        buf_append(out, name, n); /* a number's or a boolean's text is JSON */
+        buf_append(out, name.bytes, name.n); /* the text of a number or a boolean is JSON */
     } else {
-        json_escape(out, name, n);
+        json_escape(out, name.bytes, name.n);
     }
 }
 
@@ -31,10 +25,9 @@ static void make_classes(struct predictions_writer *p) {
     const dn_classes *classes = dn_model_classes(p->model);
     p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
     for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
-        size_t n = 0;
         if (p->delimiter != '\0') {
-            const char *name = class_name(classes, k, &n);
-            csv_text_write(name, n, p->delimiter, &p->classes);
+            const struct text name = strings_text(&classes->names, k);
+            csv_text_write(name.bytes, name.n, p->delimiter, &p->classes);
         } else {
             answer_class_write(classes, k, &p->classes);
         }
@@ -107,13 +100,8 @@ static void put_key(struct predictions_writer *p, const char *key) {
 }
 
 static void put_number(struct predictions_writer *p, const char *key, const double *x) {
-    char text[DN_NUMBER_SIZE];
     put_key(p, key);
-    if (x == NULL) {
-        buf_puts(p->out, "null");
-    } else {
-        buf_append(p->out, text, dn_number_format(*x, text));
-    }
+    number_write(x != NULL ? *x : (double)NAN, p->out);
 }
 
 static void put_contributions(struct predictions_writer *p, const double *x) {
