@@ -4,8 +4,7 @@
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
 #include "formats/formats.h"
-#include "formats/table/table.h"
-#include "formats/text/text_lines.h"
+#include "formats/table/table_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +54,8 @@ static bool add_column(struct table *t, const struct arff_attribute *attribute) 
                           &arff_of(t)->arff.names, &where)) {
         return false;
     }
-    if (attribute->kind != ARFF_STRING && !t->builder.column[i].forced) {
-        const char *as = t->builder.column[i].name;
-        builder_force(&t->builder, i, type);
-        json_escape(&t->declared, as, strlen(as));
-        buf_printf(&t->declared, ":%s,", dn_column_type_name(type));
+    if (attribute->kind != ARFF_STRING) {
+        table_declare_type(t, i, type);
     }
     return true;
 }
@@ -194,44 +190,17 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
     return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
 }
 
-static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
-    table_fatal(arg, line, column, "%s", text);
-}
-
 /* ---- begin and end ---- */
 static enum table_begin begin(struct table *t, const struct table_sample *sample, bool may_look) {
-    struct table_arff *a = calloc(1, sizeof *a);
     (void)sample;
     (void)may_look;
-    if (a == NULL) {
-        table_no_memory(t);
-        return TABLE_BEGIN_REFUSED;
-    }
-    text_lines_init(&a->lines, TABLE_MAX_ROW,
-                    &(struct text_lines_handler){.line = on_line,
-                                                 .wrong = t->options.on_error == TABLE_SKIP
-                                                              ? on_wrong
-                                                              : NULL,
-                                                 .fault = on_fault,
-                                                 .arg = t});
-    t->state = a;
-    return TABLE_BEGUN;
-}
-
-/* The problem is set already unless memory is exhausted. */
-static bool stopped(struct table *t) {
-    t->refused = true;
-    return arff_of(t)->lines.no_memory ? table_no_memory(t) : false;
-}
-
-static bool feed(struct table *t, const char *bytes, size_t n) {
-    return (text_lines_feed(&arff_of(t)->lines, bytes, n) && !t->refused) || stopped(t);
+    return table_lines_begin(t, calloc(1, sizeof(struct table_arff)), on_line, on_wrong);
 }
 
 static bool end(struct table *t) {
-    struct table_arff *a = t->state;
-    if (!text_lines_end(&a->lines) || t->refused) {
-        return stopped(t);
+    const struct table_arff *a = t->state;
+    if (!table_lines_end(t)) {
+        return false;
     }
     return a->arff.in_data ||
            table_fatal(t, a->line > 0 ? a->line : 1, 1, "the body ends before @data");
@@ -268,7 +237,7 @@ const struct table_reader arff_table_reader = {
     .title = "ARFF",
     .sniff = sniff,
     .begin = begin,
-    .feed = feed,
+    .feed = table_lines_feed,
     .end = end,
     .has_names = has_names,
     .write_notes = write_notes,

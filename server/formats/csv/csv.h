@@ -57,6 +57,10 @@ struct csv_row {
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {
     return (cell->is_aside ? row->aside : row->bytes) + cell->start;
 }
+/* The text of cell i without the spaces and tabs around it. */
+static inline struct text csv_cell_trimmed(const struct csv_row *row, size_t i) {
+    return text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+}
 /* Line and column (bytes, from 1) of the place `offset` bytes into the row. */
 void csv_row_place(const struct csv_row *row, size_t offset, int64_t *line, int64_t *column);
 /* Place of cell i, or of the row's end when i == n_cells. */

@@ -170,7 +170,7 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
     }
     size_t used = 0;
     for (size_t i = 0; i < row->n_cells; i++) {
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text t = csv_cell_trimmed(row, i);
         memcpy(e->text + used, t.bytes, t.n);
         e->column[i].name = (struct text){e->text + used, t.n};
         e->column[i].says = cell_says(e->missing, t.bytes, t.n);
@@ -182,7 +182,7 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
 static bool is_first_again(const struct evidence *e, const struct csv_row *row) {
     bool same = row->n_cells == e->n && e->n > 1;
     for (size_t i = 0; i < e->n && same; i++) {
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text t = csv_cell_trimmed(row, i);
         same = t.n == e->column[i].name.n && memcmp(t.bytes, e->column[i].name.bytes, t.n) == 0;
     }
     return same;
@@ -202,7 +202,7 @@ static bool header_row(void *arg, const struct csv_row *row) {
     }
     for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
         struct below *column = &e->column[i];
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text t = csv_cell_trimmed(row, i);
         const enum cell_says says = cell_says(e->missing, t.bytes, t.n);
         column->numbers |= says == CELL_NUMBER;
         column->booleans |= says == CELL_BOOLEAN;
@@ -292,4 +292,15 @@ bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t ce
     free(e.column);
     free(e.text);
     return well;
+}
+
+bool csv_header_names(const struct csv_row *row, struct names *out) {
+    for (size_t i = 0; i < row->n_cells; i++) {
+        const struct text name = csv_cell_trimmed(row, i);
+        if (name.n > 0 && names_find(out, name.bytes, name.n) < 0 &&
+            !names_add(out, name.bytes, name.n)) {
+            return false;
+        }
+    }
+    return true;
 }

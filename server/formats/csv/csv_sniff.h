@@ -22,6 +22,7 @@
 
 #include "formats/csv/csv.h"
 #include "formats/text/cell.h"
+#include "formats/text/names.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,5 +55,8 @@ struct csv_header {
 /* cells: of the table's first row, by csv_sniff_shape. false: no memory. */
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
                       const struct missing *missing, struct csv_header *out);
+
+/* Adds the names of a header to `out`, each once and without the empty ones. false: no memory. */
+bool csv_header_names(const struct csv_row *row, struct names *out);
 
 #endif

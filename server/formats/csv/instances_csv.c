@@ -22,23 +22,13 @@ struct reading {
     int64_t stray_line; /* a fault of the row that comes yet, which may be a comment; 0: none */
     int64_t stray_column;
     const char *stray_text;
-    struct buf why;
 };
-
-static void fault_at(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
-                     const char *text) {
-    int64_t line = 0, column = 0;
-    char shown[SLOT_SHOWN];
-    csv_cell_place(row, i, &line, &column);
-    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s",
-                    (size_t)r->in->n_begun - 1, instances_show(r->in, slot, shown), text);
-}
 
 /* ---- header ---- */
 static bool is_header(struct instances *in, const struct csv_row *row) {
     size_t names = 0, numbers = 0;
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text t = csv_cell_trimmed(row, i);
         double number = 0;
         names += instances_find(in, t.bytes, t.n, i).input != SIZE_MAX;
         numbers += dn_number_parse(t.bytes, t.n, &number);
@@ -51,7 +41,7 @@ static size_t find_twice(struct reading *r, const struct csv_row *row) {
     struct names seen = {0};
     size_t i = 0;
     for (; i < row->n_cells; i++) {
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text t = csv_cell_trimmed(row, i);
         if (names_find(&seen, t.bytes, t.n) >= 0) {
             break;
         }
@@ -73,22 +63,18 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
         return false;
     }
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
-        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        const struct slot slot = instances_find(in, t.bytes, t.n, i);
-        const bool known = slot.input != SIZE_MAX,
-                   sparse = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
-        r->column[i] = slot;
-        if (known && i != twice && (sparse || in->named[slot.input] == 0)) {
-            in->named[slot.input] = 1;
-            continue;
+        const struct text name = csv_cell_trimmed(row, i);
+        const char *why = instances_claim(in, name, i, &r->column[i]);
+        if (why != NULL || i == twice) {
+            int64_t line = 0, column = 0;
+            char shown[TEXT_SHOWN];
+            r->column[i].input = SIZE_MAX;
+            csv_cell_place(row, i, &line, &column);
+            text_show(name.bytes, name.n, shown);
+            instances_fault(in, NULL, line, column,
+                            why != NULL ? "%s" : "the column %s comes twice",
+                            why != NULL ? why : shown);
         }
-        int64_t line = 0, column = 0;
-        char shown[TEXT_SHOWN];
-        r->column[i].input = SIZE_MAX;
-        csv_cell_place(row, i, &line, &column);
-        instances_fault(in, NULL, line, column, "%s column %s%s",
-                        known ? "the" : "the model has no", text_show(t.bytes, t.n, shown),
-                        known ? " comes twice" : "");
     }
     r->n = row->n_cells;
     return !in->stopped;
@@ -112,10 +98,11 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
     }
     const struct value value = {.kind = VALUE_TEXT,
                                 .text = {csv_cell_text(row, cell), cell->length}};
-    buf_clear(&r->why);
-    if (!instances_put(in, slot, &value, &r->why)) {
-        const char *why = buf_cstr(&r->why);
-        fault_at(r, row, i, slot, why != NULL ? why : "");
+    const char *why = instances_put(in, slot, &value);
+    if (why != NULL) {
+        int64_t line = 0, column = 0;
+        csv_cell_place(row, i, &line, &column);
+        instances_fault_cell(in, slot, line, column, why);
     }
 }
 
@@ -199,7 +186,6 @@ static bool read_separated(struct instances *in, const char *body, size_t size, 
     const bool well = instances_finish(in, NULL, out);
     csv_done(&csv);
     free(r.column);
-    buf_done(&r.why);
     return well;
 }
 

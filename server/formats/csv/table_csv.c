@@ -34,19 +34,6 @@ static struct table_csv *csv_of(const struct table *t) {
     return t->state;
 }
 
-/* The names that the header has. false: no memory. */
-static bool names_of_header(const struct csv_row *row, struct names *out) {
-    for (size_t i = 0; i < row->n_cells; i++) {
-        const struct text name =
-            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        if (name.n > 0 && names_find(out, name.bytes, name.n) < 0 &&
-            !names_add(out, name.bytes, name.n)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void cell_place(const void *arg, size_t position, int64_t *line, int64_t *column) {
     csv_cell_place(arg, position - 1, line, column);
 }
@@ -54,7 +41,7 @@ static void cell_place(const void *arg, size_t position, int64_t *line, int64_t 
 static bool columns_of_header(struct table *t, const struct csv_row *row) {
     const struct table_where where = {.place = cell_place, .arg = row};
     struct names header = {0};
-    bool go_on = names_of_header(row, &header);
+    bool go_on = csv_header_names(row, &header);
     if (!go_on) {
         table_no_memory(t);
     }
@@ -71,19 +58,6 @@ static bool columns_of_header(struct table *t, const struct csv_row *row) {
     }
     t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
     return !t->refused;
-}
-
-static bool columns_numbered(struct table *t, const struct csv_row *row) {
-    const struct table_where where = {.place = cell_place, .arg = row};
-    for (size_t i = 0, n = row->n_cells; i < n; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "c%zu", i + 1);
-        const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, NULL, &where)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* The columns whose type was given and does not take every cell: their cells are looked at before
@@ -171,7 +145,9 @@ static bool on_first_row(struct table *t, const struct csv_row *row) {
     if (t->append.on) {
         return table_append_first_row(t, row, csv_of(t)->header) && find_checked(t);
     }
-    return (csv_of(t)->header ? columns_of_header(t, row) : columns_numbered(t, row)) &&
+    return (csv_of(t)->header
+                ? columns_of_header(t, row)
+                : table_add_numbered(t, row->n_cells, &(struct table_where){cell_place, row})) &&
            find_checked(t);
 }
 

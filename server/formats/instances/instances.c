@@ -101,6 +101,7 @@ void instances_done(struct instances *in) {
     free(in->named);
     names_done(&in->names);
     dn_text_work_free(in->words);
+    buf_done(&in->why);
 }
 
 /* ---- faults ---- */
@@ -127,6 +128,18 @@ void instances_fault(struct instances *in, const char *pointer, int64_t line, in
     }
     buf_done(&text);
     in->stopped |= in->problem->n_errors + in->problem->n_dropped >= INSTANCES_MAX_FAULTS;
+}
+
+const char *instances_why(struct instances *in) {
+    const char *why = buf_cstr(&in->why);
+    return why != NULL ? why : "";
+}
+
+void instances_fault_cell(struct instances *in, struct slot slot, int64_t line, int64_t column,
+                          const char *why) {
+    char shown[SLOT_SHOWN];
+    instances_fault(in, NULL, line, column, "instance %zu, column %s: %s", (size_t)in->n_begun - 1,
+                    instances_show(in, slot, shown), why);
 }
 
 /* ---- the matrix ---- */

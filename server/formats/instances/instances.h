@@ -73,6 +73,7 @@ struct instances {
     bool all_named;  /* a row came in input order: it names all */
     struct names names; /* of the inputs, then the target if there is one; made when first needed */
     dn_text_work *words; /* NULL: not needed yet */
+    struct buf why;      /* why a value or a name was refused */
     bool stopped;        /* too many faults, or no memory */
 };
 
@@ -98,10 +99,16 @@ const char *instances_name(const struct instances *in, size_t i); /* of input i,
 #define SLOT_SHOWN 320
 const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]);
 
-/* Puts a value of the last row where it belongs. false: it does not fit; `why` (for a message) says
- * what is wanted and what came. */
-bool instances_put(struct instances *in, struct slot slot, const struct value *value,
-                   struct buf *why);
+/* Puts a value of the last row where it belongs. NULL: it was put. Otherwise the value does not fit:
+ * the text says what is wanted and what came; it is valid until the next call. */
+const char *instances_put(struct instances *in, struct slot slot, const struct value *value);
+/* The text of in->why, which is "" if there was no memory for it. */
+const char *instances_why(struct instances *in);
+/* Finds the column of a name in a header, which may name each column once; a feature of a sparse
+ * input may be named again. NULL: *slot is its slot. Otherwise the text says what is wrong, and
+ * *slot is that of the column named before, or has input SIZE_MAX. */
+const char *instances_claim(struct instances *in, struct text name, size_t expected,
+                            struct slot *slot);
 /* Puts a finite number in place `place` of sparse input i. */
 void instances_put_entry(struct instances *in, size_t i, size_t place, double number);
 void instances_put_feature(struct instances *in, size_t feature,
@@ -109,7 +116,15 @@ void instances_put_feature(struct instances *in, size_t feature,
 /* A fault; pointer may be NULL, line 0. Stops after too many. */
 void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The value of a cell of text does not fit its column. */
+void instances_fault_cell(struct instances *in, struct slot slot, int64_t line, int64_t column,
+                          const char *why);
 void instances_no_memory(struct instances *in);
+/* Reads a body line by line; LF, CRLF or CR ends a line. `line` is called with `arg` for each line
+ * and returns whether to go on. */
+void instances_read_lines(struct instances *in, const char *body, size_t size,
+                          bool (*line)(void *arg, const char *bytes, size_t n, int64_t line),
+                          void *arg);
 /* The rules that need all rows: there is one, and each column but the places of a sparse one is
  * named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out, or the
  * last block away. */

@@ -1,5 +1,6 @@
-/* Reading instances: finds the format of a body and calls its reader. */
+/* Reading instances: finds the format of a body and calls its reader; reads lines. */
 #include "formats/instances/instances.h"
+#include "formats/text/text_lines.h"
 
 #include <string.h>
 
@@ -39,4 +40,38 @@ bool instances_read(const char *body, size_t size, const struct instances_option
     well = well && format->instances->read(&in, body, size, out);
     instances_done(&in);
     return well;
+}
+
+/* ---- lines ---- */
+struct lines_reading {
+    struct instances *in;
+    bool (*line)(void *arg, const char *bytes, size_t n, int64_t line);
+    void *arg;
+};
+
+static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
+    const struct lines_reading *r = arg;
+    return r->line(r->arg, bytes, n, line);
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
+    const struct lines_reading *r = arg;
+    instances_fault(r->in, NULL, line, column, "%s", text);
+    r->in->stopped = true;
+}
+
+void instances_read_lines(struct instances *in, const char *body, size_t size,
+                          bool (*line)(void *arg, const char *bytes, size_t n, int64_t line),
+                          void *arg) {
+    struct lines_reading r = {in, line, arg};
+    struct text_lines lines;
+    text_lines_init(&lines, TABLE_MAX_ROW,
+                    &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = &r});
+    if (text_lines_feed(&lines, body, size)) {
+        (void)text_lines_end(&lines);
+    }
+    if (lines.no_memory) {
+        instances_no_memory(in);
+    }
+    text_lines_done(&lines);
 }

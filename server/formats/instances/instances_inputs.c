@@ -57,6 +57,21 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     return in->sparse ? find_place(in, name, n) : nowhere;
 }
 
+const char *instances_claim(struct instances *in, struct text name, size_t expected,
+                            struct slot *slot) {
+    char shown[TEXT_SHOWN];
+    *slot = instances_find(in, name.bytes, name.n, expected);
+    const bool known = slot->input != SIZE_MAX;
+    if (known && (instances_is_sparse(in, slot->input) || in->named[slot->input] == 0)) {
+        in->named[slot->input] = 1;
+        return NULL;
+    }
+    text_show(name.bytes, name.n, shown);
+    buf_clear(&in->why);
+    buf_printf(&in->why, known ? "the column %s comes twice" : "the model has no column %s", shown);
+    return instances_why(in);
+}
+
 struct slot instances_cell(const struct instances *in, size_t cell) {
     if (!in->sparse || cell >= in->n_cells) {
         return (struct slot){cell < in->n_cells ? cell : in->n_inputs, 0};

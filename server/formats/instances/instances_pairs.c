@@ -4,49 +4,39 @@
 
 #include <string.h>
 
-static void fault_at(struct instances *in, const char *name, const char *before,
-                     const char *after) {
+static void read_pair(struct instances *in, const char *name, const char *text, size_t expected) {
+    const struct value value = {.kind = VALUE_TEXT, .text = {text, strlen(text)}};
+    struct slot slot;
     struct buf pointer = {0};
     char shown[TEXT_SHOWN];
+    const char *why = instances_claim(in, (struct text){name, strlen(name)}, expected, &slot);
+    const char *misfit = why == NULL ? instances_put(in, slot, &value) : NULL;
     json_pointer(&pointer, "", name);
-    instances_fault(in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
-                    text_show(name, strlen(name), shown), after);
+    if (why != NULL && !in->stopped) {
+        instances_fault(in, buf_cstr(&pointer), 0, 0, "%s", why);
+    } else if (misfit != NULL) {
+        instances_fault(in, buf_cstr(&pointer), 0, 0, "column %s: %s",
+                        text_show(name, strlen(name), shown), misfit);
+    }
     buf_done(&pointer);
 }
 
 static void read_pairs(struct instances *in, const char *const *names, const char *const *values,
                        size_t n) {
-    struct buf why = {0};
     if (instances_row(in) == NULL) {
         return;
     }
     for (size_t i = 0; i < n && !in->stopped; i++) {
-        const struct slot slot = instances_find(in, names[i], strlen(names[i]), i);
-        const bool sparse = slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
-        const struct value value = {.kind = VALUE_TEXT, .text = {values[i], strlen(values[i])}};
-        if (in->stopped) {
-            break;
-        }
-        buf_clear(&why);
-        buf_puts(&why, ": ");
-        if (slot.input == SIZE_MAX) {
-            fault_at(in, names[i], "the model has no column ", "");
-        } else if (!sparse && in->named[slot.input] != 0) {
-            fault_at(in, names[i], "the column ", " comes twice");
-        } else {
-            in->named[slot.input] = 1;
-            if (!instances_put(in, slot, &value, &why)) {
-                const char *text = buf_cstr(&why);
-                fault_at(in, names[i], "column ", text != NULL ? text : "");
-            }
-        }
+        read_pair(in, names[i], values[i], i);
     }
-    buf_done(&why);
     const size_t twice = instances_row_end(in);
     if (twice != SIZE_MAX) {
         char name[SLOT_SHOWN];
         (void)dn_encoder_feature_name(in->encoder, twice, name, sizeof name);
-        fault_at(in, name, "the column ", " comes twice");
+        struct buf pointer = {0};
+        json_pointer(&pointer, "", name);
+        instances_fault(in, buf_cstr(&pointer), 0, 0, "the column \"%s\" comes twice", name);
+        buf_done(&pointer);
     }
 }
 

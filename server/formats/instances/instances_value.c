@@ -154,8 +154,9 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
     return true;
 }
 
-bool instances_put(struct instances *in, struct slot slot, const struct value *value,
-                   struct buf *why) {
+/* false: it does not fit; `why` gets what is wanted and what came. */
+static bool put(struct instances *in, struct slot slot, const struct value *value,
+                struct buf *why) {
     const size_t i = slot.input;
     if (i == in->n_inputs) {
         return !in->labelled || put_label(in, value, why);
@@ -185,4 +186,9 @@ bool instances_put(struct instances *in, struct slot slot, const struct value *v
         return refuse(value, "must be a category that training saw", why);
     }
     return true;
+}
+
+const char *instances_put(struct instances *in, struct slot slot, const struct value *value) {
+    buf_clear(&in->why);
+    return put(in, slot, value, &in->why) ? NULL : instances_why(in);
 }

@@ -16,22 +16,17 @@ static void rows(struct json_reading *r) {
 }
 
 /* ---- columns ---- */
-static void column_fault(struct json_reading *r, size_t i, const char *before, struct text name,
-                         const char *after) {
+static void column_fault(struct json_reading *r, const char *what) {
     struct buf pointer = {0};
-    char shown[TEXT_SHOWN];
-    buf_printf(&pointer, "/columns/%zu", i);
-    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
-                    name.bytes != NULL ? text_show(name.bytes, name.n, shown) : "", after);
+    buf_printf(&pointer, "/columns/%zu", r->n_columns);
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s", what);
     buf_done(&pointer);
 }
 
 static void add_column(struct json_reading *r, const char *name, size_t n) {
     struct instances *in = r->in;
-    const struct text trimmed = text_trim(name, n);
-    const struct slot slot = instances_find(in, trimmed.bytes, trimmed.n, r->n_columns);
-    const bool known = slot.input != SIZE_MAX,
-               place = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
+    struct slot slot;
+    const char *why = instances_claim(in, text_trim(name, n), r->n_columns, &slot);
     if (in->stopped) {
         return;
     }
@@ -40,13 +35,8 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
         instances_no_memory(in);
         return;
     }
-    if (!known) {
-        column_fault(r, r->n_columns, "the model has no column ", trimmed, "");
-    } else if (!place &&
-               in->named[slot.input] != 0) { /* a place that comes twice is found in the rows */
-        column_fault(r, r->n_columns, "the column ", trimmed, " comes twice");
-    } else {
-        in->named[slot.input] = 1;
+    if (why != NULL) { /* a feature of a sparse input that comes twice is found in the rows */
+        column_fault(r, why);
     }
     r->column[r->n_columns++] = slot;
 }
@@ -79,8 +69,7 @@ static void columns(struct json_reading *r) {
         } else if (name.failed) {
             instances_no_memory(r->in);
         } else if (!json_over(r)) {
-            column_fault(r, r->n_columns, "a column must be a name, or an object with a name",
-                         (struct text){NULL, 0}, "");
+            column_fault(r, "a column must be a name, or an object with a name");
             r->in->stopped = true; /* the rest cannot be counted */
         }
     }

@@ -15,8 +15,7 @@ struct json_reading {
     const char *prefix; /* one document: pointer of the array, "", "/instances" or "/rows" */
     struct slot *column; /* [n_columns] where the values of a row of "rows" belong */
     size_t n_columns, columns_capacity;
-    bool nameless;  /* the row at hand is an object that names no column of the model's */
-    struct buf why; /* of the last refusal */
+    bool nameless; /* the row at hand is an object that names no column of the model's */
     struct buf pointer;
 };
 void json_reading_done(struct json_reading *r);

@@ -7,20 +7,15 @@
 
 void json_reading_done(struct json_reading *r) {
     json_reader_done(&r->json);
-    buf_done(&r->why);
     buf_done(&r->pointer);
     free(r->column);
 }
 
-static bool begins(enum json_token_kind kind) {
-    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
-}
-
 void json_skip(struct json_reading *r) {
-    size_t depth = begins(r->token.kind);
+    size_t depth = json_token_begins(r->token.kind);
     while (depth > 0 && !json_over(r)) {
         const enum json_token_kind kind = json_next(r);
-        depth += begins(kind);
+        depth += json_token_begins(kind);
         depth -= kind == JSON_TOKEN_END_ARRAY || kind == JSON_TOKEN_END_OBJECT;
     }
 }
@@ -107,13 +102,11 @@ static struct value value_of(const struct json_token *token) {
 static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
     const struct value value = value_of(&r->token);
     char shown[SLOT_SHOWN];
-    buf_clear(&r->why);
-    if (!instances_put(r->in, slot, &value, &r->why)) {
-        const char *why = buf_cstr(&r->why);
+    const char *why = instances_put(r->in, slot, &value);
+    if (why != NULL) {
         const char *name = instances_show(r->in, slot, shown);
         const struct text key = {name + 1, strlen(name) - 2}; /* without the quotes */
-        fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name,
-              why != NULL ? why : "");
+        fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name, why);
     }
     json_skip(r);
 }

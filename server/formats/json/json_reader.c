@@ -31,7 +31,7 @@ void json_reader_close(struct json_reader *r) {
 
 void json_reader_place(const struct json_reader *r, int64_t *line, int64_t *column) {
     *line = r->line;
-    *column = r->token_at - r->line_start + 1;
+    *column = json_reader_column(r);
 }
 
 bool json_reader_problem(const struct json_reader *r, struct problem *problem) {

@@ -38,6 +38,11 @@ enum json_token_kind {
     JSON_TOKEN_END_LINE    /* only with lines: the line of a complete value ends, or the body */
 };
 
+/* The token begins an array or an object. */
+static inline bool json_token_begins(enum json_token_kind kind) {
+    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
+}
+
 /* Faults that callers treat differently. The texts are for people. */
 enum json_reader_code {
     JSON_READER_SYNTAX, /* all others */
@@ -105,6 +110,9 @@ static inline bool json_token_is_of_piece(const struct json_reader *r,
 }
 /* Line and column (bytes, both counted from 1) of the last token's first byte, or of the fault. */
 void json_reader_place(const struct json_reader *r, int64_t *line, int64_t *column);
+static inline int64_t json_reader_column(const struct json_reader *r) {
+    return r->token_at - r->line_start + 1;
+}
 /* Makes the fault the problem (PROBLEM_BAD_JSON with line and column), in the place of any other.
  * Returns false. */
 bool json_reader_problem(const struct json_reader *r, struct problem *problem);

@@ -17,18 +17,6 @@ bool json_sniff_looks(const char *bytes, size_t n) {
     return i < n && (bytes[i] == '[' || bytes[i] == '{');
 }
 
-static bool begins(enum json_token_kind kind) {
-    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
-}
-
-static bool out_of_memory(const struct json_reader *r) {
-    struct problem problem = {0};
-    json_reader_problem(r, &problem);
-    const bool is = problem.type == PROBLEM_UNAVAILABLE;
-    problem_done(&problem);
-    return is;
-}
-
 /* A member of a document that is a table, or of an answer that has one. */
 static bool is_ours(const struct json_token *key) {
     static const char *const names[] = {"columns", "rows", "items"};
@@ -67,7 +55,7 @@ static enum json_sniff verdict(struct json_reader *r) {
             return JSON_SNIFF_UNSURE;
         }
         if (kind == JSON_TOKEN_FAULT) {
-            return out_of_memory(r)                        ? JSON_SNIFF_NO_MEMORY
+            return r->fault_code == JSON_READER_NO_MEMORY  ? JSON_SNIFF_NO_MEMORY
                    : is_row && (lined || !is_broken_up(r)) ? JSON_SNIFF_LINES
                                                            : JSON_SNIFF_ONE;
         }
@@ -75,12 +63,12 @@ static enum json_sniff verdict(struct json_reader *r) {
             return is_row ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
         }
         if (lined) {
-            return begins(kind) || is_row ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
+            return json_token_begins(kind) || is_row ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
         }
-        if (begins(kind) && r->depth > 1 && (in_array || ours)) {
+        if (json_token_begins(kind) && r->depth > 1 && (in_array || ours)) {
             return JSON_SNIFF_ONE;
         }
-        if (begins(kind) && r->depth == 1) {
+        if (json_token_begins(kind) && r->depth == 1) {
             in_array = kind == JSON_TOKEN_BEGIN_ARRAY;
         }
         is_row =

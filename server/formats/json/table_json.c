@@ -17,9 +17,7 @@
 #include <string.h>
 
 static bool fault_here(struct table *t, const char *what) {
-    int64_t line = 0, column = 0;
-    json_reader_place(&json_of(t)->json, &line, &column);
-    return table_fault(t, line, column, "%s", what);
+    return table_fault(t, json_line(t), json_column(t), "%s", what);
 }
 
 static bool fatal_here(struct table *t, const char *what) {
@@ -30,7 +28,7 @@ static bool fatal_here(struct table *t, const char *what) {
 
 void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state state) {
     json_of(t)->state = state;
-    if (table_json_begins(kind)) {
+    if (json_token_begins(kind)) {
         json_of(t)->skip_depth = 1;
         json_of(t)->after_skip = state;
         json_of(t)->state = AT_SKIP;
@@ -39,26 +37,21 @@ void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state
 
 /* ---- columns ---- */
 static bool column_add(struct table *t, const char *name, size_t n) {
-    int64_t line = 0, column = 0;
-    json_reader_place(&json_of(t)->json, &line, &column);
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
-        return table_append_name(t, text_trim(name, n), line, column) &&
+        return table_append_name(t, text_trim(name, n), json_line(t), json_column(t)) &&
                (!json_of(t)->has_type || table_append_type(t, json_of(t)->type));
     }
     if (i == TABLE_MAX_COLUMNS) {
-        return table_fatal(t, line, column, "the table has more than %d columns",
+        return table_fatal(t, json_line(t), json_column(t), "the table has more than %d columns",
                            TABLE_MAX_COLUMNS);
     }
     const struct table_where where = {table_json_place, &json_of(t)->json};
     if (!table_add_column(t, name, n, i + 1, NULL, &where)) {
         return false;
     }
-    if (json_of(t)->has_type && !t->builder.column[i].forced) {
-        const char *as = t->builder.column[i].name;
-        builder_force(&t->builder, i, json_of(t)->type);
-        json_escape(&t->declared, as, strlen(as));
-        buf_printf(&t->declared, ":%s,", dn_column_type_name(json_of(t)->type));
+    if (json_of(t)->has_type) {
+        table_declare_type(t, i, json_of(t)->type);
     }
     return true;
 }
@@ -182,7 +175,7 @@ static bool on_line(struct table *t, enum json_token_kind kind) {
         return false;
     }
     table_json_row_begin(t);
-    if (table_json_begins(kind) && !at->row_kind_known) {
+    if (json_token_begins(kind) && !at->row_kind_known) {
         at->row_kind_known = true;
         at->arrays = array;
         if (array) {
@@ -190,7 +183,7 @@ static bool on_line(struct table *t, enum json_token_kind kind) {
             table_append_by_position(t);
         }
     }
-    if (table_json_begins(kind) && array == at->arrays) {
+    if (json_token_begins(kind) && array == at->arrays) {
         at->state = array ? AT_CELL : AT_KEY;
         return true;
     }
@@ -216,7 +209,7 @@ static bool on_line_end(struct table *t) {
 }
 
 static void on_skip(struct table *t, enum json_token_kind kind) {
-    if (table_json_begins(kind)) {
+    if (json_token_begins(kind)) {
         json_of(t)->skip_depth++;
     } else if (kind == JSON_TOKEN_END_ARRAY || kind == JSON_TOKEN_END_OBJECT) {
         json_of(t)->skip_depth--;
@@ -228,7 +221,7 @@ static void on_skip(struct table *t, enum json_token_kind kind) {
 
 static bool on_top(struct table *t, enum json_token_kind kind) {
     json_of(t)->state = kind == JSON_TOKEN_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
-    return table_json_begins(kind) ||
+    return json_token_begins(kind) ||
            fatal_here(
                t,
                "the body must be an array of objects or an object with \"columns\" and \"rows\"");

@@ -85,9 +85,14 @@ static inline struct table_json *json_of(const struct table *t) {
     return t->state;
 }
 
-static inline bool table_json_begins(enum json_token_kind kind) {
-    return kind == JSON_TOKEN_BEGIN_ARRAY || kind == JSON_TOKEN_BEGIN_OBJECT;
+/* The line and the column of the present token, or of the fault. */
+static inline int64_t json_line(const struct table *t) {
+    return json_of(t)->json.line;
 }
+static inline int64_t json_column(const struct table *t) {
+    return json_reader_column(&json_of(t)->json);
+}
+
 /* The token at hand begins a value that is not wanted: go on in `state` behind it. */
 void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state state);
 

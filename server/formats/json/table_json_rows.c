@@ -148,12 +148,11 @@ static bool keep(struct table *t, size_t i, const struct json_token *token) {
 
 /* A scalar into column i of the row at hand. */
 static bool take(struct table *t, size_t i, dn_column_type given, const struct json_token *token) {
-    int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
     if (token->kind == JSON_TOKEN_STRING || token->kind == JSON_TOKEN_NUMBER) {
         if (token->length > TABLE_MAX_CELL) {
-            json_reader_place(&json_of(t)->json, &line, &column);
-            return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes",
+            return table_row_fault(t, json_line(t), json_column(t),
+                                   "column \"%s\": cell is longer than %d bytes",
                                    name_of(t, i, made), TABLE_MAX_CELL);
         }
     }
@@ -161,20 +160,18 @@ static bool take(struct table *t, size_t i, dn_column_type given, const struct j
         return false;
     }
     if (given == DN_NUMERIC || given == DN_BOOLEAN) {
-        json_reader_place(&json_of(t)->json, &line, &column);
-        return check(t, given, &json_of(t)->cells[json_of(t)->n_cells - 1], line, column);
+        return check(t, given, &json_of(t)->cells[json_of(t)->n_cells - 1], json_line(t),
+                     json_column(t));
     }
     return true;
 }
 
 /* The value is an array or an object. */
 static bool nested(struct table *t, size_t i, enum json_token_kind kind, enum json_state state) {
-    int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
-    json_reader_place(&json_of(t)->json, &line, &column);
     table_json_skip(t, kind, state);
     return table_row_fault(
-        t, line, column,
+        t, json_line(t), json_column(t),
         "row %" PRId64
         ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
         json_of(t)->row, i != SIZE_MAX ? name_of(t, i, made) : "",
@@ -208,26 +205,24 @@ static bool key_keep(struct table_json *at, struct text name) {
 static bool new_key(struct table *t, struct text name) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     struct table_json *at = json_of(t);
-    int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    json_reader_place(&json_of(t)->json, &line, &column);
     at->column = SIZE_MAX;
     if (t->append.on) {
-        return table_append_unknown(t, name, line, column);
+        return table_append_unknown(t, name, json_line(t), json_column(t));
     }
     if (t->builder.broken) { /* it would have been added with a row before, perhaps */
         return true;
     }
     text_show(name.bytes, name.n, shown);
     if (!may_add(t)) {
-        return table_row_fault(t, line, column,
+        return table_row_fault(t, json_line(t), json_column(t),
                                "row %" PRId64 ": key %s is in no row before, and those are stored "
                                "already: give the first row every key "
                                "(null for missing), or name this one in the option \"types\"",
                                at->row, shown);
     }
     if (t->builder.n_columns + at->new_names.n >= TABLE_MAX_COLUMNS) {
-        return table_fatal(t, line, column, "the table has more than %d columns",
+        return table_fatal(t, json_line(t), json_column(t), "the table has more than %d columns",
                            TABLE_MAX_COLUMNS);
     }
     if (!table_key_check(t, name, &where) || !table_row_is_well(t)) {
@@ -241,12 +236,10 @@ static bool new_key(struct table *t, struct text name) {
 }
 
 static bool key_twice(struct table *t, struct text name) {
-    int64_t line = 0, column = 0;
     char shown[TEXT_SHOWN];
-    json_reader_place(&json_of(t)->json, &line, &column);
     json_of(t)->column = SIZE_MAX;
-    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", json_of(t)->row,
-                           text_show(name.bytes, name.n, shown));
+    return table_row_fault(t, json_line(t), json_column(t), "row %" PRId64 ": key %s comes twice",
+                           json_of(t)->row, text_show(name.bytes, name.n, shown));
 }
 
 bool table_json_key(struct table *t, const struct json_token *token) {
@@ -279,7 +272,7 @@ bool table_json_keyed_value(struct table *t, const struct json_token *token,
                             enum json_state state) {
     const size_t i = json_of(t)->column;
     json_of(t)->state = state;
-    if (table_json_begins(token->kind)) {
+    if (json_token_begins(token->kind)) {
         return nested(t, i, token->kind, state);
     }
     if (i == SIZE_MAX) {
@@ -303,7 +296,7 @@ bool table_json_listed_value(struct table *t, const struct json_token *token,
     const size_t n = width(t), i = json_of(t)->n_values++;
     const bool wanted = i < n && i < TABLE_MAX_COLUMNS;
     const size_t column = n == SIZE_MAX ? i : table_append_column(&t->append, i);
-    if (table_json_begins(token->kind)) {
+    if (json_token_begins(token->kind)) {
         return nested(t, wanted ? column : SIZE_MAX, token->kind, state);
     }
     return !wanted ||
@@ -319,13 +312,8 @@ static bool columns_numbered(struct table *t) {
         return table_fatal(t, json_of(t)->row_line, json_of(t)->row_column,
                            "the table has more than %d columns", TABLE_MAX_COLUMNS);
     }
-    for (size_t i = 0; i < n; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "c%zu", i + 1);
-        const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, NULL, &where)) {
-            return false;
-        }
+    if (!table_add_numbered(t, n, &where)) {
+        return false;
     }
     for (size_t k = 0; k < json_of(t)->n_cells; k++) {
         const struct json_cell *cell = &json_of(t)->cells[k];

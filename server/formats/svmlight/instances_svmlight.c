@@ -3,7 +3,6 @@
 #include "formats/instances/instances.h"
 #include "formats/svmlight/svmlight.h"
 #include "formats/svmlight/table_svmlight.h"
-#include "formats/text/text_lines.h"
 
 /* The reading of one body. */
 struct reading {
@@ -13,18 +12,15 @@ struct reading {
     struct svmlight_row row;
     const char *bytes; /* of the line */
     int64_t line;      /* from 1 */
-    struct buf why;
 };
 
 static void put_label(struct reading *r) {
     struct instances *in = r->in;
     const struct value value = {.kind = VALUE_TEXT, .text = r->row.label};
-    buf_clear(&r->why);
     in->named[in->n_inputs] = 1;
-    if (!instances_put(in, (struct slot){in->n_inputs, 0}, &value, &r->why)) {
-        const char *why = buf_cstr(&r->why);
-        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s",
-                        why != NULL ? why : "");
+    const char *why = instances_put(in, (struct slot){in->n_inputs, 0}, &value);
+    if (why != NULL) {
+        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s", why);
     }
 }
 
@@ -63,26 +59,6 @@ static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
     return !r->in->stopped;
 }
 
-static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
-    struct reading *r = arg;
-    instances_fault(r->in, NULL, line, column, "%s", text);
-    r->in->stopped = true;
-}
-
-/* Reads the lines: LF, CRLF or CR ends them, as it does those of a table. */
-static void read_lines(struct reading *r, const char *body, size_t size) {
-    struct text_lines lines;
-    text_lines_init(&lines, TABLE_MAX_ROW,
-                    &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
-    if (text_lines_feed(&lines, body, size)) {
-        (void)text_lines_end(&lines);
-    }
-    if (lines.no_memory) {
-        instances_no_memory(r->in);
-    }
-    text_lines_done(&lines);
-}
-
 /* The model's one sparse input. false: a fault. */
 static bool find_sparse(struct reading *r) {
     struct instances *in = r->in;
@@ -110,11 +86,10 @@ static bool read_svmlight(struct instances *in, const char *body, size_t size,
                                     .without_label = !in->labelled}};
     bool well = find_sparse(&r);
     if (well) {
-        read_lines(&r, body, size);
+        instances_read_lines(in, body, size, on_line, &r);
     }
     well = well && instances_finish(in, NULL, out);
     svmlight_row_done(&r.row);
-    buf_done(&r.why);
     return well;
 }
 

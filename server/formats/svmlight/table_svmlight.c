@@ -4,8 +4,7 @@
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/svmlight/svmlight.h"
-#include "formats/table/table.h"
-#include "formats/text/text_lines.h"
+#include "formats/table/table_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,10 +102,6 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
     return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
 }
 
-static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
-    table_fatal(arg, line, column, "%s", text);
-}
-
 /* ---- begin and end ---- */
 /* Would the label have the name of the sparse column or of one of its features? */
 static bool is_feature_name(const char *name) {
@@ -164,37 +159,10 @@ static enum table_begin begin(struct table *t, const struct table_sample *sample
         return TABLE_BEGIN_REFUSED;
     }
     struct table_svmlight *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        table_no_memory(t);
-        return TABLE_BEGIN_REFUSED;
+    if (s != NULL) {
+        s->options.zero_based = zero_based;
     }
-    s->options.zero_based = zero_based;
-    text_lines_init(&s->lines, TABLE_MAX_ROW,
-                    &(struct text_lines_handler){.line = on_line,
-                                                 .wrong = t->options.on_error == TABLE_SKIP
-                                                              ? on_wrong
-                                                              : NULL,
-                                                 .fault = on_fault,
-                                                 .arg = t});
-    t->state = s;
-    return TABLE_BEGUN;
-}
-
-/* The problem is set already unless memory is exhausted. */
-static bool stopped(struct table *t) {
-    const struct table_svmlight *s = t->state;
-    t->refused = true;
-    return s->lines.no_memory ? table_no_memory(t) : false;
-}
-
-static bool feed(struct table *t, const char *bytes, size_t n) {
-    struct table_svmlight *s = t->state;
-    return (text_lines_feed(&s->lines, bytes, n) && !t->refused) || stopped(t);
-}
-
-static bool end(struct table *t) {
-    struct table_svmlight *s = t->state;
-    return (text_lines_end(&s->lines) && !t->refused) || stopped(t);
+    return table_lines_begin(t, s, on_line, on_wrong);
 }
 
 static bool has_names(const struct table *t) {
@@ -233,8 +201,8 @@ const struct table_reader svmlight_table_reader = {
     .sparse = true,
     .sniff = sniff,
     .begin = begin,
-    .feed = feed,
-    .end = end,
+    .feed = table_lines_feed,
+    .end = table_lines_end,
     .has_names = has_names,
     .write_notes = write_notes,
     .done = done,

@@ -143,6 +143,12 @@ struct table_where {
 bool table_add_column(struct table *t, const char *name, size_t n, size_t position,
                       const struct names *header, const struct table_where *where);
 
+/* Adds n columns without names of their own: c1, c2, …; the last one has the name of the option
+ * `label`, if it is given. false: reading stops. */
+bool table_add_numbered(struct table *t, size_t n, const struct table_where *where);
+/* The body declares the type of column i, which the option `types` may override. */
+void table_declare_type(struct table *t, size_t i, dn_column_type type);
+
 /* Checks a key of an object row that is to become a column: one that is no name is a fault of the
  * row. false: reading stops. */
 bool table_key_check(struct table *t, struct text name, const struct table_where *where);

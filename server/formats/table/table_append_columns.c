@@ -82,7 +82,7 @@ bool table_append_type(struct table *t, dn_column_type type) {
  * if the header has that name, as in an upload. */
 static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
                                char made[64]) {
-    struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+    struct text name = csv_cell_trimmed(row, i);
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, 64, "c%zu", i + 1)};
         for (size_t k = 2; names_find(header, name.bytes, name.n) >= 0; k++) {
@@ -104,16 +104,7 @@ static bool is_straight(const struct table *t) {
 static bool names_of_header(struct table *t, const struct csv_row *row) {
     struct names header = {0};
     char made[64];
-    bool go_on = true, well = true;
-    for (size_t i = 0; well && i < row->n_cells; i++) {
-        const struct text name =
-            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        well = name.n == 0 || names_find(&header, name.bytes, name.n) >= 0 ||
-               names_add(&header, name.bytes, name.n);
-    }
-    if (!well) {
-        go_on = table_no_memory(t);
-    }
+    bool go_on = csv_header_names(row, &header) || table_no_memory(t);
     table_append_list(t);
     for (size_t i = 0; go_on && i < row->n_cells; i++) {
         int64_t line = 0, column = 0;
@@ -175,8 +166,7 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     }
     f->cells = f->rows == 0 ? row->n_cells : f->cells;
     for (size_t i = 0; i < row->n_cells; i++) {
-        const struct text cell =
-            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text cell = csv_cell_trimmed(row, i);
         f->known += f->rows == 0 && names_find(&b->names, cell.bytes, cell.n) >= 0;
         if (i < b->n_columns &&
             (b->column[i].state == COLUMN_NUMBERS || b->column[i].state == COLUMN_BOOLEANS)) {

@@ -60,11 +60,6 @@ void builder_done(struct table_builder *b) {
     problem_done(&b->problem);
 }
 
-static enum builder_status out_of_memory(struct table_builder *b) {
-    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return BUILDER_STOP;
-}
-
 static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
     b->settled = b->settled && b->stage_takes[i] == kinds;
     b->stage_takes[i] = kinds;
@@ -137,7 +132,7 @@ enum builder_status builder_unstage(struct table_builder *b) {
         b->stage_from[i] = 0;
     }
     b->staged = 0;
-    return well ? BUILDER_WELL : out_of_memory(b);
+    return well ? BUILDER_WELL : builder_no_memory(b);
 }
 
 /* Returns the builder of column i for the present row, after the staged cells before it were moved
@@ -160,7 +155,7 @@ static enum builder_status put_string(struct table_builder *b, struct column *c,
     dn_column_builder *builder = straight(b, c);
     return builder != NULL && dn_column_builder_string(builder, text, n, NULL) == DN_OK
                ? BUILDER_WELL
-               : out_of_memory(b);
+               : builder_no_memory(b);
 }
 
 static enum builder_status put_number(struct table_builder *b, struct column *c, double number,
@@ -175,7 +170,7 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
     dn_column_builder *builder = straight(b, c);
     return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK
                ? BUILDER_WELL
-               : out_of_memory(b);
+               : builder_no_memory(b);
 }
 
 enum builder_status builder_missing(struct table_builder *b, size_t i) {
@@ -185,8 +180,9 @@ enum builder_status builder_missing(struct table_builder *b, size_t i) {
         return BUILDER_WELL;
     }
     dn_column_builder *builder = straight(b, c);
-    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK ? BUILDER_WELL
-                                                                                : out_of_memory(b);
+    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK
+               ? BUILDER_WELL
+               : builder_no_memory(b);
 }
 
 enum builder_status builder_number(struct table_builder *b, size_t i, double number,
@@ -363,7 +359,7 @@ static void settle(struct table_builder *b) {
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row,
                                       size_t *cell) {
     if (SCAN_UNLIKELY(b->stage == NULL) && !stage_make(b)) {
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     double *stage = b->stage + b->staged * b->n_columns;
     if (!b->settled) {

@@ -234,4 +234,10 @@ bool builder_content(struct table_builder *b, struct table_blob *saved, char con
 void builder_write_warnings(const struct table_builder *b,
                             struct json_writer *w); /* strings of an open array */
 
+/* Sets the problem. Returns BUILDER_STOP. */
+static inline enum builder_status builder_no_memory(struct table_builder *b) {
+    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return BUILDER_STOP;
+}
+
 #endif

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum builder_status out_of_memory(struct table_builder *b) {
-    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return BUILDER_STOP;
-}
-
 static bool columns_grow(struct table_builder *b) {
     const size_t n = b->columns_capacity > 0 ? 2 * b->columns_capacity : 16;
     const bool grown = array_resize(&b->column, n, sizeof *b->column) &&
@@ -54,12 +49,12 @@ static size_t chunk_rows(size_t n_columns) {
 
 enum builder_status builder_add_column(struct table_builder *b, const char *name, size_t n) {
     if (b->n_columns == b->columns_capacity && !columns_grow(b)) {
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     struct column c = {.state = COLUMN_UNKNOWN, .name = malloc(n + 1)};
     if (c.name == NULL || dn_column_builder_new(&c.builder, NULL) != DN_OK) {
         free(c.name);
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     memcpy(c.name, name, n);
     c.name[n] = '\0';
@@ -73,7 +68,7 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
         well = dn_column_builder_missing(c.builder, NULL) == DN_OK;
     }
     b->chunk_rows = chunk_rows(b->n_columns);
-    return well ? BUILDER_WELL : out_of_memory(b);
+    return well ? BUILDER_WELL : builder_no_memory(b);
 }
 
 dn_column_type builder_given_type(const struct table_builder *b, size_t i) {
@@ -156,6 +151,7 @@ enum builder_status builder_entries(struct table_builder *b, size_t i, const uin
     if (b->broken) {
         return BUILDER_WELL;
     }
-    return dn_column_builder_entries(c->builder, place, value, n, NULL) == DN_OK ? BUILDER_WELL
-                                                                                 : out_of_memory(b);
+    return dn_column_builder_entries(c->builder, place, value, n, NULL) == DN_OK
+               ? BUILDER_WELL
+               : builder_no_memory(b);
 }

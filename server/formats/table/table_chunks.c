@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum builder_status out_of_memory(struct table_builder *b) {
-    problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
-    return BUILDER_STOP;
-}
-
 /* The type by which chunks of a column in this state are decoded. Categorical and text columns have
  * the same chunks. */
 static dn_column_type type_of_state(const struct column *c) {
@@ -69,7 +64,7 @@ static enum builder_status counts_limit(struct table_builder *b) {
     }
     struct counts *counts = malloc(b->n_columns * sizeof *counts);
     if (counts == NULL) {
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     for (size_t i = 0; i < b->n_columns; i++) {
         const struct column *c = &b->column[i];
@@ -92,7 +87,7 @@ static enum builder_status counts_limit(struct table_builder *b) {
         }
     }
     free(counts);
-    return well ? BUILDER_WELL : out_of_memory(b);
+    return well ? BUILDER_WELL : builder_no_memory(b);
 }
 
 /* Sets what a summary must know before its first value. */
@@ -104,7 +99,7 @@ static void summary_begin(const struct table_builder *b, struct column *c) {
 enum builder_status builder_unreadable(struct table_builder *b, const struct column *c,
                                        dn_status status, const dn_error *error) {
     if (status == DN_ERR_MEMORY) {
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s",
                 c->name, error->message);
@@ -126,14 +121,14 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
         summary_begin(b, c);
         if (c->missing_before > 0 &&
             !column_summary_add_missing(&c->summary, type, c->missing_before)) {
-            return out_of_memory(b);
+            return builder_no_memory(b);
         }
     }
     c->summarised = true;
     uncount(b, c);
     const bool well = column_summary_add(&c->summary, &view);
     count(b, c);
-    return well ? counts_limit(b) : out_of_memory(b);
+    return well ? counts_limit(b) : builder_no_memory(b);
 }
 
 /* ---- delivering ---- */
@@ -152,7 +147,7 @@ static enum builder_status encode(struct table_builder *b) {
         b->settled = false;
         if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) !=
             DN_OK) {
-            status = out_of_memory(b);
+            status = builder_no_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {
             c->missing_before += (int64_t)b->rows;
         } else if (!c->again) {
@@ -209,8 +204,8 @@ enum builder_status builder_read_again(struct table_builder *b, size_t i, int64_
         if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
             status = BUILDER_STOP;
         } else {
-            status =
-                bytes.failed ? out_of_memory(b) : use(arg, b, c, bytes.data, bytes.size, &enough);
+            status = bytes.failed ? builder_no_memory(b)
+                                  : use(arg, b, c, bytes.data, bytes.size, &enough);
         }
     }
     buf_done(&bytes);
@@ -245,14 +240,14 @@ static enum builder_status column_load(struct table_builder *b, size_t i, bool *
     if (!b->stored_summary(b->sink.arg, i, &saved, &b->problem) || saved.failed) {
         const bool no_memory = saved.failed;
         buf_done(&saved);
-        return no_memory ? out_of_memory(b) : BUILDER_STOP;
+        return no_memory ? builder_no_memory(b) : BUILDER_STOP;
     }
     const bool any = saved.size > 0;
     const enum column_summary_load_status status =
         column_summary_load(&s, type_of_state(c), saved.data, saved.size);
     buf_done(&saved);
     if (status == COLUMN_SUMMARY_NO_MEMORY) {
-        return out_of_memory(b);
+        return builder_no_memory(b);
     }
     summary_begin(b, c);
     *loaded = status == COLUMN_SUMMARY_LOADED && is_of_stored_rows(b, c, &s);
@@ -310,7 +305,7 @@ static enum builder_status column_complete(struct table_builder *b, size_t i) {
     if (!c->summarised) {
         summary_begin(b, c);
         if (!column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
-            return out_of_memory(b);
+            return builder_no_memory(b);
         }
     }
     return BUILDER_WELL;

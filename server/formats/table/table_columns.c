@@ -1,8 +1,10 @@
 /* Names of columns: checks and additions. */
+#include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/table/table.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool has_control(struct text t) {
     for (size_t i = 0; i < t.n; i++) {
@@ -74,4 +76,25 @@ bool table_add_column(struct table *t, const char *bytes, size_t n, size_t posit
         return table_stop(t);
     }
     return go_on;
+}
+
+bool table_add_numbered(struct table *t, size_t n, const struct table_where *where) {
+    for (size_t i = 0; i < n; i++) {
+        char made[24];
+        snprintf(made, sizeof made, "c%zu", i + 1);
+        const char *name = i + 1 == n && t->options.label != NULL ? t->options.label : made;
+        if (!table_add_column(t, name, strlen(name), i + 1, NULL, where)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void table_declare_type(struct table *t, size_t i, dn_column_type type) {
+    const char *name = t->builder.column[i].name;
+    if (!t->builder.column[i].forced) {
+        builder_force(&t->builder, i, type);
+        json_escape(&t->declared, name, strlen(name));
+        buf_printf(&t->declared, ":%s,", dn_column_type_name(type));
+    }
 }

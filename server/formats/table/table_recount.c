@@ -46,8 +46,7 @@ enum builder_status builder_recount(struct table_builder *b, size_t i) {
         return BUILDER_WELL;
     }
     if (!text_set_init(&r.set)) {
-        problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
-        return BUILDER_STOP;
+        return builder_no_memory(b);
     }
     const enum builder_status status = builder_read_again(b, i, 0, count, &r);
     s->many = r.set.full;

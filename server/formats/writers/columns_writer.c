@@ -75,8 +75,7 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
 
 /* Passes over the value that begins with the token at hand. */
 static bool skip_value(struct json_reader *r, struct json_token *token) {
-    const unsigned depth = r->depth - (token->kind == JSON_TOKEN_BEGIN_ARRAY ||
-                                       token->kind == JSON_TOKEN_BEGIN_OBJECT);
+    const unsigned depth = r->depth - json_token_begins(token->kind);
     while (r->depth > depth) {
         const enum json_token_kind kind = json_reader_next(r, token);
         if (kind == JSON_TOKEN_FAULT || kind == JSON_TOKEN_END) {
