@@ -3,11 +3,10 @@
 #ifndef TESTS_API_OUTPUTS_H
 #define TESTS_API_OUTPUTS_H
 
-#include "client.h"
+#include "lib/api.h"
 
 #define EVERYTHING "label,probabilities,scores,distance,contributions,ambiguous,log_density"
 
-extern struct daemon outputs_daemon;
 extern char *grid; /* instances in a plane with three blobs, as a body: x and y from −3 in 41 steps
                       of 0.25, y the faster */
 extern char *flowers; /* iris without its classes, as a body */
@@ -22,14 +21,14 @@ int outputs_close(void **state);
 
 void train_as(const char *model, const char *dataset, const char *target, const char *algorithm,
               const char *params);
-struct answer predict(const char *model, const char *outputs,
-                      const char *body); /* fails the test unless it is 200 */
-struct answer weights_of(const char *model);
+const struct response *predict(const char *model, const char *outputs,
+                               const char *body); /* fails the test unless it is 200 */
+const struct response *weights_of(const char *model);
 
-double item(const json_t *array, size_t i);             /* must be a number */
-const json_t *row_of(const struct answer *a, size_t i); /* a prediction */
-size_t class_of(const struct answer *a,
+double item(const json_t *array, size_t i);               /* must be a number */
+const json_t *row_of(const struct response *a, size_t i); /* a prediction */
+size_t class_of(const struct response *a,
                 const json_t *label); /* the place of a label among the classes; SIZE_MAX: null */
-void expect_sums(const struct answer *a); /* contributions are, with the intercept, the scores */
+void expect_sums(const struct response *a); /* contributions are, with the intercept, the scores */
 
 #endif

@@ -1,11 +1,5 @@
 /* What the features contribute to a score, and how far a row is from the boundary: recomputed from
  * weights and scores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "outputs.h"
 
@@ -25,18 +19,18 @@ static double value_of(const json_t *body, size_t i, size_t j, const json_t *fea
 /* ---- contributions ---- */
 
 /* Each is weight times value. */
-static void expect_products(const struct answer *a, const struct answer *weights,
+static void expect_products(const struct response *a, const struct response *weights,
                             const char *body) {
     json_t *asked = json_loads(body, 0, NULL);
-    const json_t *features = at(a->json, "features");
-    assert_true(json_equal(features, at(weights->json, "features")));
-    assert_true(json_equal(at(a->json, "intercept"), at(weights->json, "w0")));
-    for (size_t i = 0; i < json_array_size(at(a->json, "predictions")); i++) {
+    const json_t *features = json_find(a->json, "/features");
+    assert_true(json_equal(features, json_find(weights->json, "/features")));
+    assert_true(json_equal(json_find(a->json, "/intercept"), json_find(weights->json, "/w0")));
+    for (size_t i = 0; i < count_at(a, "/predictions"); i++) {
         const json_t *parts = json_object_get(row_of(a, i), "contributions");
         for (size_t k = 0; k < json_array_size(parts); k++) {
             for (size_t j = 0; j < json_array_size(features); j++) {
-                const double w = item(json_array_get(at(weights->json, "w"), k), j);
-                expect_near(item(json_array_get(parts, k), j), w * value_of(asked, i, j, features),
+                const double w = item(json_array_get(json_find(weights->json, "/w"), k), j);
+                assert_near(item(json_array_get(parts, k), j), w * value_of(asked, i, j, features),
                             0);
             }
         }
@@ -52,15 +46,12 @@ static void test_contributions(void **state) {
                                          "iris"};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         const char *body = strcmp(models[i], "iris") == 0 ? flowers : grid;
-        struct answer a = predict(models[i], "contributions,scores", body),
-                      w = weights_of(models[i]);
-        assert_int_equal(json_array_size(at(a.json, "predictions")),
-                         body == grid ? n_grid : n_flowers);
-        assert_int_equal(json_object_size(row_of(&a, 0)), 2);
-        expect_sums(&a);
-        expect_products(&a, &w, body);
-        answer_done(&a);
-        answer_done(&w);
+        const struct response *a = predict(models[i], "contributions,scores", body),
+                              *w = weights_of(models[i]);
+        assert_int_equal(count_at(a, "/predictions"), body == grid ? n_grid : n_flowers);
+        assert_int_equal(json_object_size(row_of(a, 0)), 2);
+        expect_sums(a);
+        expect_products(a, w, body);
     }
 }
 
@@ -69,28 +60,25 @@ static void test_contributions_of_categories(void **state) {
     (void)state;
     static const char *const models[] = {"mixed", "mixed_bayes"};
     for (size_t i = 0; i < 2; i++) {
-        struct answer a =
+        const struct response *a =
             predict(models[i], "contributions,scores",
                     "{\"instances\":[[1,\"red\"],[null,\"blue\"],[3,null],[3,\"violet\"]]}");
-        assert_int_equal(json_array_size(at(a.json, "predictions.0.contributions")), 1);
-        expect_sums(&a);
-        assert_string_equal(text_at(a.json, "features.1"), "colour=blue");
-        assert_string_equal(text_at(a.json, "features.2"), "colour=red");
-        assert_true(number_at(a.json, "predictions.0.contributions.0.1") == 0); /* it is not blue */
-        assert_true(number_at(a.json, "predictions.0.contributions.0.2") != 0);
-        assert_true(number_at(a.json, "predictions.3.contributions.0.1") ==
-                    0); /* violet is nothing */
-        assert_true(number_at(a.json, "predictions.3.contributions.0.2") == 0);
-        answer_done(&a);
+        assert_int_equal(count_at(a, "/predictions/0/contributions"), 1);
+        expect_sums(a);
+        assert_string_equal(string_at(a, "/features/1"), "colour=blue");
+        assert_string_equal(string_at(a, "/features/2"), "colour=red");
+        assert_true(real_at(a, "/predictions/0/contributions/0/1") == 0); /* it is not blue */
+        assert_true(real_at(a, "/predictions/0/contributions/0/2") != 0);
+        assert_true(real_at(a, "/predictions/3/contributions/0/1") == 0); /* violet is nothing */
+        assert_true(real_at(a, "/predictions/3/contributions/0/2") == 0);
     }
 }
 
 /* A short row asks for a number of each feature. */
 static void test_too_many_contributions(void **state) {
     (void)state;
-    struct answer w = weights_of("cancer");
-    const size_t n_features = json_array_size(at(w.json, "features")),
-                 rows = 4 * 1024 * 1024 / n_features + 1;
+    const struct response *w = weights_of("cancer");
+    const size_t n_features = count_at(w, "/features"), rows = 4 * 1024 * 1024 / n_features + 1;
     char *body = malloc(n_features * 2 + rows * 4 + 64);
     assert_non_null(body);
     size_t n = (size_t)sprintf(body, "{\"instances\":[[0");
@@ -102,16 +90,13 @@ static void test_too_many_contributions(void **state) {
         n += (size_t)sprintf(body + n, ",{}");
     }
     n += (size_t)sprintf(body + n, "]}");
-    struct answer a = ask(&outputs_daemon, "POST", "/v1/models/cancer/predict?output=contributions",
-                          NULL, body, n);
-    assert_int_equal(a.status, 413);
-    assert_string_equal(text_at(a.json, "type"), "/problems/answer-too-long");
-    assert_non_null(strstr(text_at(a.json, "detail"), "contributions"));
-    answer_done(&a);
-    expect_status(ask(&outputs_daemon, "POST", "/v1/models/cancer/predict?output=distance", NULL,
-                      body, n),
-                  200);
-    answer_done(&w);
+    const struct response *a =
+        call_bytes("POST", "/v1/models/cancer/predict?output=contributions", NULL, body, n);
+    status_check(a, 413);
+    assert_string_equal(string_at(a, "/type"), "/problems/answer-too-long");
+    assert_non_null(strstr(string_at(a, "/detail"), "contributions"));
+    status_check(call_bytes("POST", "/v1/models/cancer/predict?output=distance", NULL, body, n),
+                 200);
     free(body);
 }
 
@@ -127,24 +112,21 @@ static double length_of(const json_t *v, const json_t *minus) {
 
 static void test_distance_of_two_classes(void **state) {
     (void)state;
-    struct answer rows = get(&outputs_daemon, "/v1/datasets/breast_cancer/rows?limit=1000"),
-                  w = weights_of("cancer");
-    json_t *body = json_pack("{sO}", "instances", at(rows.json, "items"));
+    const struct response *rows = call_get("/v1/datasets/breast_cancer/rows?limit=1000"),
+                          *w = weights_of("cancer");
+    json_t *body = json_pack("{sO}", "instances", json_find(rows->json, "/items"));
     char *text = json_dumps(body, JSON_COMPACT);
-    struct answer a = predict("cancer", "distance,scores,label", text);
-    const double length = length_of(at(w.json, "w.0"), NULL);
+    const struct response *a = predict("cancer", "distance,scores,label", text);
+    const double length = length_of(json_find(w->json, "/w/0"), NULL);
     size_t positive = 0;
-    for (size_t i = 0; i < json_array_size(at(a.json, "predictions")); i++) {
-        const double distance = json_number_value(json_object_get(row_of(&a, i), "distance"));
-        expect_near(distance, item(json_object_get(row_of(&a, i), "scores"), 0) / length,
+    for (size_t i = 0; i < count_at(a, "/predictions"); i++) {
+        const double distance = json_number_value(json_object_get(row_of(a, i), "distance"));
+        assert_near(distance, item(json_object_get(row_of(a, i), "scores"), 0) / length,
                     1e-13 * fabs(distance));
-        assert_int_equal(class_of(&a, json_object_get(row_of(&a, i), "label")), distance > 0);
+        assert_int_equal(class_of(a, json_object_get(row_of(a, i), "label")), distance > 0);
         positive += distance > 0;
     }
     assert_true(positive > 100 && positive < 300);
-    answer_done(&a);
-    answer_done(&rows);
-    answer_done(&w);
     json_decref(body);
     free(text);
 }
@@ -153,25 +135,24 @@ static void test_distance_of_many_classes(void **state) {
     (void)state;
     static const char *const models[] = {"softmax", "rest"};
     for (size_t m = 0; m < 2; m++) {
-        struct answer a = predict(models[m], "distance,scores,label", grid),
-                      w = weights_of(models[m]);
+        const struct response *a = predict(models[m], "distance,scores,label", grid),
+                              *w = weights_of(models[m]);
         for (size_t i = 0; i < n_grid; i++) {
-            const json_t *scores = json_object_get(row_of(&a, i), "scores");
-            const size_t best = class_of(&a, json_object_get(row_of(&a, i), "label"));
+            const json_t *scores = json_object_get(row_of(a, i), "scores");
+            const size_t best = class_of(a, json_object_get(row_of(a, i), "label"));
             double least = (double)INFINITY;
             for (size_t k = 0; k < 3; k++) {
                 assert_true(item(scores, k) <= item(scores, best));
                 if (k != best) {
-                    least = fmin(least, (item(scores, best) - item(scores, k)) /
-                                            length_of(json_array_get(at(w.json, "w"), best),
-                                                      json_array_get(at(w.json, "w"), k)));
+                    least =
+                        fmin(least, (item(scores, best) - item(scores, k)) /
+                                        length_of(json_array_get(json_find(w->json, "/w"), best),
+                                                  json_array_get(json_find(w->json, "/w"), k)));
                 }
             }
-            expect_near(json_number_value(json_object_get(row_of(&a, i), "distance")), least,
+            assert_near(json_number_value(json_object_get(row_of(a, i), "distance")), least,
                         1e-12 * least);
         }
-        answer_done(&a);
-        answer_done(&w);
     }
 }
 
@@ -181,22 +162,21 @@ static void test_no_distance(void **state) {
     static const char *const models[] = {"pairs", "pairs_strict", "rest_strict",
                                          "rest_strict_less"};
     for (size_t m = 0; m < 4; m++) {
-        struct answer a = predict(models[m], "distance", grid);
+        const struct response *a = predict(models[m], "distance", grid);
         for (size_t i = 0; i < n_grid; i++) {
-            assert_true(json_is_null(json_object_get(row_of(&a, i), "distance")));
+            assert_true(json_is_null(json_object_get(row_of(a, i), "distance")));
         }
-        answer_done(&a);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contributions),
-        cmocka_unit_test(test_contributions_of_categories),
-        cmocka_unit_test(test_too_many_contributions),
-        cmocka_unit_test(test_distance_of_two_classes),
-        cmocka_unit_test(test_distance_of_many_classes),
-        cmocka_unit_test(test_no_distance),
+        TEST(test_contributions),
+        TEST(test_contributions_of_categories),
+        TEST(test_too_many_contributions),
+        TEST(test_distance_of_two_classes),
+        TEST(test_distance_of_many_classes),
+        TEST(test_no_distance),
     };
     return cmocka_run_group_tests(tests, outputs_open, outputs_close);
 }

@@ -1,11 +1,5 @@
 /* From the scores of several machines to one class, none or several candidates: every rule at every
  * point of a plane, recomputed from the scores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "outputs.h"
 
@@ -55,41 +49,39 @@ static size_t vote(const json_t *g, bool strict, bool *candidates) {
 
 /* How many of the grid's points the model leaves without a class, each checked. */
 static size_t check_rule(const char *model) {
-    struct answer a = predict(model, "label,scores,ambiguous", grid),
-                  plain = predict(model, "label", grid);
+    const struct response *a = predict(model, "label,scores,ambiguous", grid),
+                          *plain = predict(model, "label", grid);
     const bool pairs = strncmp(model, "pairs", 5) == 0, strict = strstr(model, "strict") != NULL;
     size_t ambiguous = 0, seen[3] = {0};
     for (size_t i = 0; i < n_grid; i++) {
-        const json_t *row = row_of(&a, i), *scores = json_object_get(row, "scores"),
+        const json_t *row = row_of(a, i), *scores = json_object_get(row, "scores"),
                      *named = json_object_get(row, "candidates");
         const json_t *label = json_object_get(row, "label");
         bool candidates[3];
         const size_t expected = pairs ? vote(scores, strict, candidates)
                                       : claim(scores, json_array_size(scores), candidates);
-        assert_int_equal(class_of(&a, label), expected);
+        assert_int_equal(class_of(a, label), expected);
         assert_int_equal(json_is_true(json_object_get(row, "ambiguous")), expected == SIZE_MAX);
         assert_true(json_is_boolean(json_object_get(row, "ambiguous")));
         if (expected == SIZE_MAX) {
             size_t n = 0;
             for (size_t k = 0; k < 3; k++) {
                 if (candidates[k]) {
-                    assert_int_equal(class_of(&a, json_array_get(named, n++)), k);
+                    assert_int_equal(class_of(a, json_array_get(named, n++)), k);
                 }
             }
             assert_int_equal(json_array_size(named), n);
-            assert_int_equal(json_object_size(row_of(&plain, i)), 3); /* said without being asked */
-            assert_true(json_equal(json_object_get(row_of(&plain, i), "candidates"), named));
+            assert_int_equal(json_object_size(row_of(plain, i)), 3); /* said without being asked */
+            assert_true(json_equal(json_object_get(row_of(plain, i), "candidates"), named));
             ambiguous++;
         } else {
             assert_null(named);
-            assert_int_equal(json_object_size(row_of(&plain, i)), 1);
+            assert_int_equal(json_object_size(row_of(plain, i)), 1);
             seen[expected]++;
         }
-        assert_true(json_equal(json_object_get(row_of(&plain, i), "label"), label));
+        assert_true(json_equal(json_object_get(row_of(plain, i), "label"), label));
     }
     assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
-    answer_done(&a);
-    answer_done(&plain);
     return ambiguous;
 }
 
@@ -98,8 +90,8 @@ static size_t check_rule(const char *model) {
 static void test_between_three_pairs(void **state) {
     (void)state;
     static const size_t corner[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-    struct answer w = weights_of("pairs_strict");
-    const json_t *lines = at(w.json, "w"), *w0 = at(w.json, "w0");
+    const struct response *w = weights_of("pairs_strict");
+    const json_t *lines = json_find(w->json, "/w"), *w0 = json_find(w->json, "/w0");
     double middle[2] = {0};
     for (size_t c = 0; c < 3; c++) { /* by Cramer's rule */
         const json_t *p = json_array_get(lines, corner[c][0]),
@@ -109,22 +101,16 @@ static void test_between_three_pairs(void **state) {
         middle[0] += (u * item(q, 1) - item(p, 1) * v) / det / 3;
         middle[1] += (item(p, 0) * v - u * item(q, 0)) / det / 3;
     }
-    char path[256];
-    (void)snprintf(path, sizeof path, "/v1/models/pairs_strict/predict?x=%.17g&y=%.17g", middle[0],
-                   middle[1]);
-    struct answer a = get(&outputs_daemon, path);
-    assert_true(is_null_at(a.json, "predictions.0.label"));
-    assert_true(json_is_true(at(a.json, "predictions.0.ambiguous")));
-    assert_int_equal(json_array_size(at(a.json, "predictions.0.candidates")), 3);
-    answer_done(&a);
-    (void)snprintf(path, sizeof path,
-                   "/v1/models/pairs/predict?x=%.17g&y=%.17g&output=label,ambiguous", middle[0],
-                   middle[1]);
-    a = get(&outputs_daemon, path); /* a tie that the scores break */
-    assert_false(is_null_at(a.json, "predictions.0.label"));
-    assert_true(json_is_false(at(a.json, "predictions.0.ambiguous")));
-    answer_done(&a);
-    answer_done(&w);
+    const char *path =
+        text("/v1/models/pairs_strict/predict?x=%.17g&y=%.17g", middle[0], middle[1]);
+    const struct response *a = call_get("%s", path);
+    assert_true(json_is_null(json_find(a->json, "/predictions/0/label")));
+    assert_true(json_is_true(json_find(a->json, "/predictions/0/ambiguous")));
+    assert_int_equal(count_at(a, "/predictions/0/candidates"), 3);
+    a = call_get("/v1/models/pairs/predict?x=%.17g&y=%.17g&output=label,ambiguous", middle[0],
+                 middle[1]); /* a tie that the scores break */
+    assert_false(json_is_null(json_find(a->json, "/predictions/0/label")));
+    assert_true(json_is_false(json_find(a->json, "/predictions/0/ambiguous")));
 }
 
 static void test_rules(void **state) {
@@ -139,61 +125,56 @@ static void test_rules(void **state) {
  * scores come instead. */
 static void test_probabilities(void **state) {
     (void)state;
-    struct answer a = predict("rest_strict", "probabilities,scores", grid);
+    const struct response *a = predict("rest_strict", "probabilities,scores", grid);
     for (size_t i = 0; i < n_grid; i++) {
-        const json_t *p = json_object_get(row_of(&a, i), "probabilities"),
-                     *g = json_object_get(row_of(&a, i), "scores");
+        const json_t *p = json_object_get(row_of(a, i), "probabilities"),
+                     *g = json_object_get(row_of(a, i), "scores");
         double sigma[3], sum = 0;
         for (size_t k = 0; k < 3; k++) {
             sum += sigma[k] = 1 / (1 + exp(-item(g, k)));
         }
         for (size_t k = 0; k < 3; k++) {
-            expect_near(item(p, k), sigma[k] / sum, 1e-12);
+            assert_near(item(p, k), sigma[k] / sum, 1e-12);
         }
     }
-    answer_done(&a);
     a = predict("rest_strict_less", "probabilities", grid);
-    assert_int_equal(json_object_size(row_of(&a, 0)), 1);
-    assert_int_equal(json_array_size(json_object_get(row_of(&a, 0), "scores")), 2);
-    answer_done(&a);
+    assert_int_equal(json_object_size(row_of(a, 0)), 1);
+    assert_int_equal(json_array_size(json_object_get(row_of(a, 0), "scores")), 2);
 }
 
 /* A point without a class is an error, wherever it is counted. */
 static void test_ambiguous_rows_are_errors(void **state) {
     (void)state;
-    struct answer rows = get(&outputs_daemon, "/v1/datasets/blobs/rows?limit=1000");
-    json_t *body = json_pack("{sO}", "instances", at(rows.json, "items"));
+    const struct response *rows = call_get("/v1/datasets/blobs/rows?limit=1000");
+    json_t *body = json_pack("{sO}", "instances", json_find(rows->json, "/items"));
     char *text = json_dumps(body, JSON_COMPACT);
-    struct answer a = predict("rest_strict", "label", text),
-                  e = send_text(&outputs_daemon, "POST", "/v1/models/rest_strict/evaluate",
-                                "{\"dataset\":\"blobs\"}"),
-                  f = send_text(&outputs_daemon, "POST", "/v1/models/rest_strict/evaluate", text);
+    const struct response *a = predict("rest_strict", "label", text),
+                          *e = call_json("POST", "/v1/models/rest_strict/evaluate",
+                                         "{'dataset':'blobs'}"),
+                          *f = call_text("POST", "/v1/models/rest_strict/evaluate", NULL, text);
     double ambiguous = 0, right = 0;
     for (size_t i = 0; i < 150; i++) {
-        const json_t *label = json_object_get(row_of(&a, i), "label");
+        const json_t *label = json_object_get(row_of(a, i), "label");
         ambiguous += json_is_null(label);
         right +=
-            json_equal(label, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
+            json_equal(label, json_object_get(json_array_get(json_find(rows->json, "/items"), i),
+                                              "class"));
     }
     assert_true(ambiguous > 0);
-    expect_near(number_at(e.json, "metrics.ambiguous"), ambiguous, 0);
-    expect_near(number_at(e.json, "metrics.accuracy"), right / 150, 1e-15);
-    expect_near(number_at(f.json, "metrics.ambiguous"), ambiguous, 0);
-    expect_near(number_at(f.json, "metrics.accuracy"), right / 150, 1e-15);
-    answer_done(&a);
-    answer_done(&e);
-    answer_done(&f);
-    answer_done(&rows);
+    assert_near(real_at(e, "/metrics/ambiguous"), ambiguous, 0);
+    assert_near(real_at(e, "/metrics/accuracy"), right / 150, 1e-15);
+    assert_near(real_at(f, "/metrics/ambiguous"), ambiguous, 0);
+    assert_near(real_at(f, "/metrics/accuracy"), right / 150, 1e-15);
     json_decref(body);
     free(text);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_between_three_pairs),
-        cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_ambiguous_rows_are_errors),
+        TEST(test_rules),
+        TEST(test_between_three_pairs),
+        TEST(test_probabilities),
+        TEST(test_ambiguous_rows_are_errors),
     };
     return cmocka_run_group_tests(tests, outputs_open, outputs_close);
 }

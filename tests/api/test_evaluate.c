@@ -1,21 +1,12 @@
 /* POST …/evaluate: every metric recomputed from what predict says of the same rows, and the curves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROWS 600
-
-static struct daemon d;
 
 /* A dataset with what a model says of it. */
 struct judged {
@@ -27,30 +18,20 @@ struct judged {
 
 static void train_as(const char *model, const char *dataset, const char *algorithm,
                      const char *params) {
-    char text[512];
-    (void)snprintf(text, sizeof text,
-                   "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"class\",\"algorithm\":\"%s\","
-                   "\"params\":{%s}}",
-                   model, dataset, algorithm, params);
-    json_decref(train(&d, text, "succeeded"));
+    job_train("{'model':'%s','dataset':'%s','target':'class','algorithm':'%s','params':{%s}}",
+              model, dataset, algorithm, params);
 }
 
 static int open_daemon(void **state) {
     (void)state;
-    daemon_open(&d, NULL);
-    upload(&d, "iris");
-    upload(&d, "breast_cancer");
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    upload_file("breast_cancer", "breast_cancer.csv");
     train_as("iris", "iris", "logistic", "\"lambda\":0.1");
     train_as("cancer", "breast_cancer", "logistic", "\"lambda\":0.1");
     train_as("strict", "iris", "logistic", "\"multiclass\":\"one_vs_rest_strict\"");
     train_as("pairs", "iris", "logistic", "\"multiclass\":\"one_vs_one\"");
     train_as("squares", "iris", "least_squares", "");
-    return 0;
-}
-
-static int close_daemon(void **state) {
-    (void)state;
-    daemon_close(&d);
     return 0;
 }
 
@@ -65,25 +46,24 @@ static size_t class_of(const json_t *classes, const json_t *label) {
 }
 
 static void judge(const char *model, const char *dataset, struct judged *j) {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/datasets/%s/rows?limit=1000", dataset);
-    struct answer rows = get(&d, path);
-    json_t *asked = json_pack("{sO}", "instances", at(rows.json, "items"));
+    const struct response *rows = call_get("/v1/datasets/%s/rows?limit=1000", dataset);
+    json_t *asked = json_pack("{sO}", "instances", json_find(rows->json, "/items"));
     char *body = json_dumps(asked, JSON_COMPACT);
-    (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=label,scores,probabilities",
-                   model);
-    struct answer a = send_text(&d, "POST", path, body);
-    assert_int_equal(a.status, 200);
-    const json_t *classes = at(a.json, "classes");
-    *j = (struct judged){.n = json_array_size(at(a.json, "predictions")),
+    const struct response *a = status_check(
+        call_text("POST", text("/v1/models/%s/predict?output=label,scores,probabilities", model),
+                  NULL, body),
+        200);
+    const json_t *classes = json_find(a->json, "/classes");
+    *j = (struct judged){.n = count_at(a, "/predictions"),
                          .n_classes = json_array_size(classes),
-                         .n_scores = json_array_size(at(a.json, "predictions.0.scores")),
-                         .probable = at(a.json, "predictions.0.probabilities") != NULL};
+                         .n_scores = count_at(a, "/predictions/0/scores"),
+                         .probable = json_find(a->json, "/predictions/0/probabilities") != NULL};
     assert_true(j->n <= MAX_ROWS && j->n_classes <= 3);
     for (size_t i = 0; i < j->n; i++) {
-        const json_t *row = json_array_get(at(a.json, "predictions"), i);
+        const json_t *row = json_array_get(json_find(a->json, "/predictions"), i);
         j->y[i] =
-            class_of(classes, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
+            class_of(classes,
+                     json_object_get(json_array_get(json_find(rows->json, "/items"), i), "class"));
         j->label[i] = class_of(classes, json_object_get(row, "label"));
         for (size_t k = 0; k < j->n_scores; k++) {
             j->g[i][k] = json_number_value(json_array_get(json_object_get(row, "scores"), k));
@@ -93,28 +73,24 @@ static void judge(const char *model, const char *dataset, struct judged *j) {
                 json_number_value(json_array_get(json_object_get(row, "probabilities"), k));
         }
     }
-    answer_done(&a);
-    answer_done(&rows);
     json_decref(asked);
     free(body);
 }
 
-static struct answer evaluate(const char *model, const char *dataset, const char *query) {
-    char path[128], body[128];
-    (void)snprintf(path, sizeof path, "/v1/models/%s/evaluate%s", model, query);
-    (void)snprintf(body, sizeof body, "{\"dataset\":\"%s\"}", dataset);
-    struct answer a = send_text(&d, "POST", path, body);
-    if (a.status != 200) {
-        fail_msg("%s: %ld %s", path, a.status, a.body);
+static const struct response *evaluate(const char *model, const char *dataset, const char *query) {
+    const char *path, *body;
+    path = text("/v1/models/%s/evaluate%s", model, query);
+    body = text("{\"dataset\":\"%s\"}", dataset);
+    const struct response *a = call_text("POST", path, NULL, body);
+    if (a->status != 200) {
+        fail_msg("%s: %ld %s", path, a->status, a->body);
     }
-    assert_true(number_at(a.json, "rows") == number_at(a.json, "metrics.rows"));
+    assert_true(real_at(a, "/rows") == real_at(a, "/metrics/rows"));
     return a;
 }
 
-static double metric(const struct answer *a, const char *name) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "metrics.%s", name);
-    return number_at(a->json, path);
+static double metric(const struct response *a, const char *name) {
+    return real_at(a, text("/metrics/%s", name));
 }
 
 /* ---- recomputing ---- */
@@ -172,7 +148,7 @@ static double margin_of(const struct judged *j, size_t i) {
     return j->g[i][j->y[i]] - other;
 }
 
-static void expect_losses(const struct answer *a, const struct judged *j, bool margins) {
+static void expect_losses(const struct response *a, const struct judged *j, bool margins) {
     const double n = (double)j->n;
     double right = 0, ambiguous = 0, log_loss = 0, brier = 0, hinge = 0, squares = 0, logistic = 0;
     for (size_t i = 0; i < j->n; i++) {
@@ -187,39 +163,40 @@ static void expect_losses(const struct answer *a, const struct judged *j, bool m
         squares += (1 - m) * (1 - m) / n;
         logistic += (m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m) / log(2) / n;
     }
-    expect_near(metric(a, "accuracy"), right / n, 1e-14);
-    expect_near(metric(a, "error"), 1 - right / n, 1e-14);
-    expect_near(metric(a, "ambiguous"), ambiguous, 0);
+    assert_near(metric(a, "accuracy"), right / n, 1e-14);
+    assert_near(metric(a, "error"), 1 - right / n, 1e-14);
+    assert_near(metric(a, "ambiguous"), ambiguous, 0);
     if (j->probable) {
-        expect_near(metric(a, "log_loss"), log_loss, 1e-10);
-        expect_near(metric(a, "brier"), brier, 1e-10);
+        assert_near(metric(a, "log_loss"), log_loss, 1e-10);
+        assert_near(metric(a, "brier"), brier, 1e-10);
     } else {
-        assert_true(is_null_at(a->json, "metrics.log_loss") &&
-                    is_null_at(a->json, "metrics.brier") && is_null_at(a->json, "metrics.ece"));
+        assert_true(json_is_null(json_find(a->json, "/metrics/log_loss")) &&
+                    json_is_null(json_find(a->json, "/metrics/brier")) &&
+                    json_is_null(json_find(a->json, "/metrics/ece")));
     }
     if (margins) {
-        expect_near(metric(a, "hinge"), hinge, 1e-10 * (1 + hinge));
-        expect_near(metric(a, "squared_loss"), squares, 1e-10 * (1 + squares));
-        expect_near(metric(a, "logistic_loss"), logistic, 1e-10 * (1 + logistic));
+        assert_near(metric(a, "hinge"), hinge, 1e-10 * (1 + hinge));
+        assert_near(metric(a, "squared_loss"), squares, 1e-10 * (1 + squares));
+        assert_near(metric(a, "logistic_loss"), logistic, 1e-10 * (1 + logistic));
     } else {
-        assert_true(is_null_at(a->json, "metrics.hinge") &&
-                    is_null_at(a->json, "metrics.squared_loss"));
-        assert_true(is_null_at(a->json, "metrics.logistic_loss"));
+        assert_true(json_is_null(json_find(a->json, "/metrics/hinge")) &&
+                    json_is_null(json_find(a->json, "/metrics/squared_loss")));
+        assert_true(json_is_null(json_find(a->json, "/metrics/logistic_loss")));
     }
 }
 
-static void expect_ranks(const struct answer *a, const struct judged *j) {
+static void expect_ranks(const struct response *a, const struct judged *j) {
     const size_t first = j->n_classes == 2;
     double area = 0, precision = 0, n = (double)(j->n_classes - first);
     for (size_t k = first; k < j->n_classes; k++) {
         area += area_of(j, k) / n;
         precision += precision_of(j, k) / n;
     }
-    expect_near(metric(a, "roc_auc"), area, 1e-12);
-    expect_near(metric(a, "average_precision"), precision, 1e-12);
+    assert_near(metric(a, "roc_auc"), area, 1e-12);
+    assert_near(metric(a, "average_precision"), precision, 1e-12);
 }
 
-static void expect_calibration(const struct answer *a, const struct judged *j) {
+static void expect_calibration(const struct response *a, const struct judged *j) {
     double weight[10] = {0}, confidence[10] = {0}, right[10] = {0}, ece = 0;
     for (size_t i = 0; i < j->n; i++) {
         size_t top = 0;
@@ -232,18 +209,19 @@ static void expect_calibration(const struct answer *a, const struct judged *j) {
         right[bin] += j->y[i] == top;
     }
     for (size_t b = 0; b < 10; b++) {
-        const json_t *bin = json_array_get(at(a->json, "metrics.calibration"), b);
-        expect_near(number_at(bin, "weight"), weight[b], 0);
-        expect_near(number_at(bin, "low"), (double)b / 10, 1e-15);
+        const json_t *bin = json_array_get(json_find(a->json, "/metrics/calibration"), b);
+        assert_near(real_in(bin, "/weight"), weight[b], 0);
+        assert_near(real_in(bin, "/low"), (double)b / 10, 1e-15);
         ece += fabs(right[b] - confidence[b]) / (double)j->n;
         if (weight[b] > 0) {
-            expect_near(number_at(bin, "confidence"), confidence[b] / weight[b], 1e-12);
-            expect_near(number_at(bin, "accuracy"), right[b] / weight[b], 1e-12);
+            assert_near(real_in(bin, "/confidence"), confidence[b] / weight[b], 1e-12);
+            assert_near(real_in(bin, "/accuracy"), right[b] / weight[b], 1e-12);
         } else {
-            assert_true(is_null_at(bin, "confidence") && is_null_at(bin, "accuracy"));
+            assert_true(json_is_null(json_find(bin, "/confidence")) &&
+                        json_is_null(json_find(bin, "/accuracy")));
         }
     }
-    expect_near(metric(a, "ece"), ece, 1e-12);
+    assert_near(metric(a, "ece"), ece, 1e-12);
 }
 
 /* ---- tests ---- */
@@ -261,18 +239,17 @@ static void test_metrics(void **state) {
     static struct judged j;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         judge(all[i].model, all[i].dataset, &j);
-        struct answer a = evaluate(all[i].model, all[i].dataset, "?curves=true");
-        assert_int_equal(number_at(a.json, "rows"), j.n);
-        expect_losses(&a, &j, all[i].margins);
+        const struct response *a = evaluate(all[i].model, all[i].dataset, "?curves=true");
+        assert_int_equal(real_at(a, "/rows"), j.n);
+        expect_losses(a, &j, all[i].margins);
         if (j.probable || all[i].margins) {
-            expect_ranks(&a, &j);
+            expect_ranks(a, &j);
         }
         if (j.probable) {
-            expect_calibration(&a, &j);
+            expect_calibration(a, &j);
         } else {
-            assert_true(is_null_at(a.json, "metrics.calibration"));
+            assert_true(json_is_null(json_find(a->json, "/metrics/calibration")));
         }
-        answer_done(&a);
     }
 }
 
@@ -284,77 +261,74 @@ static void test_curves(void **state) {
     for (size_t m = 0; m < 2; m++) {
         static struct judged j;
         judge(models[m], datasets[m], &j);
-        struct answer a = evaluate(models[m], datasets[m], "?curves=true");
-        const json_t *roc = at(a.json, "metrics.roc"), *pr = at(a.json, "metrics.precision_recall");
+        const struct response *a = evaluate(models[m], datasets[m], "?curves=true");
+        const json_t *roc = json_find(a->json, "/metrics/roc"),
+                     *pr = json_find(a->json, "/metrics/precision_recall");
         assert_int_equal(json_array_size(roc), m == 0 ? 1 : 3);
         assert_int_equal(json_array_size(pr), m == 0 ? 1 : 3);
-        assert_string_equal(text_at(roc, "0.class"), m == 0 ? "malignant" : "setosa");
-        assert_string_equal(text_at(roc, "0.threshold_of"), m == 0 ? "score" : "probability");
+        assert_string_equal(string_in(roc, "/0/class"), m == 0 ? "malignant" : "setosa");
+        assert_string_equal(string_in(roc, "/0/threshold_of"), m == 0 ? "score" : "probability");
         for (size_t k = 0; k < json_array_size(roc); k++) {
             const json_t *curve = json_array_get(roc, k),
                          *points = json_object_get(curve, "points");
             const size_t n = json_array_size(points);
             double area = 0;
             assert_true(n >= 2 && n <= 200);
-            assert_true(number_at(points, "0.false_positive_rate") == 0 &&
-                        number_at(points, "0.true_positive_rate") == 0);
-            assert_true(is_null_at(points, "0.threshold")); /* no score is as high */
-            assert_true(number_at(points, "-1.false_positive_rate") == 1 &&
-                        number_at(points, "-1.true_positive_rate") == 1);
+            assert_true(real_in(points, "/0/false_positive_rate") == 0 &&
+                        real_in(points, "/0/true_positive_rate") == 0);
+            assert_true(json_is_null(json_find(points, "/0/threshold"))); /* no score is as high */
+            assert_true(real_in(points, "/-1/false_positive_rate") == 1 &&
+                        real_in(points, "/-1/true_positive_rate") == 1);
             for (size_t i = 1; i < n; i++) {
                 const json_t *p = json_array_get(points, i - 1), *q = json_array_get(points, i);
                 const double width =
-                    number_at(q, "false_positive_rate") - number_at(p, "false_positive_rate");
-                assert_true(width >= 0 && number_at(q, "true_positive_rate") >=
-                                              number_at(p, "true_positive_rate"));
+                    real_in(q, "/false_positive_rate") - real_in(p, "/false_positive_rate");
+                assert_true(width >= 0 &&
+                            real_in(q, "/true_positive_rate") >= real_in(p, "/true_positive_rate"));
                 area += width *
-                        (number_at(p, "true_positive_rate") + number_at(q, "true_positive_rate")) /
-                        2;
+                        (real_in(p, "/true_positive_rate") + real_in(q, "/true_positive_rate")) / 2;
             }
-            expect_near(number_at(curve, "area"), area_of(&j, m == 0 ? 1 : k), 1e-12);
-            expect_near(area, number_at(curve, "area"), 0.003);
-            expect_near(number_at(json_array_get(pr, k), "area"), precision_of(&j, m == 0 ? 1 : k),
+            assert_near(real_in(curve, "/area"), area_of(&j, m == 0 ? 1 : k), 1e-12);
+            assert_near(area, real_in(curve, "/area"), 0.003);
+            assert_near(real_in(json_array_get(pr, k), "/area"), precision_of(&j, m == 0 ? 1 : k),
                         1e-12);
-            assert_true(number_at(json_array_get(pr, k), "points.-1.recall") == 1);
+            assert_true(real_in(json_array_get(pr, k), "/points/-1/recall") == 1);
         }
-        answer_done(&a);
     }
 }
 
 /* Rows in the body, a stored dataset, one version: the same. Curves come only when asked for. */
 static void test_every_way_gives_the_same(void **state) {
     (void)state;
-    struct answer rows = get(&d, "/v1/datasets/breast_cancer/rows?limit=1000");
-    json_t *asked = json_pack("{sO}", "instances", at(rows.json, "items"));
+    const struct response *rows = call_get("/v1/datasets/breast_cancer/rows?limit=1000");
+    json_t *asked = json_pack("{sO}", "instances", json_find(rows->json, "/items"));
     char *body = json_dumps(asked, JSON_COMPACT);
-    struct answer stored = evaluate("cancer", "breast_cancer", "?curves=true"),
-                  sent = send_text(&d, "POST", "/v1/models/cancer/versions/1/evaluate?curves=true",
-                                   body);
-    assert_int_equal(sent.status, 200);
+    const struct response *stored = evaluate("cancer", "breast_cancer", "?curves=true"),
+                          *sent =
+                              call_text("POST", "/v1/models/cancer/versions/1/evaluate?curves=true",
+                                        NULL, body);
+    status_check(sent, 200);
     const char *name;
     json_t *value;
-    json_object_foreach(at(stored.json, "metrics"), name, value) {
+    json_object_foreach(json_find(stored->json, "/metrics"), name, value) {
         if (json_is_number(value)) {
-            expect_near(metric(&sent, name), json_number_value(value),
+            assert_near(metric(sent, name), json_number_value(value),
                         1e-12 * fabs(json_number_value(value)));
         } else if (strcmp(name, "confusion") == 0 || strcmp(name, "per_class") == 0) {
-            assert_true(json_equal(value, json_object_get(at(sent.json, "metrics"), name)));
+            assert_true(
+                json_equal(value, json_object_get(json_find(sent->json, "/metrics"), name)));
         } else {
-            assert_non_null(json_object_get(at(sent.json, "metrics"), name));
+            assert_non_null(json_object_get(json_find(sent->json, "/metrics"), name));
         }
     }
-    answer_done(&stored);
-    answer_done(&sent);
     static const char *const plain[] = {"", "?curves=false"};
     for (size_t i = 0; i < 2; i++) {
         stored = evaluate("cancer", "breast_cancer", plain[i]);
-        assert_null(at(stored.json, "metrics.roc"));
-        assert_null(at(stored.json, "metrics.precision_recall"));
-        assert_null(at(stored.json, "metrics.calibration"));
-        assert_non_null(at(stored.json, "metrics.ece"));
-        answer_done(&stored);
+        assert_false(has(stored, "/metrics/roc"));
+        assert_false(has(stored, "/metrics/precision_recall"));
+        assert_false(has(stored, "/metrics/calibration"));
+        assert_non_null(json_find(stored->json, "/metrics/ece"));
     }
-    answer_done(&rows);
     json_decref(asked);
     free(body);
 }
@@ -362,17 +336,17 @@ static void test_every_way_gives_the_same(void **state) {
 /* What one class alone leaves undefined is null, not a number. */
 static void test_one_class_only(void **state) {
     (void)state;
-    struct answer a = send_typed(&d, "POST", "/v1/models/iris/evaluate?curves=true", "text/csv",
-                                 "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,"
-                                 "1.4,0.2,setosa\n5,3.4,1.5,0.2,setosa\n");
-    assert_int_equal(a.status, 200);
-    expect_near(metric(&a, "accuracy"), 1, 0);
-    assert_true(is_null_at(a.json, "metrics.roc_auc"));
-    assert_true(is_null_at(a.json, "metrics.average_precision"));
-    assert_true(is_null_at(a.json, "metrics.mcc"));
-    assert_true(is_null_at(a.json, "metrics.per_class.1.recall"));
-    assert_int_equal(json_array_size(at(a.json, "metrics.roc.1.points")), 0);
-    answer_done(&a);
+    const struct response *a =
+        call_text("POST", "/v1/models/iris/evaluate?curves=true", "Content-Type: text/csv",
+                  "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,"
+                  "1.4,0.2,setosa\n5,3.4,1.5,0.2,setosa\n");
+    status_check(a, 200);
+    assert_near(metric(a, "accuracy"), 1, 0);
+    assert_true(json_is_null(json_find(a->json, "/metrics/roc_auc")));
+    assert_true(json_is_null(json_find(a->json, "/metrics/average_precision")));
+    assert_true(json_is_null(json_find(a->json, "/metrics/mcc")));
+    assert_true(json_is_null(json_find(a->json, "/metrics/per_class/1/recall")));
+    assert_int_equal(count_at(a, "/metrics/roc/1/points"), 0);
 }
 
 static void test_wrong_queries(void **state) {
@@ -380,19 +354,16 @@ static void test_wrong_queries(void **state) {
     static const char *const wrong[] = {"?curves=1", "?curves=yes", "?curves=", "?curve=true",
                                         "?curves=true&curves=true"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        char path[96];
-        (void)snprintf(path, sizeof path, "/v1/models/iris/evaluate%s", wrong[i]);
-        expect_problem(send_text(&d, "POST", path, "{\"dataset\":\"iris\"}"), 400, "bad-request");
+        problem_check(call_text("POST", text("/v1/models/iris/evaluate%s", wrong[i]), NULL,
+                                "{\"dataset\":\"iris\"}"),
+                      400, "bad-request");
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_curves),
-        cmocka_unit_test(test_every_way_gives_the_same),
-        cmocka_unit_test(test_one_class_only),
-        cmocka_unit_test(test_wrong_queries),
+        TEST(test_metrics),        TEST(test_curves),        TEST(test_every_way_gives_the_same),
+        TEST(test_one_class_only), TEST(test_wrong_queries),
     };
-    return cmocka_run_group_tests(tests, open_daemon, close_daemon);
+    return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

@@ -1,13 +1,6 @@
 /* Objective and weights of trainings over HTTP against numbers computed by other people's programs
  * (tests/data/golden.json), and the same seed giving the same bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +10,6 @@
 #define SHARED_PIMA                                                                                \
     "../shared/data/pima.csv" /* not part of the project: its test is skipped where it is not */
 
-static struct daemon d;
 static json_t *golden;
 
 static int open_daemon(void **state) {
@@ -27,18 +19,16 @@ static int open_daemon(void **state) {
     if (!golden) {
         return -1;
     }
-    daemon_open(&d, NULL);
+    service_start(NULL);
     for (size_t i = 0; i < 4; i++) {
-        upload(&d, names[i]);
+        upload_file(names[i], text("%s.csv", names[i]));
     }
     return 0;
 }
 
 static int close_daemon(void **state) {
-    (void)state;
     json_decref(golden);
-    daemon_close(&d);
-    return 0;
+    return group_end(state);
 }
 
 /* Mean and deviation (divisor n) of every column but the last, from the rows as they come back. */
@@ -49,13 +39,11 @@ struct scaling {
 
 static struct scaling scaling_of(const char *dataset) {
     struct scaling s = {0};
-    char path[128];
     const char *name;
     json_t *row, *value;
     size_t i;
-    (void)snprintf(path, sizeof path, "/v1/datasets/%s/rows?limit=100000", dataset);
-    struct answer a = get(&d, path);
-    const json_t *items = at(a.json, "items");
+    const struct response *a = call_get("/v1/datasets/%s/rows?limit=100000", dataset);
+    const json_t *items = json_find(a->json, "/items");
     const double n = (double)json_array_size(items);
     s.n = json_object_size(json_array_get(items, 0)) - 1;
     for (int pass = 0; pass < 2; pass++) {
@@ -75,7 +63,6 @@ static struct scaling scaling_of(const char *dataset) {
     for (size_t j = 0; j < s.n; j++) {
         s.scale[j] = s.scale[j] > 1e-20 ? sqrt(s.scale[j]) : 1;
     }
-    answer_done(&a);
     return s;
 }
 
@@ -83,19 +70,18 @@ static struct scaling scaling_of(const char *dataset) {
  * golden ones are. */
 static void check_weights(const char *model, const struct scaling *s, const json_t *expected,
                           double tolerance) {
-    char path[160];
     double worst = 0, largest = 0, worst0 = 0, largest0 = 0;
-    (void)snprintf(path, sizeof path, "/v1/models/%s/weights", model);
-    struct answer a = get(&d, path);
-    const json_t *w = at(a.json, "w"), *w0 = at(a.json, "w0");
-    assert_int_equal(json_array_size(w), json_array_size(at(expected, "w")));
+    const struct response *a = call_get("/v1/models/%s/weights", model);
+    const json_t *w = json_find(a->json, "/w"), *w0 = json_find(a->json, "/w0");
+    assert_int_equal(json_array_size(w), json_array_size(json_find(expected, "/w")));
     for (size_t k = 0; k < json_array_size(w); k++) {
         double intercept = json_number_value(json_array_get(w0, k)),
-               e0 = json_number_value(json_array_get(at(expected, "w0"), k));
+               e0 = json_number_value(json_array_get(json_find(expected, "/w0"), k));
         assert_int_equal(json_array_size(json_array_get(w, k)), s->n);
         for (size_t j = 0; j < s->n; j++) {
             double raw = json_number_value(json_array_get(json_array_get(w, k), j));
-            double e = json_number_value(json_array_get(json_array_get(at(expected, "w"), k), j));
+            double e =
+                json_number_value(json_array_get(json_array_get(json_find(expected, "/w"), k), j));
             intercept += raw * s->mean[j];
             worst = fmax(worst, fabs(raw * s->scale[j] - e));
             largest = fmax(largest, fabs(e));
@@ -103,7 +89,6 @@ static void check_weights(const char *model, const struct scaling *s, const json
         worst0 = fmax(worst0, fabs(intercept - e0));
         largest0 = fmax(largest0, fabs(e0));
     }
-    answer_done(&a);
     if (!(worst <= tolerance * largest) || !(worst0 <= tolerance * largest0)) {
         fail_msg("%s: weights differ by %g of %g, intercepts by %g of %g", model, worst, largest,
                  worst0, largest0);
@@ -112,25 +97,20 @@ static void check_weights(const char *model, const struct scaling *s, const json
 
 static void check_one(const char *dataset, const char *target, const char *solver,
                       const char *lambda, const struct scaling *s) {
-    char body[512], key[128];
-    (void)snprintf(body, sizeof body,
-                   "{\"model\":\"%s-%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":"
-                   "\"logistic\",\"params\":{\"solver\":\"%s\","
-                   "\"lambda\":%s}}",
-                   dataset, solver, dataset, target, solver, lambda);
-    (void)snprintf(key, sizeof key, "logistic_l2_%s_standardized", lambda);
-    const json_t *expected = json_object_get(json_object_get(golden, dataset), key);
+    const json_t *expected = json_object_get(json_object_get(golden, dataset),
+                                             text("logistic_l2_%s_standardized", lambda));
     assert_non_null(expected);
-    json_t *job = train(&d, body, "succeeded");
-    assert_true(json_is_true(at(job, "result.converged")));
-    double objective = number_at(expected, "objective");
-    expect_near(number_at(job, "result.objective"), objective, 1e-5 * objective);
-    expect_near(number_at(job, "result.metrics.train.accuracy"),
-                number_at(expected, "train_accuracy"), 1e-12);
-    json_decref(job);
-    char model[128];
-    (void)snprintf(model, sizeof model, "%s-%s", dataset, solver);
-    check_weights(model, s, expected, 1e-5);
+    const struct response *job =
+        job_train("{'model':'%s-%s','dataset':'%s','target':'%s','algorithm':"
+                  "'logistic','params':{'solver':'%s',"
+                  "'lambda':%s}}",
+                  dataset, solver, dataset, target, solver, lambda);
+    assert_true(json_is_true(json_find(job->json, "/result/converged")));
+    double objective = real_in(expected, "/objective");
+    assert_near(real_at(job, "/result/objective"), objective, 1e-5 * objective);
+    assert_near(real_at(job, "/result/metrics/train/accuracy"),
+                real_in(expected, "/train_accuracy"), 1e-12);
+    check_weights(text("%s-%s", dataset, solver), s, expected, 1e-5);
 }
 
 static void check_dataset(const char *dataset, const char *target) {
@@ -166,18 +146,14 @@ static void test_digits(void **state) {
 /* The slow solvers reach the same objective, less exactly. */
 static void check_descent(const char *dataset, const char *target, const char *solver,
                           const char *lambda) {
-    char body[512], key[64];
-    (void)snprintf(body, sizeof body,
-                   "{\"model\":\"descent\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":"
-                   "\"logistic\",\"params\":{\"solver\":\"%s\","
-                   "\"lambda\":%s,\"max_iterations\":20000}}",
-                   dataset, target, solver, lambda);
-    (void)snprintf(key, sizeof key, "logistic_l2_%s_standardized", lambda);
-    json_t *job = train(&d, body, "succeeded");
-    double expected =
-        number_at(json_object_get(json_object_get(golden, dataset), key), "objective");
-    expect_near(number_at(job, "result.objective"), expected, 1e-3 * expected);
-    json_decref(job);
+    const char *key = text("logistic_l2_%s_standardized", lambda);
+    const struct response *job =
+        job_train("{'model':'descent','dataset':'%s','target':'%s','algorithm':"
+                  "'logistic','params':{'solver':'%s',"
+                  "'lambda':%s,'max_iterations':20000}}",
+                  dataset, target, solver, lambda);
+    double expected = real_in(json_object_get(json_object_get(golden, dataset), key), "/objective");
+    assert_near(real_at(job, "/result/objective"), expected, 1e-3 * expected);
 }
 
 static void test_pima(void **state) {
@@ -185,7 +161,7 @@ static void test_pima(void **state) {
     if (access(SHARED_PIMA, R_OK) != 0) {
         skip();
     }
-    expect_status(put_file(&d, "/v1/datasets/pima", SHARED_PIMA), 201);
+    upload_file("pima", SHARED_PIMA);
     check_dataset("pima", "diabetes");
     check_descent("pima", "diabetes", "gradient_descent", "0.001");
     check_descent("pima", "diabetes", "sgd", "0.001");
@@ -211,34 +187,28 @@ static void test_descent_reaches_the_same_objective(void **state) {
 
 static void test_the_same_seed_gives_the_same_bytes(void **state) {
     (void)state;
-    static const char body[] = "{\"model\":\"seeded\",\"dataset\":\"iris\",\"target\":\"class\","
-                               "\"algorithm\":\"logistic\",\"params\":{\"solver\":\"sgd\"},"
-                               "\"seed\":%d,\"limits\":{\"threads\":1}}";
-    char text[512];
     for (int i = 0; i < 3; i++) {
-        (void)snprintf(text, sizeof text, body, i < 2 ? 11 : 12);
-        json_decref(train(&d, text, "succeeded"));
+        job_train("{'model':'seeded','dataset':'iris','target':'class','algorithm':'logistic',"
+                  "'params':{'solver':'sgd'},'seed':%d,'limits':{'threads':1}}",
+                  i < 2 ? 11 : 12);
     }
-    struct answer a = get(&d, "/v1/models/seeded/versions/1/weights"),
-                  b = get(&d, "/v1/models/seeded/versions/2/weights"),
-                  c = get(&d, "/v1/models/seeded/versions/3/weights");
-    assert_true(json_equal(at(a.json, "w"), at(b.json, "w")) &&
-                json_equal(at(a.json, "w0"), at(b.json, "w0")));
-    assert_false(json_equal(at(a.json, "w"), at(c.json, "w")));
-    answer_done(&a);
-    answer_done(&b);
-    answer_done(&c);
+    const struct response *a = call_get("/v1/models/seeded/versions/1/weights"),
+                          *b = call_get("/v1/models/seeded/versions/2/weights"),
+                          *c = call_get("/v1/models/seeded/versions/3/weights");
+    assert_true(json_equal(json_find(a->json, "/w"), json_find(b->json, "/w")) &&
+                json_equal(json_find(a->json, "/w0"), json_find(b->json, "/w0")));
+    assert_false(json_equal(json_find(a->json, "/w"), json_find(c->json, "/w")));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_iris),
-        cmocka_unit_test(test_wine),
-        cmocka_unit_test(test_breast_cancer),
-        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_pima),
-        cmocka_unit_test(test_descent_reaches_the_same_objective),
-        cmocka_unit_test(test_the_same_seed_gives_the_same_bytes),
+        TEST(test_iris),
+        TEST(test_wine),
+        TEST(test_breast_cancer),
+        TEST(test_digits),
+        TEST(test_pima),
+        TEST(test_descent_reaches_the_same_objective),
+        TEST(test_the_same_seed_gives_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -1,14 +1,7 @@
 /* The other methods over HTTP against golden.json, compared as the conventions say: a vector or
  * matrix when max|u − v| <= tol·max|v|, a scalar when |u − v| <= tol·|v|, a probability when |u −
  * v| <= tol·v + 1e-12, accuracies exactly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,20 +11,19 @@
 #define SHARED_PIMA                                                                                \
     "../shared/data/pima.csv" /* not part of the project: left out where it is not */
 
-struct table {
+struct golden_table {
     const char *name, *target;
 };
-static const struct table tables[] = {{"iris", "class"},
-                                      {"wine", "class"},
-                                      {"breast_cancer", "class"},
-                                      {"digits", "class"},
-                                      {"pima", "diabetes"}};
+static const struct golden_table tables[] = {{"iris", "class"},
+                                             {"wine", "class"},
+                                             {"breast_cancer", "class"},
+                                             {"digits", "class"},
+                                             {"pima", "diabetes"}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-static struct daemon d;
 static json_t *golden;
 
-static bool is_here(const struct table *t) {
+static bool is_here(const struct golden_table *t) {
     return strcmp(t->name, "pima") != 0 || access(SHARED_PIMA, R_OK) == 0;
 }
 
@@ -41,22 +33,20 @@ static int open_daemon(void **state) {
     if (!golden) {
         return -1;
     }
-    daemon_open(&d, NULL);
+    service_start(NULL);
     for (size_t i = 0; i < N_TABLES; i++) {
         if (strcmp(tables[i].name, "pima") != 0) {
-            upload(&d, tables[i].name);
+            upload_file(tables[i].name, text("%s.csv", tables[i].name));
         } else if (is_here(&tables[i])) {
-            expect_status(put_file(&d, "/v1/datasets/pima", SHARED_PIMA), 201);
+            upload_file("pima", SHARED_PIMA);
         }
     }
     return 0;
 }
 
 static int close_daemon(void **state) {
-    (void)state;
     json_decref(golden);
-    daemon_close(&d);
-    return 0;
+    return group_end(state);
 }
 
 /* Numbers of a JSON value, row after row. */
@@ -93,52 +83,46 @@ static void same_matrix(const char *what, const json_t *got, const json_t *expec
     }
 }
 
-static const json_t *entry(const struct table *t, const char *name) {
+static const json_t *entry(const struct golden_table *t, const char *name) {
     return json_object_get(json_object_get(golden, t->name), name);
 }
 
-/* Trains on the whole table; the job. */
-static json_t *fit(const struct table *t, const char *algorithm, const char *params) {
-    char body[512];
-    (void)snprintf(
-        body, sizeof body,
-        "{\"model\":\"m\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":%s}",
-        t->name, t->target, algorithm, params);
-    return train(&d, body, "succeeded");
+/* Trains on the whole table; returns the job. */
+static const struct response *fit(const struct golden_table *t, const char *algorithm,
+                                  const char *params) {
+    return job_train("{'model':'m','dataset':'%s','target':'%s','algorithm':'%s','params':%s}",
+                     t->name, t->target, algorithm, params);
 }
 
 /* The member `output` of the predictions for the golden rows, a list the caller decrefs. */
-static json_t *predict_rows(const struct table *t, const char *output) {
-    char path[160];
+static json_t *predict_rows(const struct golden_table *t, const char *output) {
     json_t *instances = json_array(), *out = json_array();
     const json_t *rows = json_object_get(json_object_get(golden, t->name), "rows");
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        (void)snprintf(path, sizeof path, "/v1/datasets/%s/rows?limit=1&offset=%d", t->name,
-                       (int)json_integer_value(json_array_get(rows, i)));
-        struct answer a = get(&d, path);
-        json_t *row = json_deep_copy(at(a.json, "items.0"));
+        const struct response *a = call_get("/v1/datasets/%s/rows?limit=1&offset=%d", t->name,
+                                            (int)json_integer_value(json_array_get(rows, i)));
+        json_t *row = json_deep_copy(json_find(a->json, "/items/0"));
         json_object_del(row, t->target);
         json_array_append_new(instances, row);
-        answer_done(&a);
     }
     json_t *body = json_pack("{s:o}", "instances", instances);
-    char *text = json_dumps(body, JSON_REAL_PRECISION(17));
-    (void)snprintf(path, sizeof path, "/v1/models/m/predict?output=%s", output);
-    struct answer a = send_typed(&d, "POST", path, "application/json", text);
-    assert_int_equal(a.status, 200);
-    const json_t *predictions = at(a.json, "predictions");
+    char *sent = json_dumps(body, JSON_REAL_PRECISION(17));
+    const struct response *a =
+        status_check(call_text("POST", text("/v1/models/m/predict?output=%s", output),
+                               "Content-Type: application/json", sent),
+                     200);
+    const json_t *predictions = json_find(a->json, "/predictions");
     for (size_t i = 0; i < json_array_size(predictions); i++) {
         json_array_append(out, json_object_get(json_array_get(predictions, i), output));
     }
-    answer_done(&a);
-    free(text);
+    free(sent);
     json_decref(body);
     return out;
 }
 
-static void check_accuracy(const json_t *job, const json_t *expected) {
-    expect_near(number_at(job, "result.metrics.train.accuracy"),
-                number_at(expected, "train_accuracy"), 1e-12);
+static void check_accuracy(const struct response *job, const json_t *expected) {
+    assert_near(real_at(job, "/result/metrics/train/accuracy"),
+                real_in(expected, "/train_accuracy"), 1e-12);
 }
 
 static void test_least_squares(void **state) {
@@ -148,9 +132,9 @@ static void test_least_squares(void **state) {
         if (!is_here(&tables[i])) {
             continue;
         }
-        json_t *job = fit(&tables[i], "least_squares", "{\"lambda\":0}");
-        double residual = number_at(e, "residual_sum_of_squares"), tolerance = number_at(e, "tol");
-        expect_near(number_at(job, "result.details.residual_sum_of_squares"), residual,
+        const struct response *job = fit(&tables[i], "least_squares", "{\"lambda\":0}");
+        double residual = real_in(e, "/residual_sum_of_squares"), tolerance = real_in(e, "/tol");
+        assert_near(real_at(job, "/result/details/residual_sum_of_squares"), residual,
                     tolerance * residual);
         check_accuracy(job, e);
         json_t *scores = predict_rows(&tables[i], "scores");
@@ -161,9 +145,8 @@ static void test_least_squares(void **state) {
                                0)); /* two outputs that sum to 1, their difference g */
             json_array_set_new(scores, r, json_pack("[f,f]", (1 - g) / 2, (1 + g) / 2));
         }
-        same_matrix(tables[i].name, scores, at(e, "fitted_rows"), tolerance, false);
+        same_matrix(tables[i].name, scores, json_find(e, "/fitted_rows"), tolerance, false);
         json_decref(scores);
-        json_decref(job);
     }
 }
 
@@ -173,25 +156,24 @@ static void check_posteriors(const char *algorithm, const char *params, const ch
         if (!e || !is_here(&tables[i])) {
             continue;
         }
-        json_t *job = fit(&tables[i], algorithm, params);
+        const struct response *job = fit(&tables[i], algorithm, params);
         check_accuracy(job, e);
         json_t *p = predict_rows(&tables[i], "probabilities");
-        same_matrix(tables[i].name, p, at(e, "posterior_rows"), number_at(e, "tol"), true);
+        same_matrix(tables[i].name, p, json_find(e, "/posterior_rows"), real_in(e, "/tol"), true);
         json_decref(p);
-        json_decref(job);
-        struct answer a = get(&d, "/v1/models/m/weights");
-        if (at(e, "means")) {
-            same_matrix("means", at(a.json, "means"), at(e, "means"), number_at(e, "tol"), false);
+        const struct response *a = call_get("/v1/models/m/weights");
+        if (json_find(e, "/means")) {
+            same_matrix("means", json_find(a->json, "/means"), json_find(e, "/means"),
+                        real_in(e, "/tol"), false);
         }
-        if (at(e, "covariance")) {
-            same_matrix("covariance", at(a.json, "covariances.0"), at(e, "covariance"),
-                        number_at(e, "tol"), false);
+        if (json_find(e, "/covariance")) {
+            same_matrix("covariance", json_find(a->json, "/covariances/0"),
+                        json_find(e, "/covariance"), real_in(e, "/tol"), false);
         }
-        if (at(e, "priors")) {
-            same_matrix("priors", at(a.json, "priors"), at(e, "priors"), number_at(e, "tol"),
-                        false);
+        if (json_find(e, "/priors")) {
+            same_matrix("priors", json_find(a->json, "/priors"), json_find(e, "/priors"),
+                        real_in(e, "/tol"), false);
         }
-        answer_done(&a);
     }
 }
 
@@ -219,22 +201,20 @@ static void test_fisher(void **state) {
         if (!e || !is_here(&tables[i])) {
             continue;
         }
-        json_t *job = fit(&tables[i], "fisher", "{}");
-        double tolerance = number_at(e, "tol");
-        const json_t *eigenvalues = at(e, "eigenvalues");
+        const struct response *job = fit(&tables[i], "fisher", "{}");
+        double tolerance = real_in(e, "/tol");
+        const json_t *eigenvalues = json_find(e, "/eigenvalues");
         for (size_t k = 0; k < json_array_size(eigenvalues); k++) {
-            char path[64];
             double rho = json_number_value(json_array_get(eigenvalues, k));
-            (void)snprintf(path, sizeof path, "result.details.eigenvalues.%zu", k);
-            expect_near(number_at(job, path), rho, tolerance * rho);
+            assert_near(real_at(job, text("/result/details/eigenvalues/%zu", k)), rho,
+                        tolerance * rho);
         }
-        json_decref(job);
-        struct answer a = get(&d, "/v1/models/m/weights");
-        json_t *directions = json_deep_copy(at(a.json, "directions"));
+        const struct response *a = call_get("/v1/models/m/weights");
+        json_t *directions = json_deep_copy(json_find(a->json, "/directions"));
         if (json_array_size(directions) == 1) { /* ours points to the second class, the golden one
                                                    has its largest component positive */
             json_t *own = json_array_get(directions, 0);
-            const json_t *other = json_array_get(at(e, "directions_unit"), 0);
+            const json_t *other = json_array_get(json_find(e, "/directions_unit"), 0);
             double product = 0;
             for (size_t j = 0; j < json_array_size(own); j++) {
                 product += json_number_value(json_array_get(own, j)) *
@@ -244,71 +224,63 @@ static void test_fisher(void **state) {
                 json_array_set_new(own, j, json_real(-json_number_value(json_array_get(own, j))));
             }
         }
-        same_matrix(tables[i].name, directions, at(e, "directions_unit"), tolerance, false);
+        same_matrix(tables[i].name, directions, json_find(e, "/directions_unit"), tolerance, false);
         json_decref(directions);
-        answer_done(&a);
     }
 }
 
 static void test_logistic_unpenalised(void **state) {
     (void)state;
-    const struct table *t = &tables[N_TABLES - 1];
+    const struct golden_table *t = &tables[N_TABLES - 1];
     if (!is_here(t)) {
         skip();
     }
     const json_t *e = entry(t, "logistic_unpenalised");
-    json_t *job = fit(t, "logistic", "{\"penalty\":\"none\"}");
-    double objective = number_at(e, "objective");
-    expect_near(number_at(job, "result.objective"), objective, 1e-6 * objective);
+    const struct response *job = fit(t, "logistic", "{\"penalty\":\"none\"}");
+    double objective = real_in(e, "/objective");
+    assert_near(real_at(job, "/result/objective"), objective, 1e-6 * objective);
     check_accuracy(job, e);
-    json_decref(job);
-    struct answer a = get(&d, "/v1/models/m/weights");
-    same_matrix("w", at(a.json, "w"), at(e, "w_raw"), number_at(e, "tol"), false);
-    expect_near(number_at(a.json, "w0.0"), number_at(e, "w0_raw"),
-                1e-6 * fabs(number_at(e, "w0_raw")));
-    answer_done(&a);
+    const struct response *a = call_get("/v1/models/m/weights");
+    same_matrix("w", json_find(a->json, "/w"), json_find(e, "/w_raw"), real_in(e, "/tol"), false);
+    assert_near(real_at(a, "/w0/0"), real_in(e, "/w0_raw"), 1e-6 * fabs(real_in(e, "/w0_raw")));
 }
 
 /* Iris as two classes: setosa, and the rest as the second. */
 static void test_perceptron(void **state) {
     (void)state;
-    struct answer a = get(&d, "/v1/datasets/iris/rows?limit=1000");
-    json_t *rows = json_deep_copy(at(a.json, "items"));
-    answer_done(&a);
+    const struct response *a = call_get("/v1/datasets/iris/rows?limit=1000");
+    json_t *rows = json_deep_copy(json_find(a->json, "/items"));
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
         const char *class = json_string_value(json_object_get(row, "class"));
         json_object_set_new(row, "class", json_string(strcmp(class, "setosa") == 0 ? "a" : "b"));
     }
     char *text = json_dumps(rows, JSON_REAL_PRECISION(17));
-    expect_status(ask(&d, "PUT", "/v1/datasets/setosa",
-                      (const char *const[]){"Content-Type: application/json", NULL}, text,
-                      strlen(text)),
-                  201);
+    status_check(call_bytes("PUT", "/v1/datasets/setosa",
+                            (const char *const[]){"Content-Type: application/json", NULL}, text, 0),
+                 201);
     free(text);
     json_decref(rows);
     const json_t *e = json_object_get(golden, "perceptron_iris_setosa_vs_rest");
-    const struct table t = {"setosa", "class"};
-    json_t *job = fit(&t, "perceptron",
-                      "{\"criterion\":\"perceptron\",\"mode\":\"sequential\",\"order\":\"cyclic\","
-                      "\"learning_rate\":1}");
-    assert_true(json_is_true(at(job, "result.converged")));
-    expect_near(number_at(job, "result.details.updates"), number_at(e, "updates"), 0);
-    expect_near(number_at(job, "result.iterations"),
-                number_at(e, "passes_including_the_error_free_one"), 0);
-    json_decref(job);
-    a = get(&d, "/v1/models/m/weights");
-    same_matrix("w", at(a.json, "w"), at(e, "w"), number_at(e, "tol"), false);
-    expect_near(number_at(a.json, "w0.0"), number_at(e, "w0"), 1e-12);
-    answer_done(&a);
+    const struct golden_table t = {"setosa", "class"};
+    const struct response *job =
+        fit(&t, "perceptron",
+            "{\"criterion\":\"perceptron\",\"mode\":\"sequential\",\"order\":\"cyclic\","
+            "\"learning_rate\":1}");
+    assert_true(json_is_true(json_find(job->json, "/result/converged")));
+    assert_near(real_at(job, "/result/details/updates"), real_in(e, "/updates"), 0);
+    assert_near(real_at(job, "/result/iterations"),
+                real_in(e, "/passes_including_the_error_free_one"), 0);
+    a = call_get("/v1/models/m/weights");
+    same_matrix("w", json_find(a->json, "/w"), json_find(e, "/w"), real_in(e, "/tol"), false);
+    assert_near(real_at(a, "/w0/0"), real_in(e, "/w0"), 1e-12);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_gaussian_shared),
-        cmocka_unit_test(test_gaussian_full), cmocka_unit_test(test_naive_bayes),
-        cmocka_unit_test(test_fisher),        cmocka_unit_test(test_logistic_unpenalised),
-        cmocka_unit_test(test_perceptron),
+        TEST(test_least_squares), TEST(test_gaussian_shared), TEST(test_gaussian_full),
+        TEST(test_naive_bayes),   TEST(test_fisher),          TEST(test_logistic_unpenalised),
+        TEST(test_perceptron),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -1,13 +1,6 @@
 /* What a job may ask: the plan of a dry run, the columns that take part, every fault at its place
  * and all at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +9,11 @@
 #define IRIS                                                                                       \
     "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
 
-static struct daemon d;
-
 static int open_daemon(void **state) {
     static const char *const flags[] = {"--job-memory", "512M", "--train-threads", "2", NULL};
     (void)state;
-    daemon_open(&d, flags);
-    upload(&d, "iris");
-    return 0;
-}
-
-static int close_daemon(void **state) {
-    (void)state;
-    daemon_close(&d);
+    service_start(flags);
+    upload_file("iris", "iris.csv");
     return 0;
 }
 
@@ -36,83 +21,73 @@ static int close_daemon(void **state) {
 
 static void test_dry_run_says_all_and_starts_nothing(void **state) {
     (void)state;
-    expect_status(
-        put_text(
-            &d, "/v1/datasets/mixed",
+    status_check(
+        call_upload(
+            "/v1/datasets/mixed",
             "n,c,b,y\n1,red,true,a\n2,blue,false,b\n,green,true,a\n4,,false,b\n5,red,true,a\n"),
         201);
-    struct answer before = get(&d, "/v1/jobs");
-    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                                "{\"model\":\"mixed\",\"dataset\":\"mixed\",\"target\":\"y\","
-                                "\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.5}}");
-    assert_int_equal(a.status, 200);
-    assert_true(json_is_true(at(a.json, "dry_run")));
-    assert_string_equal(text_at(a.json, "model"), "mixed");
-    assert_string_equal(text_at(a.json, "algorithm"), "logistic");
-    assert_int_equal(number_at(a.json, "dataset.version"), 1);
-    assert_int_equal(number_at(a.json, "target.classes"), 2);
-    expect_near(number_at(a.json, "params.lambda"), 0.5, 0);
-    assert_string_equal(text_at(a.json, "params.solver"), "newton"); /* as it would be used */
-    assert_int_equal(number_at(a.json, "params.max_iterations"), 100);
-    expect_near(number_at(a.json, "params.tolerance"), 1e-9, 0);
-    assert_string_equal(text_at(a.json, "params.learning_rate"),
-                        "auto"); /* it depends on the data */
-    assert_true(json_is_true(at(a.json, "features.standardize")));
+    const struct response *before = call_get("/v1/jobs");
+    const struct response *a =
+        status_check(call_json("POST", "/v1/jobs?dry_run=true",
+                               "{'model':'mixed','dataset':'mixed','target':'y',"
+                               "'algorithm':'logistic','params':{'lambda':0.5}}"),
+                     200);
+    assert_true(json_is_true(json_find(a->json, "/dry_run")));
+    assert_string_equal(string_at(a, "/model"), "mixed");
+    assert_string_equal(string_at(a, "/algorithm"), "logistic");
+    assert_int_equal(real_at(a, "/dataset/version"), 1);
+    assert_int_equal(real_at(a, "/target/classes"), 2);
+    assert_near(real_at(a, "/params/lambda"), 0.5, 0);
+    assert_string_equal(string_at(a, "/params/solver"), "newton"); /* as it would be used */
+    assert_int_equal(real_at(a, "/params/max_iterations"), 100);
+    assert_near(real_at(a, "/params/tolerance"), 1e-9, 0);
+    assert_string_equal(string_at(a, "/params/learning_rate"), "auto"); /* it depends on the data */
+    assert_true(json_is_true(json_find(a->json, "/features/standardize")));
     /* n: 1; c: red, blue, green, (missing); b: 1 */
-    assert_int_equal(number_at(a.json, "features.count"), 6);
-    assert_int_equal(number_at(a.json, "features.columns.1.features"), 4);
-    assert_string_equal(text_at(a.json, "features.columns.1.encoding"), "one_hot");
-    assert_true(json_is_true(at(a.json, "features.columns.1.missing_level")));
-    assert_true(json_is_false(at(a.json, "features.columns.2.standardized")));
-    assert_true(is_null_at(a.json, "validation"));
-    assert_int_equal(number_at(a.json, "seed"), 1);
-    assert_int_equal(number_at(a.json, "limits.memory_mib"), 512);
-    assert_true(is_null_at(a.json, "limits.seconds"));
-    assert_true(number_at(a.json, "memory_bytes") > 0);
-    answer_done(&a);
-    a = get(&d, "/v1/jobs");
-    assert_true(json_equal(a.json, before.json));
-    answer_done(&a);
-    answer_done(&before);
-    expect_problem(send_text(&d, "POST", "/v1/jobs?dry_run=yes", IRIS), 400, "bad-request");
+    assert_int_equal(real_at(a, "/features/count"), 6);
+    assert_int_equal(real_at(a, "/features/columns/1/features"), 4);
+    assert_string_equal(string_at(a, "/features/columns/1/encoding"), "one_hot");
+    assert_true(json_is_true(json_find(a->json, "/features/columns/1/missing_level")));
+    assert_true(json_is_false(json_find(a->json, "/features/columns/2/standardized")));
+    assert_true(json_is_null(json_find(a->json, "/validation")));
+    assert_int_equal(real_at(a, "/seed"), 1);
+    assert_int_equal(real_at(a, "/limits/memory_mib"), 512);
+    assert_true(json_is_null(json_find(a->json, "/limits/seconds")));
+    assert_true(real_at(a, "/memory_bytes") > 0);
+    a = call_get("/v1/jobs");
+    assert_true(json_equal(a->json, before->json));
+    problem_check(call_text("POST", "/v1/jobs?dry_run=yes", NULL, IRIS), 400, "bad-request");
 }
 
 static void test_chosen_columns(void **state) {
     (void)state;
-    struct answer a =
-        send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":"
-                  "\"logistic\",\"features\":{\"include\":[\"b\",\"n\"],"
-                  "\"standardize\":false}}");
-    assert_string_equal(text_at(a.json, "features.columns.0.name"), "b");
-    assert_string_equal(text_at(a.json, "features.columns.1.name"), "n");
-    assert_int_equal(json_array_size(at(a.json, "features.columns")), 2);
-    assert_true(json_is_false(at(a.json, "features.standardize")));
-    answer_done(&a);
-    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":"
-                  "\"logistic\",\"features\":{\"exclude\":[\"c\"]}}");
-    assert_int_equal(number_at(a.json, "features.count"), 2);
-    answer_done(&a);
+    const struct response *a = call_json("POST", "/v1/jobs?dry_run=true",
+                                         "{'model':'m','dataset':'mixed','target':'y','algorithm':"
+                                         "'logistic','features':{'include':['b','n'],"
+                                         "'standardize':false}}");
+    assert_string_equal(string_at(a, "/features/columns/0/name"), "b");
+    assert_string_equal(string_at(a, "/features/columns/1/name"), "n");
+    assert_int_equal(count_at(a, "/features/columns"), 2);
+    assert_true(json_is_false(json_find(a->json, "/features/standardize")));
+    a = call_json("POST", "/v1/jobs?dry_run=true",
+                  "{'model':'m','dataset':'mixed','target':'y','algorithm':"
+                  "'logistic','features':{'exclude':['c']}}");
+    assert_int_equal(real_at(a, "/features/count"), 2);
     /* text is a feature for each word, of which there are no more than the summary has found */
-    expect_status(put_text(&d, "/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"),
-                  201);
-    a = send_text(
-        &d, "POST", "/v1/jobs?dry_run=true",
-        "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\"}");
-    assert_int_equal(number_at(a.json, "features.count"), 3);
-    assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "words");
-    assert_true(json_is_true(at(a.json, "features.columns.0.at_most")));
-    assert_true(is_null_at(a.json, "features.names"));
-    answer_done(&a);
-    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":"
-                  "\"logistic\",\"features\":{\"include\":[\"t\"],"
-                  "\"text\":{\"weighting\":\"tfidf\",\"hash\":64}}}");
-    assert_int_equal(number_at(a.json, "features.count"), 64);
-    assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "hashed_words");
-    assert_string_equal(text_at(a.json, "features.text.weighting"), "tfidf");
-    answer_done(&a);
+    status_check(call_upload("/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"), 201);
+    a = call_json("POST", "/v1/jobs?dry_run=true",
+                  "{'model':'m','dataset':'texts','target':'y','algorithm':'logistic'}");
+    assert_int_equal(real_at(a, "/features/count"), 3);
+    assert_string_equal(string_at(a, "/features/columns/0/encoding"), "words");
+    assert_true(json_is_true(json_find(a->json, "/features/columns/0/at_most")));
+    assert_true(json_is_null(json_find(a->json, "/features/names")));
+    a = call_json("POST", "/v1/jobs?dry_run=true",
+                  "{'model':'m','dataset':'texts','target':'y','algorithm':"
+                  "'logistic','features':{'include':['t'],"
+                  "'text':{'weighting':'tfidf','hash':64}}}");
+    assert_int_equal(real_at(a, "/features/count"), 64);
+    assert_string_equal(string_at(a, "/features/columns/0/encoding"), "hashed_words");
+    assert_string_equal(string_at(a, "/features/text/weighting"), "tfidf");
 }
 
 /* ---- faults ---- */
@@ -202,77 +177,78 @@ static void spoil(const char *member, char *out, size_t size) {
             n += (size_t)snprintf(out + n, size - n, ",%s", good[i]);
         }
     }
-    (void)snprintf(out + n, size - n, "}");
+    snprintf(out + n, size - n, "}");
 }
 
 static void test_every_fault_of_a_job(void **state) {
     (void)state;
-    char body[512];
+    char body[1024];
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         spoil(faults[i].member, body, sizeof body);
-        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", faults[i].pointer,
-                     faults[i].words);
+        fault_contains(problem_check(call_text("POST", "/v1/jobs", NULL, body), 422, "invalid"),
+                       faults[i].pointer, faults[i].words);
     }
     /* a number of a list that breaks the rule: at its place too */
-    expect_fault(send_text(&d, "POST", "/v1/jobs",
-                           "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\","
-                           "\"algorithm\":\"fisher\",\"params\":{\"priors\":[0.5,0.5,-1]}}"),
-                 422, "invalid", "/params/priors/2", "-1");
+    fault_contains(
+        problem_check(call_json("POST", "/v1/jobs",
+                                "{'model':'m','dataset':'iris','target':'class',"
+                                "'algorithm':'fisher','params':{'priors':[0.5,0.5,-1]}}"),
+                      422, "invalid"),
+        "/params/priors/2", "-1");
 }
 
 /* The job with n snapshots from `first` on. */
-static struct answer snapshots(size_t n, size_t first) {
-    static char body[16384];
+static const struct response *snapshots(size_t n, size_t first) {
+    static char body[16 * 1024];
     size_t at = (size_t)snprintf(body, sizeof body,
                                  "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\","
                                  "\"algorithm\":\"logistic\",\"snapshots\":[");
     for (size_t i = 0; i < n; i++) {
         at += (size_t)snprintf(body + at, sizeof body - at, "%s%zu", i > 0 ? "," : "", first + i);
     }
-    (void)snprintf(body + at, sizeof body - at, "]}");
-    return send_text(&d, "POST", "/v1/jobs?dry_run=true", body);
+    snprintf(body + at, sizeof body - at, "]}");
+    return call_text("POST", "/v1/jobs?dry_run=true", NULL, body);
 }
 
 /* As many snapshots as the limit says, and the last iteration that it allows; nothing beyond. */
 static void test_limits_of_snapshots(void **state) {
     (void)state;
-    struct answer a = snapshots(1000, 1);
-    assert_int_equal(a.status, 200);
-    assert_int_equal(json_array_size(at(a.json, "snapshots")), 1000);
-    answer_done(&a);
-    expect_fault(snapshots(1001, 1), 422, "invalid", "/snapshots", "at most 1000");
-    expect_status(snapshots(1, 1000000000), 200);
-    expect_fault(snapshots(2, 1000000000), 422, "invalid", "/snapshots/1", "1 to 1000000000");
-    expect_status(snapshots(0, 1), 200);
+    const struct response *a = snapshots(1000, 1);
+    status_check(a, 200);
+    assert_int_equal(count_at(a, "/snapshots"), 1000);
+    fault_contains(problem_check(snapshots(1001, 1), 422, "invalid"), "/snapshots", "at most 1000");
+    status_check(snapshots(1, 1000000000), 200);
+    fault_contains(problem_check(snapshots(2, 1000000000), 422, "invalid"), "/snapshots/1",
+                   "1 to 1000000000");
+    status_check(snapshots(0, 1), 200);
 }
 
 /* null is the same as leaving it out. */
 static void test_null_is_not_given(void **state) {
     (void)state;
-    struct answer bare = send_text(&d, "POST", "/v1/jobs?dry_run=true", IRIS);
-    struct answer nulls = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                                    "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\","
-                                    "\"algorithm\":\"logistic\",\"params\":null,\"features\":null,"
-                                    "\"validation\":null,\"seed\":null,\"limits\":null,"
-                                    "\"snapshots\":null,\"weight\":null,\"class_weight\":null}");
-    assert_int_equal(nulls.status, 200);
-    assert_true(json_equal(nulls.json, bare.json));
-    answer_done(&nulls);
-    nulls = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                      "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":"
-                      "\"logistic\",\"params\":{\"lambda\":null},"
-                      "\"features\":{\"include\":null,\"exclude\":null,\"standardize\":null},"
-                      "\"validation\":{\"holdout\":null},"
-                      "\"limits\":{\"seconds\":null,\"memory_mib\":null,\"threads\":null}}");
-    assert_int_equal(nulls.status, 200);
-    assert_true(json_equal(nulls.json, bare.json));
-    answer_done(&nulls);
-    answer_done(&bare);
-    expect_fault(
-        send_text(
-            &d, "POST", "/v1/jobs",
-            "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":null,\"algorithm\":\"logistic\"}"),
-        422, "invalid", "/target", "string");
+    const struct response *bare = call_text("POST", "/v1/jobs?dry_run=true", NULL, IRIS);
+    const struct response *nulls =
+        status_check(call_json("POST", "/v1/jobs?dry_run=true",
+                               "{'model':'iris','dataset':'iris','target':'class',"
+                               "'algorithm':'logistic','params':null,'features':null,"
+                               "'validation':null,'seed':null,'limits':null,"
+                               "'snapshots':null,'weight':null,'class_weight':null}"),
+                     200);
+    assert_true(json_equal(nulls->json, bare->json));
+    nulls = status_check(call_json("POST", "/v1/jobs?dry_run=true",
+                                   "{'model':'iris','dataset':'iris','target':'class','algorithm':"
+                                   "'logistic','params':{'lambda':null},"
+                                   "'features':{'include':null,'exclude':null,'standardize':null},"
+                                   "'validation':{'holdout':null},"
+                                   "'limits':{'seconds':null,'memory_mib':null,'threads':null}}"),
+                         200);
+    assert_true(json_equal(nulls->json, bare->json));
+    fault_contains(
+        problem_check(
+            call_json("POST", "/v1/jobs",
+                      "{'model':'m','dataset':'iris','target':null,'algorithm':'logistic'}"),
+            422, "invalid"),
+        "/target", "string");
 }
 
 /* A numeric target with hundreds of values is trained as classes, but not without a word. */
@@ -283,63 +259,51 @@ static void test_a_continuous_target_is_warned_of(void **state) {
         n +=
             (size_t)snprintf(table + n, sizeof table - n, "%zu,%zu,%zu.5\n", i % 7, i % 25, i % 40);
     }
-    expect_status(put_text(&d, "/v1/datasets/continuous", table), 201);
-    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                                "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"many\","
-                                "\"algorithm\":\"logistic\"}");
-    assert_int_equal(a.status, 200);
-    assert_non_null(strstr(text_at(a.json, "warnings.0"), "looks continuous"));
-    answer_done(&a);
-    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"few\",\"algorithm\":"
-                  "\"logistic\"}");
-    assert_int_equal(json_array_size(at(a.json, "warnings")), 0);
-    answer_done(&a);
+    status_check(call_upload("/v1/datasets/continuous", table), 201);
+    const struct response *a =
+        status_check(call_json("POST", "/v1/jobs?dry_run=true",
+                               "{'model':'m','dataset':'continuous','target':'many',"
+                               "'algorithm':'logistic'}"),
+                     200);
+    assert_non_null(strstr(string_at(a, "/warnings/0"), "looks continuous"));
+    a = call_json("POST", "/v1/jobs?dry_run=true",
+                  "{'model':'m','dataset':'continuous','target':'few','algorithm':"
+                  "'logistic'}");
+    assert_int_equal(count_at(a, "/warnings"), 0);
 }
 
 static void test_text_alone_can_be_trained_on(void **state) {
     (void)state;
-    expect_status(put_text(&d, "/v1/datasets/letters?types=note:text,answer:text",
-                           "note,answer,y\nab,cd,1\nef,gh,0\n"),
-                  201);
-    json_t *job = train(&d,
-                        "{\"model\":\"letters\",\"dataset\":\"letters\",\"target\":\"y\","
-                        "\"algorithm\":\"logistic\"}",
-                        "succeeded");
-    json_decref(job);
-    struct answer a = get(&d, "/v1/models/letters/weights");
-    assert_string_equal(text_at(a.json, "features.0"), "note:ab");
-    assert_string_equal(text_at(a.json, "features.3"), "answer:gh");
-    assert_int_equal(json_array_size(at(a.json, "features")), 4);
-    answer_done(&a);
+    status_check(call_upload("/v1/datasets/letters?types=note:text,answer:text",
+                             "note,answer,y\nab,cd,1\nef,gh,0\n"),
+                 201);
+    job_train("{'model':'letters','dataset':'letters','target':'y','algorithm':'logistic'}");
+    const struct response *a = call_get("/v1/models/letters/weights");
+    assert_string_equal(string_at(a, "/features/0"), "note:ab");
+    assert_string_equal(string_at(a, "/features/3"), "answer:gh");
+    assert_int_equal(count_at(a, "/features"), 4);
     for (size_t i = 0; i < 3; i++) {
         static const char *const faults_of_text[] = {"'weighting':'often'", "'vocabulary':0",
                                                      "'words':1"};
-        char body[256];
-        (void)snprintf(body, sizeof body,
-                       "{'model':'m','dataset':'letters','target':'y','algorithm':'logistic','"
-                       "features':{'text':{%s}}}",
-                       faults_of_text[i]);
-        for (char *c = body; *c != '\0'; c++) {
-            *c = *c == '\'' ? '"' : *c;
-        }
-        expect_problem(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid");
+        problem_check(call_post("/v1/jobs",
+                                "{'model':'m','dataset':'letters','target':'y',"
+                                "'algorithm':'logistic','features':{'text':{%s}}}",
+                                faults_of_text[i]),
+                      422, "invalid");
     }
 }
 
 static void test_all_faults_at_once(void **state) {
     (void)state;
-    struct answer a =
-        send_text(&d, "POST", "/v1/jobs",
-                  "{\"dataset\":\"iris\",\"target\":\"x\",\"algorithm\":\"logistic\",\"params\":{"
-                  "\"lambda\":-1,\"p\":2},\"seed\":-1,"
-                  "\"validation\":{\"holdout\":3},\"limits\":{\"threads\":0},\"who\":1}");
-    assert_int_equal(a.status, 422);
-    assert_int_equal(json_array_size(at(a.json, "errors")), 8);
-    answer_done(&a);
-    a = send_text(&d, "POST", "/v1/jobs", "{}");
-    assert_int_equal(json_array_size(at(a.json, "errors")), 4);
-    answer_done(&a);
+    const struct response *a =
+        call_json("POST", "/v1/jobs",
+                  "{'dataset':'iris','target':'x','algorithm':'logistic','params':{"
+                  "'lambda':-1,'p':2},'seed':-1,"
+                  "'validation':{'holdout':3},'limits':{'threads':0},'who':1}");
+    status_check(a, 422);
+    assert_int_equal(count_at(a, "/errors"), 8);
+    a = call_json("POST", "/v1/jobs", "{}");
+    assert_int_equal(count_at(a, "/errors"), 4);
 }
 
 static void test_targets_that_cannot_be(void **state) {
@@ -353,18 +317,18 @@ static void test_targets_that_cannot_be(void **state) {
                {"prose", "text"},
                {"many", "distinct"}};
     enum { ROWS = 1500, SIZE = 64 * ROWS };
-    char body[256], *text = malloc(SIZE);
-    assert_non_null(text);
-    size_t n = (size_t)sprintf(text, "x,constant,empty,prose,many\n");
+    char *table = malloc(SIZE);
+    assert_non_null(table);
+    size_t n = (size_t)sprintf(table, "x,constant,empty,prose,many\n");
     for (int i = 0; i < ROWS; i++) {
-        n += (size_t)sprintf(text + n, "%d,same,,word number %d,%d\n", i % 7, i, i);
+        n += (size_t)sprintf(table + n, "%d,same,,word number %d,%d\n", i % 7, i, i);
     }
-    expect_status(ask(&d, "PUT", "/v1/datasets/targets", NULL, text, n), 201);
-    free(text);
+    status_check(call_bytes("PUT", "/v1/datasets/targets", NULL, table, n), 201);
+    free(table);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        (void)snprintf(body, sizeof body, job, bad[i].target);
-        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", "/target",
-                     bad[i].words);
+        fault_contains(problem_check(call_text("POST", "/v1/jobs", NULL, text(job, bad[i].target)),
+                                     422, "invalid"),
+                       "/target", bad[i].words);
     }
 }
 
@@ -383,13 +347,12 @@ static void test_ten_thousand_warnings(void **state) {
         end += N;
         end += sprintf(end, "%d,%s\n", row, row % 2 == 0 ? "a" : "b");
     }
-    expect_status(put_text(&d, "/v1/datasets/empty", table), 201);
+    status_check(call_upload("/v1/datasets/empty", table), 201);
     free(table);
-    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                                "{\"model\":\"m\",\"dataset\":\"empty\",\"target\":\"y\","
-                                "\"algorithm\":\"logistic\"}");
-    assert_int_equal(a.status, 200);
-    answer_done(&a);
+    status_check(call_json("POST", "/v1/jobs?dry_run=true",
+                           "{'model':'m','dataset':'empty','target':'y',"
+                           "'algorithm':'logistic'}"),
+                 200);
 }
 
 static void test_memory_is_reckoned_before(void **state) {
@@ -401,27 +364,29 @@ static void test_memory_is_reckoned_before(void **state) {
     for (int i = 0; i < ROWS; i++) {
         n += (size_t)sprintf(text + n, "%d.5,%c\n", i * 7 % 101, "ab"[i & 1]);
     }
-    expect_status(ask(&d, "PUT", "/v1/datasets/heavy", NULL, text, n), 201);
+    status_check(call_bytes("PUT", "/v1/datasets/heavy", NULL, text, n), 201);
     free(text);
-    expect_fault(send_text(&d, "POST", "/v1/jobs",
-                           "{\"model\":\"m\",\"dataset\":\"heavy\",\"target\":\"y\",\"algorithm\":"
-                           "\"logistic\",\"limits\":{\"memory_mib\":1}}"),
-                 422, "invalid", "/limits/memory_mib", "MiB");
+    fault_contains(
+        problem_check(call_json("POST", "/v1/jobs",
+                                "{'model':'m','dataset':'heavy','target':'y','algorithm':"
+                                "'logistic','limits':{'memory_mib':1}}"),
+                      422, "invalid"),
+        "/limits/memory_mib", "MiB");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dry_run_says_all_and_starts_nothing),
-        cmocka_unit_test(test_chosen_columns),
-        cmocka_unit_test(test_every_fault_of_a_job),
-        cmocka_unit_test(test_limits_of_snapshots),
-        cmocka_unit_test(test_null_is_not_given),
-        cmocka_unit_test(test_a_continuous_target_is_warned_of),
-        cmocka_unit_test(test_text_alone_can_be_trained_on),
-        cmocka_unit_test(test_all_faults_at_once),
-        cmocka_unit_test(test_targets_that_cannot_be),
-        cmocka_unit_test(test_ten_thousand_warnings),
-        cmocka_unit_test(test_memory_is_reckoned_before),
+        TEST(test_dry_run_says_all_and_starts_nothing),
+        TEST(test_chosen_columns),
+        TEST(test_every_fault_of_a_job),
+        TEST(test_limits_of_snapshots),
+        TEST(test_null_is_not_given),
+        TEST(test_a_continuous_target_is_warned_of),
+        TEST(test_text_alone_can_be_trained_on),
+        TEST(test_all_faults_at_once),
+        TEST(test_targets_that_cannot_be),
+        TEST(test_ten_thousand_warnings),
+        TEST(test_memory_is_reckoned_before),
     };
-    return cmocka_run_group_tests(tests, open_daemon, close_daemon);
+    return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

@@ -1,13 +1,7 @@
 /* Jobs: the object, waiting, lists, events, history, cancelling, deleting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <sqlite3.h>
 
-#include "client.h"
+#include "lib/api.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,243 +9,168 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ends only when it is told to. */
+/* Runs until it is cancelled. */
 #define ENDLESS                                                                                    \
-    "{\"model\":\"endless\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"," \
-    "\"params\":{\"solver\":\"gradient_"                                                           \
-    "descent\","                                                                                   \
-    "\"learning_rate\":1e-9,\"tolerance\":1e-300,\"max_iterations\":1000000000}}"
-#define IRIS                                                                                       \
-    "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
-
-static struct daemon d;
+    "{'model':'endless','dataset':'iris','target':'class','algorithm':'logistic',"                 \
+    "'params':{'solver':'gradient_descent','learning_rate':1e-9,'tolerance':1e-300,"               \
+    "'max_iterations':1000000000}}"
+#define IRIS "{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}"
 
 static int open_daemon(void **state) {
     static const char *const flags[] = {"--workers", "2", "--job-memory", "512M", "--train-threads",
                                         "2",         NULL};
     (void)state;
-    daemon_open(&d, flags);
-    upload(&d, "iris");
+    service_start(flags);
+    upload_file("iris", "iris.csv");
     return 0;
 }
 
-static int close_daemon(void **state) {
-    (void)state;
-    daemon_close(&d);
-    return 0;
-}
-
-static double post(const char *body) {
-    struct answer a = send_text(&d, "POST", "/v1/jobs", body);
-    assert_int_equal(a.status, 202);
-    double id = number_at(a.json, "id");
-    answer_done(&a);
-    return id;
-}
-
-static const char *job_path(double id, const char *rest) {
-    static char path[4][96];
-    static size_t turn;
-    char *out = path[turn++ % 4];
-    (void)snprintf(out, sizeof path[0], "/v1/jobs/%.0f%s", id, rest);
-    return out;
-}
-
-/* Waits until the job is in a state. */
-static void wait_state(double id, const char *state) {
-    for (int i = 0; i < 600; i++) {
-        struct answer a = get(&d, job_path(id, ""));
-        bool there = strcmp(text_at(a.json, "state"), state) == 0;
-        answer_done(&a);
-        if (there) {
-            return;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    fail_msg("job %.0f does not become %s", id, state);
+static const char *job_path(int64_t id, const char *rest) {
+    return text("/v1/jobs/%lld%s", (long long)id, rest);
 }
 
 static void test_a_job_from_post_to_result(void **state) {
     (void)state;
-    struct answer a = send_text(&d, "POST", "/v1/jobs",
-                                "{\"model\":\"first\",\"dataset\":\"iris@1\",\"target\":\"class\","
-                                "\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.01},"
-                                "\"validation\":{\"holdout\":0.2},\"seed\":7,\"snapshots\":[1,3]}");
-    assert_int_equal(a.status, 202);
-    assert_string_equal(answer_header(&a, "Location"), job_path(number_at(a.json, "id"), ""));
-    assert_string_equal(answer_header(&a, "Cache-Control"), "no-store");
-    assert_string_equal(text_at(a.json, "dataset.name"), "iris");
-    assert_int_equal(number_at(a.json, "dataset.version"), 1);
-    char path[128];
-    (void)snprintf(path, sizeof path, "%s?wait=50", answer_header(&a, "Location"));
-    answer_done(&a);
-    a = get(&d, path);
-    assert_string_equal(text_at(a.json, "state"), "succeeded");
-    assert_int_equal(number_at(a.json, "attempts"), 1);
-    assert_true(json_is_string(at(a.json, "created_at")) &&
-                json_is_string(at(a.json, "started_at")) &&
-                json_is_string(at(a.json, "finished_at")));
-    assert_true(is_null_at(a.json, "error"));
-    assert_true(json_is_array(at(a.json, "warnings")));
-    assert_string_equal(text_at(a.json, "result.model"), "first");
-    assert_int_equal(number_at(a.json, "result.version"), 1);
-    assert_true(json_is_true(at(a.json, "result.converged")));
-    assert_true(json_is_string(at(a.json, "result.stop_reason")));
-    assert_true(number_at(a.json, "result.objective") > 0);
-    assert_true(number_at(a.json, "result.metrics.train.accuracy") > 0.9);
-    assert_int_equal(number_at(a.json, "result.metrics.train.rows"), 120);
-    assert_int_equal(number_at(a.json, "result.metrics.validation.rows"), 30);
-    assert_int_equal(json_array_size(at(a.json, "result.metrics.train.confusion.matrix")), 3);
-    answer_done(&a);
-}
-
-static double seconds_now(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    const struct response *a =
+        call_json("POST", "/v1/jobs",
+                  "{'model':'first','dataset':'iris@1','target':'class',"
+                  "'algorithm':'logistic','params':{'lambda':0.01},"
+                  "'validation':{'holdout':0.2},'seed':7,'snapshots':[1,3]}");
+    status_check(a, 202);
+    assert_string_equal(header_of(a, "Location"), job_path(whole_at(a, "/id"), ""));
+    assert_string_equal(header_of(a, "Cache-Control"), "no-store");
+    assert_string_equal(string_at(a, "/dataset/name"), "iris");
+    assert_int_equal(real_at(a, "/dataset/version"), 1);
+    a = call_get("%s?wait=50", header_of(a, "Location"));
+    assert_string_equal(string_at(a, "/state"), "succeeded");
+    assert_int_equal(real_at(a, "/attempts"), 1);
+    assert_true(json_is_string(json_find(a->json, "/created_at")) &&
+                json_is_string(json_find(a->json, "/started_at")) &&
+                json_is_string(json_find(a->json, "/finished_at")));
+    assert_true(json_is_null(json_find(a->json, "/error")));
+    assert_true(json_is_array(json_find(a->json, "/warnings")));
+    assert_string_equal(string_at(a, "/result/model"), "first");
+    assert_int_equal(real_at(a, "/result/version"), 1);
+    assert_true(json_is_true(json_find(a->json, "/result/converged")));
+    assert_true(json_is_string(json_find(a->json, "/result/stop_reason")));
+    assert_true(real_at(a, "/result/objective") > 0);
+    assert_true(real_at(a, "/result/metrics/train/accuracy") > 0.9);
+    assert_int_equal(real_at(a, "/result/metrics/train/rows"), 120);
+    assert_int_equal(real_at(a, "/result/metrics/validation/rows"), 30);
+    assert_int_equal(count_at(a, "/result/metrics/train/confusion/matrix"), 3);
 }
 
 static void test_history_and_snapshots(void **state) {
     (void)state;
-    const double began = seconds_now();
-    json_t *job = train(&d,
-                        "{\"model\":\"history\",\"dataset\":\"iris\",\"target\":\"class\","
-                        "\"algorithm\":\"logistic\",\"params\":{\"solver\":"
-                        "\"gradient_descent\",\"max_iterations\":50},\"snapshots\":[30,10,10]}",
-                        "succeeded");
-    const double seconds = seconds_now() - began;
-    struct answer a = get(&d, job_path(number_at(job, "id"), "/history"));
-    assert_int_equal(a.status, 200);
-    assert_int_equal(json_array_size(at(a.json, "items")), 50);
-    assert_int_equal(number_at(a.json, "items.0.iteration"), 1);
+    const double began = now();
+    const struct response *job =
+        job_train("{'model':'history','dataset':'iris','target':'class',"
+                  "'algorithm':'logistic','params':{'solver':"
+                  "'gradient_descent','max_iterations':50},'snapshots':[30,10,10]}");
+    const double seconds = now() - began;
+    const struct response *a =
+        status_check(call_get("%s", job_path(whole_at(job, "/id"), "/history")), 200);
+    assert_int_equal(count_at(a, "/items"), 50);
+    assert_int_equal(real_at(a, "/items/0/iteration"), 1);
     for (size_t i = 1; i < 50; i++) {
-        assert_true(number_at(json_array_get(at(a.json, "items"), i), "loss") <
-                    number_at(json_array_get(at(a.json, "items"), i - 1), "loss"));
-        assert_true(number_at(json_array_get(at(a.json, "items"), i), "elapsed") >=
-                    number_at(json_array_get(at(a.json, "items"), i - 1), "elapsed"));
+        assert_true(real_in(json_array_get(json_find(a->json, "/items"), i), "/loss") <
+                    real_in(json_array_get(json_find(a->json, "/items"), i - 1), "/loss"));
+        assert_true(real_in(json_array_get(json_find(a->json, "/items"), i), "/elapsed") >=
+                    real_in(json_array_get(json_find(a->json, "/items"), i - 1), "/elapsed"));
     }
     /* the training lies within the time from the request to the answer, and takes 1 ns or more */
-    assert_true(number_at(a.json, "items.-1.elapsed") >= 1e-9);
-    assert_true(number_at(a.json, "items.-1.elapsed") <= seconds);
-    expect_near(number_at(a.json, "items.-1.loss"), number_at(job, "result.objective"), 1e-9);
-    assert_int_equal(json_array_size(at(a.json, "snapshots")), 2);
-    assert_int_equal(number_at(a.json, "snapshots.0.iteration"), 10);
-    assert_int_equal(json_array_size(at(a.json, "snapshots.1.w")), 3);
-    answer_done(&a);
-    json_decref(job);
+    assert_true(real_at(a, "/items/-1/elapsed") >= 1e-9);
+    assert_true(real_at(a, "/items/-1/elapsed") <= seconds);
+    assert_near(real_at(a, "/items/-1/loss"), real_at(job, "/result/objective"), 1e-9);
+    assert_int_equal(count_at(a, "/snapshots"), 2);
+    assert_int_equal(real_at(a, "/snapshots/0/iteration"), 10);
+    assert_int_equal(count_at(a, "/snapshots/1/w"), 3);
 }
 
 static void test_waiting_ends_with_the_time_or_the_job(void **state) {
     (void)state;
-    double id = post(ENDLESS);
-    wait_state(id, "running");
-    struct answer a = get(&d, job_path(id, "?wait=0.2"));
-    assert_string_equal(text_at(a.json, "state"), "running");
-    answer_done(&a);
-    expect_problem(get(&d, job_path(id, "?wait=51")), 400, "bad-request");
-    expect_problem(get(&d, job_path(id, "?wait=-1")), 400, "bad-request");
-    expect_problem(get(&d, job_path(id, "?wait=soon")), 400, "bad-request");
-    expect_status(ask(&d, "HEAD", job_path(id, "?wait=50"), NULL, NULL, 0), 200); /* never waits */
+    int64_t id = job_post(ENDLESS);
+    job_wait_state(id, "running");
+    const struct response *a = call_get("%s", job_path(id, "?wait=0.2"));
+    assert_string_equal(string_at(a, "/state"), "running");
+    problem_check(call_get("%s", job_path(id, "?wait=51")), 400, "bad-request");
+    problem_check(call_get("%s", job_path(id, "?wait=-1")), 400, "bad-request");
+    problem_check(call_get("%s", job_path(id, "?wait=soon")), 400, "bad-request");
+    status_check(call_empty("HEAD", "%s", job_path(id, "?wait=50")), 200); /* never waits */
     /* 409 while it runs */
-    expect_problem(ask(&d, "DELETE", job_path(id, ""), NULL, NULL, 0), 409, "conflict");
-    expect_problem(ask(&d, "DELETE", "/v1/datasets/iris", NULL, NULL, 0), 409, "in-use");
-    expect_problem(ask(&d, "DELETE", "/v1/datasets/iris?version=1", NULL, NULL, 0), 409, "in-use");
-    expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
-    a = get(&d, job_path(id, "?wait=50"));
-    assert_string_equal(text_at(a.json, "state"), "cancelled");
-    assert_true(is_null_at(a.json, "result"));
-    answer_done(&a);
-    expect_problem(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 409, "conflict");
-    expect_status(ask(&d, "DELETE", job_path(id, ""), NULL, NULL, 0), 204);
-    expect_problem(get(&d, job_path(id, "")), 404, "unknown-job");
+    problem_check(call_delete("%s", job_path(id, "")), 409, "conflict");
+    problem_check(call_delete("/v1/datasets/iris"), 409, "in-use");
+    problem_check(call_delete("/v1/datasets/iris?version=1"), 409, "in-use");
+    status_check(call_empty("POST", "%s", job_path(id, "/cancel")), 202);
+    a = call_get("%s", job_path(id, "?wait=50"));
+    assert_string_equal(string_at(a, "/state"), "cancelled");
+    assert_true(json_is_null(json_find(a->json, "/result")));
+    problem_check(call_empty("POST", "%s", job_path(id, "/cancel")), 409, "conflict");
+    status_check(call_delete("%s", job_path(id, "")), 204);
+    problem_check(call_get("%s", job_path(id, "")), 404, "unknown-job");
 }
 
 static void test_a_queued_job_is_cancelled_at_once(void **state) {
     (void)state;
-    double first = post(ENDLESS), second = post(ENDLESS), queued = post(IRIS);
-    wait_state(first, "running");
-    wait_state(second, "running");
-    struct answer a = ask(&d, "POST", job_path(queued, "/cancel"), NULL, NULL, 0);
-    assert_int_equal(a.status, 202);
-    assert_string_equal(answer_header(&a, "Location"), job_path(queued, ""));
-    assert_string_equal(text_at(a.json, "state"), "cancelled");
-    assert_int_equal(number_at(a.json, "attempts"), 0);
-    assert_true(is_null_at(a.json, "started_at"));
-    answer_done(&a);
-    a = get(&d, "/v1/jobs?state=running");
-    assert_int_equal(json_array_size(at(a.json, "items")), 2);
-    assert_true(number_at(a.json, "items.0.id") >
-                number_at(a.json, "items.1.id")); /* newest first */
-    answer_done(&a);
-    expect_status(ask(&d, "POST", job_path(first, "/cancel"), NULL, NULL, 0), 202);
-    expect_status(ask(&d, "POST", job_path(second, "/cancel"), NULL, NULL, 0), 202);
-    wait_state(first, "cancelled");
-    wait_state(second, "cancelled");
+    int64_t first = job_post(ENDLESS), second = job_post(ENDLESS), queued = job_post(IRIS);
+    job_wait_state(first, "running");
+    job_wait_state(second, "running");
+    const struct response *a =
+        status_check(call_empty("POST", "%s", job_path(queued, "/cancel")), 202);
+    assert_string_equal(header_of(a, "Location"), job_path(queued, ""));
+    assert_string_equal(string_at(a, "/state"), "cancelled");
+    assert_int_equal(real_at(a, "/attempts"), 0);
+    assert_true(json_is_null(json_find(a->json, "/started_at")));
+    a = call_get("/v1/jobs?state=running");
+    assert_int_equal(count_at(a, "/items"), 2);
+    assert_true(real_at(a, "/items/0/id") > real_at(a, "/items/1/id")); /* newest first */
+    status_check(call_empty("POST", "%s", job_path(first, "/cancel")), 202);
+    status_check(call_empty("POST", "%s", job_path(second, "/cancel")), 202);
+    job_wait_state(first, "cancelled");
+    job_wait_state(second, "cancelled");
 }
 
 static void test_lists_and_filters(void **state) {
     (void)state;
-    json_decref(train(&d, IRIS, "succeeded"));
-    json_decref(train(&d, IRIS, "succeeded"));
-    struct answer a = get(&d, "/v1/jobs?model=iris&state=succeeded&limit=1");
-    assert_int_equal(json_array_size(at(a.json, "items")), 1);
-    char path[160];
-    double newest = number_at(a.json, "items.0.id");
-    (void)snprintf(path, sizeof path, "/v1/jobs?model=iris&state=succeeded&limit=1&after=%s",
-                   text_at(a.json, "next"));
-    answer_done(&a);
-    a = get(&d, path);
-    assert_int_equal(json_array_size(at(a.json, "items")), 1);
-    assert_true(number_at(a.json, "items.0.id") < newest);
-    assert_string_equal(text_at(a.json, "items.0.model"), "iris");
-    answer_done(&a);
-    a = get(&d, "/v1/jobs?model=nobody");
-    assert_int_equal(json_array_size(at(a.json, "items")), 0);
-    answer_done(&a);
-    expect_problem(get(&d, "/v1/jobs?state=asleep"), 400, "bad-request");
-    expect_problem(get(&d, "/v1/jobs?after=x"), 400, "bad-request");
-    expect_problem(get(&d, "/v1/jobs/0"), 404, "unknown-job");
-    a = get(&d, "/v1/jobs/9223372036854775808");
-    assert_int_equal(a.status, 404);
-    assert_non_null(strstr(text_at(a.json, "detail"), "an integer from 1 to 9007199254740991"));
-    answer_done(&a);
-    expect_problem(get(&d, "/v1/jobs/x/history"), 404, "unknown-job");
-    expect_problem(get(&d, "/v1/jobs/123456789/events"), 404, "unknown-job");
+    job_train(IRIS);
+    job_train(IRIS);
+    const struct response *a = call_get("/v1/jobs?model=iris&state=succeeded&limit=1");
+    assert_int_equal(count_at(a, "/items"), 1);
+    double newest = real_at(a, "/items/0/id");
+    a = call_get("/v1/jobs?model=iris&state=succeeded&limit=1&after=%s", string_at(a, "/next"));
+    assert_int_equal(count_at(a, "/items"), 1);
+    assert_true(real_at(a, "/items/0/id") < newest);
+    assert_string_equal(string_at(a, "/items/0/model"), "iris");
+    a = call_get("/v1/jobs?model=nobody");
+    assert_int_equal(count_at(a, "/items"), 0);
+    problem_check(call_get("/v1/jobs?state=asleep"), 400, "bad-request");
+    problem_check(call_get("/v1/jobs?after=x"), 400, "bad-request");
+    problem_check(call_get("/v1/jobs/0"), 404, "unknown-job");
+    a = status_check(call_get("/v1/jobs/9223372036854775808"), 404);
+    assert_non_null(strstr(string_at(a, "/detail"), "an integer from 1 to 9007199254740991"));
+    problem_check(call_get("/v1/jobs/x/history"), 404, "unknown-job");
+    problem_check(call_get("/v1/jobs/123456789/events"), 404, "unknown-job");
 }
 
 /* As many may wait as --max-queued-jobs says; one that runs waits no more, nor does one that is
  * cancelled. */
 static void test_the_queue_is_bounded(void **state) {
     (void)state;
-    static const char *const flags[] = {"--workers", "1", "--max-queued-jobs", "2", NULL};
-    struct daemon full, *one = &full;
-    daemon_open(one, flags);
-    upload(one, "iris");
-    expect_status(send_text(one, "POST", "/v1/jobs", ENDLESS), 202);
-    for (int i = 0; i < 6000; i++) {
-        struct answer a = get(one, "/v1/jobs/1");
-        bool runs = strcmp(text_at(a.json, "state"), "running") == 0;
-        answer_done(&a);
-        if (runs) {
-            break;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
-    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
-    struct answer a = send_text(one, "POST", "/v1/jobs", IRIS);
-    assert_int_equal(a.status, 503);
-    assert_non_null(answer_header(&a, "Retry-After"));
-    assert_string_equal(text_at(a.json, "type"), "/problems/unavailable");
-    assert_non_null(strstr(text_at(a.json, "detail"), "--max-queued-jobs"));
-    answer_done(&a);
-    expect_status(send_text(one, "POST", "/v1/jobs?dry_run=true", IRIS), 200);
-    a = get(one, "/v1/jobs");
-    assert_int_equal(json_array_size(at(a.json, "items")), 3); /* the refused one left no trace */
-    answer_done(&a);
-    expect_status(ask(one, "POST", "/v1/jobs/3/cancel", NULL, NULL, 0), 202);
-    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
-    daemon_close(one);
+    service_start(FLAGS("--workers", "1", "--max-queued-jobs", "2"));
+    upload_file("iris", "iris.csv");
+    status_check(call_post("/v1/jobs", ENDLESS), 202);
+    job_wait_state(1, "running");
+    status_check(call_post("/v1/jobs", IRIS), 202);
+    status_check(call_post("/v1/jobs", IRIS), 202);
+    const struct response *a = status_check(call_post("/v1/jobs", IRIS), 503);
+    assert_non_null(header_of(a, "Retry-After"));
+    assert_string_equal(string_at(a, "/type"), "/problems/unavailable");
+    assert_non_null(strstr(string_at(a, "/detail"), "--max-queued-jobs"));
+    status_check(call_post("/v1/jobs?dry_run=true", IRIS), 200);
+    a = call_get("/v1/jobs");
+    assert_int_equal(count_at(a, "/items"), 3); /* the refused one left no trace */
+    status_check(call_empty("POST", "/v1/jobs/3/cancel"), 202);
+    status_check(call_post("/v1/jobs", IRIS), 202);
 }
 
 /* ---- events ---- */
@@ -275,53 +194,49 @@ static long message(const char *stream, size_t n, char event[32], json_t **data)
 
 static void test_events_of_a_job_that_has_ended(void **state) {
     (void)state;
-    char event[32], header[64];
-    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
-    double id = number_at(job, "id");
-    struct answer a = get(&d, job_path(id, "/events"));
-    assert_int_equal(a.status, 200);
-    assert_memory_equal(answer_header(&a, "Content-Type"), "text/event-stream", 17);
-    assert_string_equal(answer_header(&a, "X-Accel-Buffering"), "no");
-    assert_string_equal(answer_header(&a, "Cache-Control"), "no-store");
-    assert_memory_equal(a.body, "retry: 2000\n\n", 13);
-    long first = message(a.body, 0, event, &data);
+    char event[32];
+    json_t *data = NULL;
+    const struct response *job = job_train(IRIS);
+    const int64_t id = whole_at(job, "/id");
+    const struct response *a = status_check(call_get("%s", job_path(id, "/events")), 200);
+    assert_memory_equal(header_of(a, "Content-Type"), "text/event-stream", 17);
+    assert_string_equal(header_of(a, "X-Accel-Buffering"), "no");
+    assert_string_equal(header_of(a, "Cache-Control"), "no-store");
+    assert_memory_equal(a->body, "retry: 2000\n\n", 13);
+    long first = message(a->body, 0, event, &data);
     assert_string_equal(event, "state");
-    assert_true(json_equal(data, job));
+    assert_true(json_equal(data, job->json));
     json_decref(data);
-    long last = message(a.body, 1, event, &data);
+    long last = message(a->body, 1, event, &data);
     assert_string_equal(event, "done");
-    assert_true(json_equal(data, job));
+    assert_true(json_equal(data, job->json));
     json_decref(data);
     assert_int_equal(last, first + 1);
-    assert_int_equal(message(a.body, 2, event, &data), 0);
-    answer_done(&a);
+    assert_int_equal(message(a->body, 2, event, &data), 0);
     /* a client that has seen `done` is told that there is nothing more */
-    (void)snprintf(header, sizeof header, "Last-Event-ID: %ld", last);
-    expect_status(get_with(&d, job_path(id, "/events"), header), 204);
+    status_check(call_get_with(text("Last-Event-ID: %ld", last), "%s", job_path(id, "/events")),
+                 204);
     /* one that has not gets what it missed */
-    (void)snprintf(header, sizeof header, "Last-Event-ID: %ld", last - 1);
-    a = get_with(&d, job_path(id, "/events"), header);
-    assert_int_equal(message(a.body, 0, event, &data), last);
+    a = call_get_with(text("Last-Event-ID: %ld", last - 1), "%s", job_path(id, "/events"));
+    assert_int_equal(message(a->body, 0, event, &data), last);
     assert_string_equal(event, "done");
     json_decref(data);
-    answer_done(&a);
     /* from the very first: ids without a gap */
-    a = get_with(&d, job_path(id, "/events"), "Last-Event-ID: 0");
+    a = call_get_with("Last-Event-ID: 0", "%s", job_path(id, "/events"));
     for (long n = 1; n <= last; n++) {
-        assert_int_equal(message(a.body, (size_t)n - 1, event, &data), n);
+        assert_int_equal(message(a->body, (size_t)n - 1, event, &data), n);
         json_decref(data);
     }
-    answer_done(&a);
-    expect_problem(get_with(&d, job_path(id, "/events"), "Last-Event-ID: x"), 400, "bad-request");
-    json_decref(job);
+    problem_check(call_get_with("Last-Event-ID: x", "%s", job_path(id, "/events")), 400,
+                  "bad-request");
 }
 
-/* Replayed, an event shows the job as it was then. */
 /* Runs SQL on the database of the daemon. */
 static void change_database(const char *format, long number) {
     sqlite3 *db = NULL;
     char *sql = sqlite3_mprintf(format, number);
-    assert_int_equal(sqlite3_open_v2(d.database, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READWRITE, NULL),
+                     SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_free(sql);
@@ -333,12 +248,12 @@ static void change_database(const char *format, long number) {
 static void test_many_missed_events(void **state) {
     (void)state;
     char event[32];
-    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
-    const double id = number_at(job, "id");
-    struct answer a = get(&d, job_path(id, "/events"));
-    const long last = message(a.body, 1, event, &data);
+    json_t *data = NULL;
+    const struct response *job = job_train(IRIS);
+    const int64_t id = whole_at(job, "/id");
+    const struct response *a = call_get("%s", job_path(id, "/events"));
+    const long last = message(a->body, 1, event, &data);
     json_decref(data);
-    answer_done(&a);
     /* 350 events of progress before the last one: three steps of 100 and a part of one */
     change_database("UPDATE job_events SET seq = seq + 350 WHERE job = %ld AND kind = 2", (long)id);
     change_database("UPDATE jobs SET last_event = last_event + 350 WHERE id = %ld", (long)id);
@@ -348,87 +263,76 @@ static void test_many_missed_events(void **state) {
         " SELECT j.id, j.last_event - 350 + n.i, 1, '{\"iteration\":' || n.i || '}'"
         " FROM n, jobs j WHERE j.id = %ld",
         (long)id);
-    static char text[256 * 1024];
-    char request[200];
-    (void)snprintf(request, sizeof request,
-                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: 0\r\n"
-                   "Connection: close\r\n\r\n",
-                   job_path(id, "/events"));
-    int fd = bare_open(&d);
-    bare_text(fd, request);
-    size_t size = 0;
-    ssize_t got = 1;
-    /* a stream that waits though there are events says so after a while: it is not waited for */
-    while (got > 0 && strstr(text, "\r\n0\r\n\r\n") == NULL &&
-           strstr(text, ": still here") == NULL && size + 1 < sizeof text) {
-        got = recv(fd, text + size, sizeof text - 1 - size, 0);
-        size += got > 0 ? (size_t)got : 0;
-        text[size] = '\0';
-    }
-    close(fd);
-    assert_null(strstr(text, ": still here"));
+    /* a stream that waits although there are events sends ": still here" */
+    a = call_or_fail(&(struct request){.method = "GET",
+                                       .path = job_path(id, "/events"),
+                                       .headers = HEADERS("Last-Event-ID: 0"),
+                                       .until = ": still here"});
+    assert_null(strstr(a->body, ": still here"));
     for (long n = 1; n <= last + 350; n++) {
-        assert_int_equal(message(text, (size_t)n - 1, event, &data), n);
+        assert_int_equal(message(a->body, (size_t)n - 1, event, &data), n);
         if (n >= last && n < last + 350) {
             assert_string_equal(event, "progress");
-            assert_int_equal(number_at(data, "iteration"), n - last);
+            assert_int_equal(real_in(data, "/iteration"), n - last);
         }
         json_decref(data);
     }
     assert_string_equal(event, "done");
-    json_decref(job);
 }
 
+/* An event of the past shows the job as it was then. */
 static void test_past_events_show_the_past(void **state) {
     (void)state;
-    static const char *const later[] = {"finished_at", "progress", "error", "result"};
+    static const char *const later[] = {"/finished_at", "/progress", "/error", "/result"};
     char event[32];
     size_t n_states = 0;
-    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
-    struct answer a = get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 0");
-    assert_int_equal(a.status, 200);
-    for (size_t i = 0; message(a.body, i, event, &data) > 0; i++) {
+    json_t *data = NULL;
+    const struct response *job = job_train(IRIS);
+    const struct response *a =
+        call_get_with("Last-Event-ID: 0", "%s", job_path(whole_at(job, "/id"), "/events"));
+    status_check(a, 200);
+    for (size_t i = 0; message(a->body, i, event, &data) > 0; i++) {
         static const char *const states[] = {"queued", "running", "succeeded"};
         if (strcmp(event, "state") == 0) {
             assert_true(n_states < 3);
-            assert_string_equal(text_at(data, "state"), states[n_states]);
-            assert_int_equal(number_at(data, "attempts"), n_states > 0);
-            assert_int_equal(is_null_at(data, "started_at"), n_states == 0);
+            assert_string_equal(string_in(data, "/state"), states[n_states]);
+            assert_int_equal(real_in(data, "/attempts"), n_states > 0);
+            assert_int_equal(json_is_null(json_find(data, "/started_at")), n_states == 0);
             for (size_t k = 0; k < 4 && n_states < 2; k++) {
-                assert_true(is_null_at(data, later[k]));
+                assert_true(json_is_null(json_find(data, later[k])));
             }
             n_states++;
         }
         if (n_states == 3 && strcmp(event, "progress") != 0) {
-            assert_true(json_equal(data, job));
+            assert_true(json_equal(data, job->json));
         }
         json_decref(data);
     }
     assert_int_equal(n_states, 3);
     assert_string_equal(event, "done");
-    answer_done(&a);
-    json_decref(job);
+}
+
+/* Opens the event stream of a job on a connection of its own. */
+static int follow(int64_t id, const char *headers) {
+    int fd = raw_open();
+    const char *request = text("GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%sConnection: close\r\n\r\n",
+                               job_path(id, "/events"), headers);
+    raw_send(fd, request, strlen(request));
+    return fd;
 }
 
 static void test_events_while_a_job_runs(void **state) {
     (void)state;
-    static char text[256 * 1024];
-    char request[160];
-    double id = post(ENDLESS);
-    wait_state(id, "running");
-    (void)snprintf(request, sizeof request,
-                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
-                   job_path(id, "/events"));
-    int fd = bare_open(&d);
-    bare_text(fd, request);
-    bare_until(fd, text, sizeof text, "event: state");
-    bare_until(fd, text, sizeof text, "event: progress\ndata: {");
-    assert_non_null(strstr(text, "\"iteration\":"));
-    expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
-    bare_until(fd, text, sizeof text, "event: done");
-    bare_until(fd, text, sizeof text,
-               "\r\n0\r\n\r\n"); /* the last chunk: the stream ends properly */
-    assert_non_null(strstr(strstr(text, "event: done"), "\"state\":\"cancelled\""));
+    int64_t id = job_post(ENDLESS);
+    job_wait_state(id, "running");
+    int fd = follow(id, "");
+    const char *got = raw_until(fd, "", "event: state");
+    got = raw_until(fd, got, "event: progress\ndata: {");
+    assert_non_null(strstr(got, "\"iteration\":"));
+    status_check(call_empty("POST", "%s", job_path(id, "/cancel")), 202);
+    got = raw_until(fd, got, "event: done");
+    got = raw_until(fd, got, "\r\n0\r\n\r\n"); /* the last chunk */
+    assert_non_null(strstr(strstr(got, "event: done"), "\"state\":\"cancelled\""));
     close(fd);
 }
 
@@ -436,53 +340,46 @@ static void test_events_while_a_job_runs(void **state) {
  * so the stream begins as without one. */
 static void test_events_from_the_future(void **state) {
     (void)state;
-    static char text[256 * 1024];
-    char request[200], event[32];
-    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
-    struct answer a =
-        get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 1000000");
-    assert_int_equal(a.status, 200);
-    long first = message(a.body, 0, event, &data);
+    char event[32];
+    json_t *data = NULL;
+    const struct response *job = job_train(IRIS);
+    const struct response *a =
+        call_get_with("Last-Event-ID: 1000000", "%s", job_path(whole_at(job, "/id"), "/events"));
+    status_check(a, 200);
+    long first = message(a->body, 0, event, &data);
     assert_string_equal(event, "state");
-    assert_true(json_equal(data, job));
+    assert_true(json_equal(data, job->json));
     json_decref(data);
-    assert_int_equal(message(a.body, 1, event, &data), first + 1);
+    assert_int_equal(message(a->body, 1, event, &data), first + 1);
     assert_string_equal(event, "done");
     json_decref(data);
-    answer_done(&a);
-    json_decref(job);
-    double id = post(ENDLESS);
-    wait_state(id, "running");
-    (void)snprintf(request, sizeof request,
-                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: "
-                   "9007199254740991\r\nConnection: close\r\n\r\n",
-                   job_path(id, "/events"));
-    int fd = bare_open(&d);
-    bare_text(fd, request);
-    bare_until(fd, text, sizeof text, "event: state");
-    bare_until(fd, text, sizeof text, "event: progress\ndata: {");
-    assert_true(message(text, 0, event, &data) < 1000000);
+    int64_t id = job_post(ENDLESS);
+    job_wait_state(id, "running");
+    int fd = follow(id, "Last-Event-ID: 9007199254740991\r\n");
+    const char *got = raw_until(fd, "", "event: state");
+    got = raw_until(fd, got, "event: progress\ndata: {");
+    assert_true(message(got, 0, event, &data) < 1000000);
     assert_string_equal(event, "state");
-    assert_string_equal(text_at(data, "state"), "running");
+    assert_string_equal(string_in(data, "/state"), "running");
     json_decref(data);
-    expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
-    bare_until(fd, text, sizeof text, "event: done");
+    status_check(call_empty("POST", "%s", job_path(id, "/cancel")), 202);
+    (void)raw_until(fd, got, "event: done");
     close(fd);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job_from_post_to_result),
-        cmocka_unit_test(test_history_and_snapshots),
-        cmocka_unit_test(test_waiting_ends_with_the_time_or_the_job),
-        cmocka_unit_test(test_a_queued_job_is_cancelled_at_once),
-        cmocka_unit_test(test_lists_and_filters),
-        cmocka_unit_test(test_the_queue_is_bounded),
-        cmocka_unit_test(test_events_of_a_job_that_has_ended),
-        cmocka_unit_test(test_many_missed_events),
-        cmocka_unit_test(test_past_events_show_the_past),
-        cmocka_unit_test(test_events_while_a_job_runs),
-        cmocka_unit_test(test_events_from_the_future),
+        TEST(test_a_job_from_post_to_result),
+        TEST(test_history_and_snapshots),
+        TEST(test_waiting_ends_with_the_time_or_the_job),
+        TEST(test_a_queued_job_is_cancelled_at_once),
+        TEST(test_lists_and_filters),
+        TEST(test_events_of_a_job_that_has_ended),
+        TEST(test_many_missed_events),
+        TEST(test_past_events_show_the_past),
+        TEST(test_events_while_a_job_runs),
+        TEST(test_events_from_the_future),
     };
-    return cmocka_run_group_tests(tests, open_daemon, close_daemon);
+    const struct CMUnitTest alone[] = {TEST(test_the_queue_is_bounded)};
+    return cmocka_run_group_tests(tests, open_daemon, group_end) + RUN_WITHOUT_DAEMON(alone);
 }

@@ -1,11 +1,5 @@
 /* What ?output= can ask for: the same however it is asked, what each method offers of it, densities
  * recomputed from the data, categories that are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "outputs.h"
 
@@ -20,49 +14,39 @@ static void test_every_way_gives_the_same(void **state) {
     static const char *const models[] = {"softmax", "rest_strict", "rest_strict_less",
                                          "pairs_strict"};
     for (size_t m = 0; m < 4; m++) {
-        char path[256], one[300];
-        (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=" EVERYTHING, models[m]);
-        (void)snprintf(one, sizeof one, "%s&y=1.5&x=1.25", path);
-        struct answer a = send_text(&outputs_daemon, "POST", path, "{\"instances\":[[1.25,1.5]]}");
-        assert_int_equal(a.status, 200);
-        struct answer others[] = {
-            get(&outputs_daemon, one),
-            send_text(&outputs_daemon, "POST", path, "{\"instances\":[{\"y\":1.5,\"x\":1.25}]}"),
-            send_typed(&outputs_daemon, "POST", path, "text/csv", "1.25,1.5\n"),
-            send_typed(&outputs_daemon, "POST", path, "text/csv", "y,x\n1.5,1.25\n")};
+        const char *path = text("/v1/models/%s/predict?output=" EVERYTHING, models[m]);
+        const struct response *a =
+            status_check(call_text("POST", path, NULL, "{\"instances\":[[1.25,1.5]]}"), 200);
+        const struct response *others[] = {
+            call_get("%s&y=1.5&x=1.25", path),
+            call_text("POST", path, NULL, "{\"instances\":[{\"y\":1.5,\"x\":1.25}]}"),
+            call_text("POST", path, "Content-Type: text/csv", "1.25,1.5\n"),
+            call_text("POST", path, "Content-Type: text/csv", "y,x\n1.5,1.25\n")};
         for (size_t i = 0; i < 4; i++) {
-            assert_int_equal(others[i].status, 200);
-            assert_true(json_equal(a.json, others[i].json));
-            answer_done(&others[i]);
+            assert_int_equal(others[i]->status, 200);
+            assert_true(json_equal(a->json, others[i]->json));
         }
-        answer_done(&a);
         /* a row's answer is that of its batch */
-        struct answer all = predict(models[m], EVERYTHING, grid);
+        const struct response *all = predict(models[m], EVERYTHING, grid);
         for (size_t i = 0; i < n_grid; i += 97) {
-            char body[96];
-            (void)snprintf(body, sizeof body, "{\"instances\":[[%.2f,%.2f]]}",
-                           -3 + 0.25 * (double)(i / 41), -3 + 0.25 * (double)(i % 41));
-            a = predict(models[m], EVERYTHING, body);
-            assert_true(json_equal(row_of(&a, 0), row_of(&all, i)));
-            answer_done(&a);
+            a = predict(models[m], EVERYTHING,
+                        text("{\"instances\":[[%.2f,%.2f]]}", -3 + 0.25 * (double)(i / 41),
+                             -3 + 0.25 * (double)(i % 41)));
+            assert_true(json_equal(row_of(a, 0), row_of(all, i)));
         }
-        answer_done(&all);
     }
 }
 
 static void test_what_cannot_be_asked(void **state) {
     (void)state;
-    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=density",
-                             flowers),
-                   400, "bad-request");
-    expect_problem(send_text(&outputs_daemon, "POST",
-                             "/v1/models/iris/predict?output=scores,,label", flowers),
-                   400, "bad-request");
-    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=", flowers),
-                   400, "bad-request");
-    expect_problem(get(&outputs_daemon,
-                       "/v1/models/softmax/predict?output=label&output=scores&x=1&y=1"),
-                   400, "bad-request");
+    problem_check(call_text("POST", "/v1/models/iris/predict?output=density", NULL, flowers), 400,
+                  "bad-request");
+    problem_check(call_text("POST", "/v1/models/iris/predict?output=scores,,label", NULL, flowers),
+                  400, "bad-request");
+    problem_check(call_text("POST", "/v1/models/iris/predict?output=", NULL, flowers), 400,
+                  "bad-request");
+    problem_check(call_get("/v1/models/softmax/predict?output=label&output=scores&x=1&y=1"), 400,
+                  "bad-request");
 }
 
 /* ---- densities ---- */
@@ -74,8 +58,8 @@ struct gaussian {
 };
 
 static void fit_blobs(struct gaussian g[3], bool shared) {
-    struct answer a = get(&outputs_daemon, "/v1/datasets/blobs/rows?limit=1000");
-    const json_t *rows = at(a.json, "items");
+    const struct response *a = call_get("/v1/datasets/blobs/rows?limit=1000");
+    const json_t *rows = json_find(a->json, "/items");
     double pooled[2][2] = {{0}};
     for (size_t k = 0; k < 3; k++) {
         const char name[2] = {(char)('a' + k), 0};
@@ -111,7 +95,6 @@ static void fit_blobs(struct gaussian g[3], bool shared) {
     for (size_t k = 0; shared && k < 3; k++) {
         memcpy(g[k].s, pooled, sizeof pooled);
     }
-    answer_done(&a);
 }
 
 static double joint_of(const struct gaussian *g, double x, double y) {
@@ -128,11 +111,11 @@ static void test_density_of_gaussians(void **state) {
         fit_blobs(g, shared);
         train_as("lda", "blobs", "class", "gaussian",
                  shared ? "\"covariance\":\"shared\"" : "\"covariance\":\"full\"");
-        struct answer a = predict("lda", EVERYTHING, grid);
-        expect_sums(&a);
+        const struct response *a = predict("lda", EVERYTHING, grid);
+        expect_sums(a);
         for (size_t i = 0; i < n_grid; i++) {
             const double x = -3 + 0.25 * (double)(i / 41), y = -3 + 0.25 * (double)(i % 41);
-            const json_t *row = row_of(&a, i);
+            const json_t *row = row_of(a, i);
             double joint[3], most = -(double)INFINITY, sum = 0;
             for (size_t k = 0; k < 3; k++) {
                 most = fmax(most, joint[k] = joint_of(&g[k], x, y));
@@ -141,47 +124,44 @@ static void test_density_of_gaussians(void **state) {
                 sum += exp(joint[k] - most);
             }
             const double density = most + log(sum);
-            expect_near(json_number_value(json_object_get(row, "log_density")), density,
+            assert_near(json_number_value(json_object_get(row, "log_density")), density,
                         1e-9 * fabs(density));
             for (size_t k = 0; k < 3; k++) {
-                expect_near(item(json_object_get(row, "probabilities"), k), exp(joint[k] - density),
+                assert_near(item(json_object_get(row, "probabilities"), k), exp(joint[k] - density),
                             1e-9);
             }
             assert_true(json_is_false(json_object_get(row, "out_of_support")));
             assert_int_equal(json_is_null(json_object_get(row, "distance")), !shared);
         }
-        answer_done(&a);
     }
-    struct answer a = predict("iris", "log_density", flowers); /* a method without densities */
-    assert_true(json_is_null(json_object_get(row_of(&a, 0), "log_density")));
-    assert_int_equal(json_object_size(row_of(&a, 0)), 1);
-    answer_done(&a);
+    const struct response *a =
+        predict("iris", "log_density", flowers); /* a method without densities */
+    assert_true(json_is_null(json_object_get(row_of(a, 0), "log_density")));
+    assert_int_equal(json_object_size(row_of(a, 0)), 1);
 }
 
 /* A level that no class ever had, without smoothing: nothing is likely, and the priors decide. */
 static void test_out_of_support(void **state) {
     (void)state;
-    expect_status(put_text(&outputs_daemon, "/v1/datasets/levels",
-                           "a,b,c\nx,p,yes\nx,p,yes\ny,q,no\nx,p,yes\n"),
-                  201);
+    status_check(call_upload("/v1/datasets/levels", "a,b,c\nx,p,yes\nx,p,yes\ny,q,no\nx,p,yes\n"),
+                 201);
     train_as("support", "levels", "c", "naive_bayes", "\"smoothing\":0");
-    struct answer a = predict("support", "label,probabilities,log_density",
-                              "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"],[\"y\",\"q\"]]}");
-    assert_string_equal(text_at(a.json, "predictions.0.label"), "yes");
-    assert_string_equal(text_at(a.json, "predictions.2.label"), "no");
-    expect_near(number_at(a.json, "predictions.0.log_density"), log(0.75), 1e-12);
-    assert_true(json_is_false(at(a.json, "predictions.0.out_of_support")));
-    assert_string_equal(text_at(a.json, "predictions.1.label"), "yes");
-    assert_true(is_null_at(a.json, "predictions.1.log_density"));
-    assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
-    expect_near(number_at(a.json, "predictions.1.probabilities.1"), 0.75, 1e-12);
-    answer_done(&a);
+    const struct response *a =
+        predict("support", "label,probabilities,log_density",
+                "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"],[\"y\",\"q\"]]}");
+    assert_string_equal(string_at(a, "/predictions/0/label"), "yes");
+    assert_string_equal(string_at(a, "/predictions/2/label"), "no");
+    assert_near(real_at(a, "/predictions/0/log_density"), log(0.75), 1e-12);
+    assert_true(json_is_false(json_find(a->json, "/predictions/0/out_of_support")));
+    assert_string_equal(string_at(a, "/predictions/1/label"), "yes");
+    assert_true(json_is_null(json_find(a->json, "/predictions/1/log_density")));
+    assert_true(json_is_true(json_find(a->json, "/predictions/1/out_of_support")));
+    assert_near(real_at(a, "/predictions/1/probabilities/1"), 0.75, 1e-12);
     a = predict("support", "label",
                 "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was
                                                                      not asked */
-    assert_int_equal(json_object_size(row_of(&a, 0)), 1);
-    assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
-    answer_done(&a);
+    assert_int_equal(json_object_size(row_of(a, 0)), 1);
+    assert_true(json_is_true(json_find(a->json, "/predictions/1/out_of_support")));
 }
 
 /* ---- what the catalogue says of it ---- */
@@ -209,28 +189,28 @@ static bool has_param(const json_t *algorithm, const char *name) {
 
 static void test_outputs_of_every_algorithm(void **state) {
     (void)state;
-    struct answer list = get(&outputs_daemon, "/v1/algorithms");
+    const struct response *list = call_get("/v1/algorithms");
     const json_t *algorithm;
     size_t i;
-    assert_true(json_array_size(at(list.json, "items")) >= 6);
-    json_array_foreach(at(list.json, "items"), i, algorithm) {
+    assert_true(count_at(list, "/items") >= 6);
+    json_array_foreach(json_find(list->json, "/items"), i, algorithm) {
         const char *id = json_string_value(json_object_get(algorithm, "id"));
         const bool calibrates =
             has_param(algorithm, "calibrate"); /* probabilities only when it is asked for */
         if (json_is_true(json_object_get(algorithm, "needs_target"))) {
             train_as("any", "blobs", "class", id, calibrates ? "\"calibrate\":\"platt\"" : "");
         } else {
-            char body[200];
-            snprintf(body, sizeof body,
-                     "{\"model\":\"any\",\"dataset\":\"blobs\",\"algorithm\":\"%s\",\"features\":{"
+            const char *body =
+                text("{\"model\":\"any\",\"dataset\":\"blobs\",\"algorithm\":\"%s\",\"features\":{"
                      "\"exclude\":[\"class\"]}}",
                      id);
-            json_decref(train(&outputs_daemon, body, "succeeded"));
+            job_train("%s", body);
         }
-        struct answer a = predict("any", EVERYTHING, "{\"instances\":[[1,2],[0,0],[4,1]]}"),
-                      t = send_text(&outputs_daemon, "POST", "/v1/models/any/transform",
-                                    "{\"instances\":[[1,2]]}");
-        const json_t *row = row_of(&a, 1);
+        const struct response *a =
+                                  predict("any", EVERYTHING, "{\"instances\":[[1,2],[0,0],[4,1]]}"),
+                              *t = call_json("POST", "/v1/models/any/transform",
+                                             "{'instances':[[1,2]]}");
+        const json_t *row = row_of(a, 1);
         assert_true(offers(algorithm, "label") && json_is_string(json_object_get(row, "label")));
         assert_int_equal(offers(algorithm, "probabilities"),
                          json_object_get(row, "probabilities") != NULL);
@@ -245,70 +225,64 @@ static void test_outputs_of_every_algorithm(void **state) {
         assert_int_equal(offers(algorithm, "contributions"),
                          json_is_array(json_object_get(row, "contributions")));
         if (offers(algorithm, "contributions")) {
-            expect_sums(&a);
+            expect_sums(a);
         }
         assert_int_equal(offers(algorithm, "ambiguous"), has_param(algorithm, "multiclass"));
         assert_true(json_is_false(json_object_get(row, "ambiguous")));
-        assert_int_equal(json_is_true(json_object_get(algorithm, "transform")), t.status == 200);
-        assert_true(t.status == 200 || t.status == 409);
-        answer_done(&a);
-        answer_done(&t);
+        assert_int_equal(json_is_true(json_object_get(algorithm, "transform")), t->status == 200);
+        assert_true(t->status == 200 || t->status == 409);
         a = predict("any", "probabilities", "{\"instances\":[[1,2]]}"); /* scores in their place */
-        assert_int_equal(json_object_size(row_of(&a, 0)), 1);
-        assert_non_null(json_object_get(row_of(&a, 0), offers(algorithm, "probabilities")
-                                                           ? "probabilities"
-                                                           : "scores"));
-        answer_done(&a);
+        assert_int_equal(json_object_size(row_of(a, 0)), 1);
+        assert_non_null(json_object_get(row_of(a, 0), offers(algorithm, "probabilities")
+                                                          ? "probabilities"
+                                                          : "scores"));
     }
-    answer_done(&list);
 }
 
 /* ---- categories that training never saw, where they are refused ---- */
 
 static void test_unseen_categories_that_are_refused(void **state) {
     (void)state;
-    json_decref(train(&outputs_daemon,
-                      "{\"model\":\"careful\",\"dataset\":\"mixed\",\"target\":\"ok\","
-                      "\"algorithm\":\"logistic\",\"features\":"
-                      "{\"categorical\":{\"unseen\":\"error\"}}}",
-                      "succeeded"));
+    job_train("{'model':'careful','dataset':'mixed','target':'ok',"
+              "'algorithm':'logistic','features':"
+              "{'categorical':{'unseen':'error'}}}");
     const char *path = "/v1/models/careful/predict";
-    expect_status(send_text(&outputs_daemon, "POST", path,
-                            "{\"instances\":[[1,\"red\"],[2,null]]}"),
-                  200);
-    expect_fault(send_text(&outputs_daemon, "POST", path,
-                           "{\"instances\":[[1,\"red\"],[1,\"violet\"]]}"),
-                 422, "invalid-instances", "/instances/1/1", "\"colour\"");
-    expect_fault(send_text(&outputs_daemon, "POST", path,
-                           "{\"instances\":[{\"size\":1,\"colour\":\"violet\"}]}"),
-                 422, "invalid-instances", "/instances/0/colour", "violet");
-    struct answer a =
-        send_typed(&outputs_daemon, "POST", path, "text/csv", "size,colour\n1,red\n2,violet\n");
-    assert_int_equal(a.status, 422);
-    assert_int_equal(number_at(a.json, "errors.0.line"), 3);
-    assert_non_null(strstr(text_at(a.json, "errors.0.detail"), "\"colour\""));
-    answer_done(&a);
-    expect_fault(get(&outputs_daemon, "/v1/models/careful/predict?size=1&colour=violet"), 422,
-                 "invalid-instances", "/colour", "training saw");
-    expect_fault(send_text(&outputs_daemon, "POST", "/v1/models/careful/evaluate",
-                           "{\"instances\":[{\"size\":1,\"colour\":\"violet\",\"ok\":true}]}"),
-                 422, "invalid-instances", "/instances/0/colour", "violet");
-    expect_status(put_text(&outputs_daemon, "/v1/datasets/odd?types=ok:boolean",
-                           "size,colour,ok\n1,red,1\n2,violet,0\n"),
-                  201);
-    expect_fault(send_text(&outputs_daemon, "POST", "/v1/models/careful/evaluate",
-                           "{\"dataset\":\"odd\"}"),
-                 422, "invalid", "/dataset", "colour");
+    status_check(call_text("POST", path, NULL, "{\"instances\":[[1,\"red\"],[2,null]]}"), 200);
+    fault_contains(problem_check(call_text("POST", path, NULL,
+                                           "{\"instances\":[[1,\"red\"],[1,\"violet\"]]}"),
+                                 422, "invalid-instances"),
+                   "/instances/1/1", "\"colour\"");
+    fault_contains(problem_check(call_text("POST", path, NULL,
+                                           "{\"instances\":[{\"size\":1,\"colour\":\"violet\"}]}"),
+                                 422, "invalid-instances"),
+                   "/instances/0/colour", "violet");
+    const struct response *a =
+        call_text("POST", path, "Content-Type: text/csv", "size,colour\n1,red\n2,violet\n");
+    status_check(a, 422);
+    assert_int_equal(real_at(a, "/errors/0/line"), 3);
+    assert_non_null(strstr(string_at(a, "/errors/0/detail"), "\"colour\""));
+    fault_contains(problem_check(call_get("/v1/models/careful/predict?size=1&colour=violet"), 422,
+                                 "invalid-instances"),
+                   "/colour", "training saw");
+    fault_contains(
+        problem_check(call_json("POST", "/v1/models/careful/evaluate",
+                                "{'instances':[{'size':1,'colour':'violet','ok':true}]}"),
+                      422, "invalid-instances"),
+        "/instances/0/colour", "violet");
+    status_check(call_upload("/v1/datasets/odd?types=ok:boolean",
+                             "size,colour,ok\n1,red,1\n2,violet,0\n"),
+                 201);
+    fault_contains(problem_check(call_json("POST", "/v1/models/careful/evaluate",
+                                           "{'dataset':'odd'}"),
+                                 422, "invalid"),
+                   "/dataset", "colour");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_gives_the_same),
-        cmocka_unit_test(test_what_cannot_be_asked),
-        cmocka_unit_test(test_density_of_gaussians),
-        cmocka_unit_test(test_out_of_support),
-        cmocka_unit_test(test_outputs_of_every_algorithm),
-        cmocka_unit_test(test_unseen_categories_that_are_refused),
+        TEST(test_every_way_gives_the_same),   TEST(test_what_cannot_be_asked),
+        TEST(test_density_of_gaussians),       TEST(test_out_of_support),
+        TEST(test_outputs_of_every_algorithm), TEST(test_unseen_categories_that_are_refused),
     };
     return cmocka_run_group_tests(tests, outputs_open, outputs_close);
 }

@@ -1,13 +1,6 @@
 /* Tables as people have them: mixed types, missing values, many columns, and what a first try must
  * reach on them. Each is skipped where its file is not: none is part of the project. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,17 +9,9 @@
 
 #define SHARED "../shared/data/"
 
-static struct daemon d;
-
 static int open_daemon(void **state) {
     (void)state;
-    daemon_open(&d, NULL);
-    return 0;
-}
-
-static int close_daemon(void **state) {
-    (void)state;
-    daemon_close(&d);
+    service_start(NULL);
     return 0;
 }
 
@@ -47,72 +32,61 @@ static void test_adult(void **state) {
     (void)state;
     need(SHARED "adult.csv");
     need(SHARED "adult_test.csv");
-    expect_status(put_file(&d, "/v1/datasets/adult", SHARED "adult.csv"), 201);
-    expect_status(put_file(&d, "/v1/datasets/adult-test", SHARED "adult_test.csv"), 201);
-    json_t *job = train(&d,
-                        "{\"model\":\"adult\",\"dataset\":\"adult\",\"target\":\"income\","
-                        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},"
-                        "\"validation\":{\"dataset\":\"adult-test\"}}",
-                        "succeeded");
-    assert_true(json_is_true(at(job, "result.converged")));
-    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.850, "adult's test accuracy");
-    struct answer a = send_typed(&d, "POST", "/v1/models/adult/evaluate", "application/json",
-                                 "{\"dataset\":\"adult-test\"}");
-    assert_int_equal(a.status, 200);
-    expect_near(number_at(a.json, "metrics.accuracy"),
-                number_at(job, "result.metrics.validation.accuracy"), 1e-12);
-    answer_done(&a);
-    json_decref(job);
+    upload_file("adult", SHARED "adult.csv");
+    upload_file("adult-test", SHARED "adult_test.csv");
+    const struct response *job = job_train("{'model':'adult','dataset':'adult','target':'income',"
+                                           "'algorithm':'logistic','params':{'lambda':1e-4},"
+                                           "'validation':{'dataset':'adult-test'}}");
+    assert_true(json_is_true(json_find(job->json, "/result/converged")));
+    at_least(real_at(job, "/result/metrics/validation/accuracy"), 0.850, "adult's test accuracy");
+    const struct response *a =
+        call_text("POST", "/v1/models/adult/evaluate", "Content-Type: application/json",
+                  "{\"dataset\":\"adult-test\"}");
+    status_check(a, 200);
+    assert_near(real_at(a, "/metrics/accuracy"),
+                real_at(job, "/result/metrics/validation/accuracy"), 1e-12);
 }
 
 static void test_spambase(void **state) {
     (void)state;
     need(SHARED "spambase.csv");
-    expect_status(put_file(&d, "/v1/datasets/spambase", SHARED "spambase.csv"), 201);
-    struct answer a = get(&d, "/v1/datasets/spambase");
-    const json_t *columns = at(a.json, "columns");
-    char body[512];
-    (void)snprintf(body, sizeof body,
-                   "{\"model\":\"spambase\",\"dataset\":\"spambase\",\"target\":\"%s\","
-                   "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},"
-                   "\"validation\":{\"folds\":5}}",
-                   text_at(json_array_get(columns, json_array_size(columns) - 1), "name"));
-    answer_done(&a);
-    json_t *job = train(&d, body, "succeeded");
-    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.92,
+    upload_file("spambase", SHARED "spambase.csv");
+    const struct response *a = call_get("/v1/datasets/spambase");
+    const json_t *columns = json_find(a->json, "/columns");
+    const char *body =
+        text("{\"model\":\"spambase\",\"dataset\":\"spambase\",\"target\":\"%s\","
+             "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},"
+             "\"validation\":{\"folds\":5}}",
+             string_in(json_array_get(columns, json_array_size(columns) - 1), "/name"));
+    const struct response *job = job_train("%s", body);
+    at_least(real_at(job, "/result/metrics/validation/accuracy"), 0.92,
              "spambase's accuracy in five folds");
-    json_decref(job);
 }
 
 /* Straight from the file: quotes, commas, missing ages and cabins. */
 static void test_titanic(void **state) {
     (void)state;
     need(SHARED "titanic.csv");
-    expect_status(put_file(&d, "/v1/datasets/titanic", SHARED "titanic.csv"), 201);
-    json_t *job =
-        train(&d,
-              "{\"model\":\"titanic\",\"dataset\":\"titanic\",\"target\":\"survived\","
-              "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-2},"
-              "\"features\":{\"exclude\":[\"name\",\"ticket\"]},\"validation\":{\"folds\":5}}",
-              "succeeded");
-    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.78,
+    upload_file("titanic", SHARED "titanic.csv");
+    const struct response *job =
+        job_train("{'model':'titanic','dataset':'titanic','target':'survived',"
+                  "'algorithm':'logistic','params':{'lambda':1e-2},"
+                  "'features':{'exclude':['name','ticket']},'validation':{'folds':5}}");
+    at_least(real_at(job, "/result/metrics/validation/accuracy"), 0.78,
              "titanic's accuracy in five folds");
-    json_decref(job);
 }
 
 /* All categories, straight from the file: they tell edible from poisonous without a fault. */
 static void test_mushroom(void **state) {
     (void)state;
     need(SHARED "mushroom.csv");
-    expect_status(put_file(&d, "/v1/datasets/mushroom", SHARED "mushroom.csv"), 201);
-    json_t *job = train(&d,
-                        "{\"model\":\"mushroom\",\"dataset\":\"mushroom\",\"target\":\"type\","
-                        "\"algorithm\":\"logistic\","
-                        "\"params\":{\"lambda\":1e-5},\"validation\":{\"folds\":5}}",
-                        "succeeded");
-    expect_near(number_at(job, "result.metrics.train.accuracy"), 1, 0);
-    expect_near(number_at(job, "result.metrics.validation.accuracy"), 1, 0);
-    json_decref(job);
+    upload_file("mushroom", SHARED "mushroom.csv");
+    const struct response *job =
+        job_train("{'model':'mushroom','dataset':'mushroom','target':'type',"
+                  "'algorithm':'logistic',"
+                  "'params':{'lambda':1e-5},'validation':{'folds':5}}");
+    assert_near(real_at(job, "/result/metrics/train/accuracy"), 1, 0);
+    assert_near(real_at(job, "/result/metrics/validation/accuracy"), 1, 0);
 }
 
 /* Text, straight from the file: found to be text, its words become features. */
@@ -127,30 +101,27 @@ static void test_sms_spam(void **state) {
         "\"algorithm\":\"naive_bayes\"",
     };
     need(SHARED "sms_spam.tsv");
-    expect_status(put_file(&d, "/v1/datasets/sms", SHARED "sms_spam.tsv"), 201);
-    struct answer a = get(&d, "/v1/datasets/sms");
-    assert_string_equal(text_at(a.json, "columns.1.type"), "text");
-    answer_done(&a);
+    upload_file("sms", SHARED "sms_spam.tsv");
+    const struct response *a = call_get("/v1/datasets/sms");
+    assert_string_equal(string_at(a, "/columns/1/type"), "text");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        char body[512];
-        (void)snprintf(body, sizeof body,
-                       "{\"model\":\"sms-%zu\",\"dataset\":\"sms\",\"target\":\"label\",%s,"
-                       "\"validation\":{\"folds\":5}}",
-                       i, ways[i]);
-        json_t *job = train(&d, body, "succeeded");
-        at_least(number_at(job, "result.metrics.validation.accuracy"), 0.975, ways[i]);
-        json_decref(job);
+        const char *body =
+            text("{\"model\":\"sms-%zu\",\"dataset\":\"sms\",\"target\":\"label\",%s,"
+                 "\"validation\":{\"folds\":5}}",
+                 i, ways[i]);
+        const struct response *job = job_train("%s", body);
+        at_least(real_at(job, "/result/metrics/validation/accuracy"), 0.975, ways[i]);
     }
-    a = send_typed(&d, "POST", "/v1/models/sms-0/predict", "application/json",
-                   "{\"instances\":[{\"text\":\"WINNER!! You have won a FREE prize, call "
-                   "09061701461 to claim now\"},"
-                   "{\"text\":\"ok see you at home, mum\"},{\"text\":\"\"},{}]}");
-    assert_int_equal(a.status, 200);
-    assert_string_equal(text_at(a.json, "predictions.0.label"), "spam");
-    assert_string_equal(text_at(a.json, "predictions.1.label"), "ham");
-    assert_string_equal(text_at(a.json, "predictions.2.label"), "ham");
-    assert_string_equal(text_at(a.json, "predictions.3.label"), "ham");
-    answer_done(&a);
+    a = status_check(
+        call_text("POST", "/v1/models/sms-0/predict", "Content-Type: application/json",
+                  "{\"instances\":[{\"text\":\"WINNER!! You have won a FREE prize, call "
+                  "09061701461 to claim now\"},"
+                  "{\"text\":\"ok see you at home, mum\"},{\"text\":\"\"},{}]}"),
+        200);
+    assert_string_equal(string_at(a, "/predictions/0/label"), "spam");
+    assert_string_equal(string_at(a, "/predictions/1/label"), "ham");
+    assert_string_equal(string_at(a, "/predictions/2/label"), "ham");
+    assert_string_equal(string_at(a, "/predictions/3/label"), "ham");
 }
 
 /* ---- the same table sparse and dense ---- */
@@ -190,22 +161,22 @@ static char *as_csv(const char *file, size_t *size) {
 static void put_a9a(const char *path, const char *file, bool dense) {
     static const char *const svmlight[] = {"Content-Type: text/x-svmlight", NULL},
                              *const csv[] = {"Content-Type: text/csv", NULL};
-    char url[128];
+    const char *url;
     size_t size = 0;
     FILE *in = fopen(file, "r");
     char *bytes = malloc(4u << 20);
     assert_true(in != NULL && bytes != NULL);
     size = fread(bytes, 1, 4u << 20, in);
     (void)fclose(in);
-    (void)snprintf(url, sizeof url, "/v1/datasets/%s?label=y", path);
-    expect_status(ask(&d, "PUT", url, svmlight, bytes, size), 201);
+    url = text("/v1/datasets/%s?label=y", path);
+    status_check(call_bytes("PUT", url, svmlight, bytes, size), 201);
     free(bytes);
     if (!dense) {
         return;
     }
     bytes = as_csv(file, &size);
-    (void)snprintf(url, sizeof url, "/v1/datasets/%s-csv", path);
-    expect_status(ask(&d, "PUT", url, csv, bytes, size), 201);
+    url = text("/v1/datasets/%s-csv", path);
+    status_check(call_bytes("PUT", url, csv, bytes, size), 201);
     free(bytes);
 }
 
@@ -228,37 +199,30 @@ static void test_a9a_sparse_and_dense(void **state) {
     const size_t n = sizeof ways / sizeof *ways;
     for (size_t i = getenv("TEST_SLOW") == NULL ? 0 : n - 2; i < n;
          i++) { /* the first ones go over the rows more often than a slow machine has time for */
-        struct answer w[2];
+        const struct response *w[2];
         double accuracy[2];
         for (int dense = 0; dense < 2; dense++) {
-            char body[512], path[64];
             const char *suffix = dense ? "-csv" : "";
-            (void)snprintf(body, sizeof body,
-                           "{\"model\":\"a9a%s\",\"dataset\":\"a9a%s\",\"target\":\"y\",%s,"
-                           "\"features\":{\"standardize\":false},"
-                           "\"validation\":{\"dataset\":\"a9at%s\"}}",
-                           suffix, suffix, ways[i], suffix);
-            json_t *job = train(&d, body, "succeeded");
-            accuracy[dense] = number_at(job, "result.metrics.validation.accuracy");
-            json_decref(job);
-            (void)snprintf(path, sizeof path, "/v1/models/a9a%s/weights", suffix);
-            w[dense] = get(&d, path);
-            assert_int_equal(w[dense].status, 200);
+            const struct response *job =
+                job_train("{'model':'a9a%s','dataset':'a9a%s','target':'y',%s,"
+                          "'features':{'standardize':false},"
+                          "'validation':{'dataset':'a9at%s'}}",
+                          suffix, suffix, ways[i], suffix);
+            accuracy[dense] = real_at(job, "/result/metrics/validation/accuracy");
+            w[dense] = status_check(call_get("/v1/models/a9a%s/weights", suffix), 200);
         }
-        const json_t *a = at(w[0].json, "features"), *b = at(w[1].json, "features");
+        const json_t *a = json_find(w[0]->json, "/features"),
+                     *b = json_find(w[1]->json, "/features");
         assert_true(json_equal(a, b) && json_array_size(a) == A9A_FEATURES);
-        expect_near(accuracy[0], accuracy[1], 1e-12);
+        assert_near(accuracy[0], accuracy[1], 1e-12);
         for (size_t j = 0; j < A9A_FEATURES; j++) {
-            char place[64];
-            (void)snprintf(place, sizeof place, "w.0.%zu", j);
-            const double u = number_at(w[0].json, place), v = number_at(w[1].json, place);
+            const char *place = text("/w/0/%zu", j);
+            const double u = real_at(w[0], place), v = real_at(w[1], place);
             if (!(fabs(u - v) <= 1e-6 * (1 + fabs(v)))) {
                 fail_msg("%s: weight %zu is %.17g from svmlight, %.17g from CSV", ways[i], j + 1, u,
                          v);
             }
         }
-        answer_done(&w[0]);
-        answer_done(&w[1]);
     }
 }
 
@@ -280,44 +244,36 @@ static void test_a9a_margins(void **state) {
     put_a9a("a9a-m", SHARED "a9a", false);
     put_a9a("a9at-m", SHARED "a9a.t", false);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        char body[512];
-        (void)snprintf(
-            body, sizeof body,
-            "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
-            "\"params\":{\"solver\":\"%s\",\"intercept\":\"%s\"},\"validation\":{\"dataset\":"
-            "\"a9at-m\"}}",
-            ways[i].solver, ways[i].intercept);
-        json_t *job = train(&d, body, "succeeded");
-        const double primal = number_at(job, "result.details.primal_objective"),
-                     dual = number_at(job, "result.details.dual_objective");
-        assert_true(json_is_true(at(job, "result.converged")) &&
-                    json_is_true(at(job, "result.details.certified")));
-        expect_near(number_at(job, "result.objective"), primal, 1e-12 * primal);
-        expect_near(primal, ways[i].least, 1e-4 * ways[i].least);
+        const struct response *job =
+            job_train("{'model':'a9a-m','dataset':'a9a-m','target':'y','algorithm':'svm',"
+                      "'params':{'solver':'%s','intercept':'%s'},'validation':{'dataset':"
+                      "'a9at-m'}}",
+                      ways[i].solver, ways[i].intercept);
+        const double primal = real_at(job, "/result/details/primal_objective"),
+                     dual = real_at(job, "/result/details/dual_objective");
+        assert_true(json_is_true(json_find(job->json, "/result/converged")) &&
+                    json_is_true(json_find(job->json, "/result/details/certified")));
+        assert_near(real_at(job, "/result/objective"), primal, 1e-12 * primal);
+        assert_near(primal, ways[i].least, 1e-4 * ways[i].least);
         assert_true(dual <= ways[i].least + 1e-3 && primal >= ways[i].least - 1e-3);
-        expect_near(number_at(job, "result.details.gap"), (primal - dual) / primal, 1e-9);
-        expect_near(number_at(job, "result.metrics.validation.accuracy"), 0.849764, 0.001);
-        json_decref(job);
+        assert_near(real_at(job, "/result/details/gap"), (primal - dual) / primal, 1e-9);
+        assert_near(real_at(job, "/result/metrics/validation/accuracy"), 0.849764, 0.001);
     }
     /* Passes that end in the middle of the search for w0 leave something sensible. */
-    json_t *job =
-        train(&d,
-              "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
-              "\"params\":{\"solver\":\"dual_coordinate_descent\",\"max_iterations\":50},"
-              "\"validation\":{\"dataset\":\"a9at-m\"}}",
-              "succeeded");
-    assert_true(json_is_false(at(job, "result.converged")) &&
-                number_at(job, "result.objective") < 1.01 * ways[0].least);
-    expect_near(number_at(job, "result.metrics.validation.accuracy"), 0.849764, 0.002);
-    json_decref(job);
+    const struct response *job =
+        job_train("{'model':'a9a-m','dataset':'a9a-m','target':'y','algorithm':'svm',"
+                  "'params':{'solver':'dual_coordinate_descent','max_iterations':50},"
+                  "'validation':{'dataset':'a9at-m'}}");
+    assert_true(json_is_false(json_find(job->json, "/result/converged")) &&
+                real_at(job, "/result/objective") < 1.01 * ways[0].least);
+    assert_near(real_at(job, "/result/metrics/validation/accuracy"), 0.849764, 0.002);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adult),       cmocka_unit_test(test_spambase),
-        cmocka_unit_test(test_titanic),     cmocka_unit_test(test_mushroom),
-        cmocka_unit_test(test_sms_spam),    cmocka_unit_test(test_a9a_sparse_and_dense),
-        cmocka_unit_test(test_a9a_margins),
+        TEST(test_adult),       TEST(test_spambase), TEST(test_titanic),
+        TEST(test_mushroom),    TEST(test_sms_spam), TEST(test_a9a_sparse_and_dense),
+        TEST(test_a9a_margins),
     };
-    return cmocka_run_group_tests(tests, open_daemon, close_daemon);
+    return cmocka_run_group_tests(tests, open_daemon, group_end);
 }

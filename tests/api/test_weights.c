@@ -1,13 +1,6 @@
 /* GET …/weights of every kind of model: what it says is what the model answers, and what the data
  * say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "client.h"
+#include "lib/api.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,25 +9,20 @@
 enum { ROWS = 150, COLUMNS = 4, CLASSES = 3 };
 static const char *const columns[] = {"sepal_length", "sepal_width", "petal_length", "petal_width"};
 
-static struct daemon d;
 static double x[ROWS][COLUMNS]; /* iris */
 static size_t y[ROWS];
 static char *body; /* its rows, for predict */
 
 static void train_as(const char *model, const char *dataset, const char *target,
                      const char *algorithm, const char *params) {
-    char text[512];
-    (void)snprintf(text, sizeof text,
-                   "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\","
-                   "\"params\":{%s}}",
-                   model, dataset, target, algorithm, params);
-    json_decref(train(&d, text, "succeeded"));
+    job_train("{'model':'%s','dataset':'%s','target':'%s','algorithm':'%s','params':{%s}}", model,
+              dataset, target, algorithm, params);
 }
 
 static void read_iris(void) {
     static const char *const classes[] = {"setosa", "versicolor", "virginica"};
-    struct answer a = get(&d, "/v1/datasets/iris/rows?limit=1000");
-    const json_t *rows = at(a.json, "items");
+    const struct response *a = call_get("/v1/datasets/iris/rows?limit=1000");
+    const json_t *rows = json_find(a->json, "/items");
     json_t *asked = json_pack("{sO}", "instances", rows);
     body = json_dumps(asked, JSON_COMPACT);
     json_decref(asked);
@@ -48,39 +36,35 @@ static void read_iris(void) {
             y[i]++;
         }
     }
-    answer_done(&a);
 }
 
 static int open_daemon(void **state) {
     (void)state;
-    daemon_open(&d, NULL);
-    upload(&d, "iris");
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
     read_iris();
     return 0;
 }
 
 static int close_daemon(void **state) {
-    (void)state;
     free(body);
-    daemon_close(&d);
-    return 0;
+    return group_end(state);
 }
 
-static struct answer weights_of(const char *model) {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/models/%s/weights", model);
-    struct answer a = get(&d, path);
-    if (a.status != 200) {
-        fail_msg("%s: %ld %s", path, a.status, a.body);
+static const struct response *weights_of(const char *model) {
+    const char *path = text("/v1/models/%s/weights", model);
+    const struct response *a = call_get("%s", path);
+    if (a->status != 200) {
+        fail_msg("%s: %ld %s", path, a->status, a->body);
     }
     return a;
 }
 
-static struct answer scores_of(const char *model) {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=scores,label", model);
-    struct answer a = send_text(&d, "POST", path, body);
-    assert_int_equal(a.status, 200);
+static const struct response *scores_of(const char *model) {
+    const struct response *a =
+        status_check(call_text("POST", text("/v1/models/%s/predict?output=scores,label", model),
+                               NULL, body),
+                     200);
     return a;
 }
 
@@ -94,40 +78,40 @@ static double item(const json_t *array, size_t i, size_t j, size_t k) {
 }
 #define NO SIZE_MAX
 
-static double score(const struct answer *scores, size_t row, size_t k) {
-    return item(json_object_get(json_array_get(at(scores->json, "predictions"), row), "scores"), k,
-                NO, NO);
+static double score(const struct response *scores, size_t row, size_t k) {
+    return item(json_object_get(json_array_get(json_find(scores->json, "/predictions"), row),
+                                "scores"),
+                k, NO, NO);
 }
 
 /* ---- linear ---- */
 
 /* Scores are w·x + w0, discriminants tell |w| and −w0/|w|. */
-static void expect_linear(const struct answer *w, const char *model, size_t n) {
-    struct answer scores = scores_of(model);
-    assert_string_equal(text_at(w->json, "kind"), "linear");
-    assert_int_equal(json_array_size(at(w->json, "w")), n);
-    assert_int_equal(json_array_size(at(w->json, "w0")), n);
-    assert_int_equal(json_array_size(at(w->json, "discriminants")), n);
+static void expect_linear(const struct response *w, const char *model, size_t n) {
+    const struct response *scores = scores_of(model);
+    assert_string_equal(string_at(w, "/kind"), "linear");
+    assert_int_equal(count_at(w, "/w"), n);
+    assert_int_equal(count_at(w, "/w0"), n);
+    assert_int_equal(count_at(w, "/discriminants"), n);
     for (size_t k = 0; k < n; k++) {
-        const json_t *about = json_array_get(at(w->json, "discriminants"), k);
+        const json_t *about = json_array_get(json_find(w->json, "/discriminants"), k);
         double length = 0;
         for (size_t j = 0; j < COLUMNS; j++) {
-            length += pow(item(at(w->json, "w"), k, j, NO), 2);
+            length += pow(item(json_find(w->json, "/w"), k, j, NO), 2);
         }
         length = sqrt(length);
-        expect_near(number_at(about, "norm"), length, 1e-14 * length);
-        expect_near(number_at(about, "distance_from_origin") * length,
-                    -item(at(w->json, "w0"), k, NO, NO), 1e-12 * length);
+        assert_near(real_in(about, "/norm"), length, 1e-14 * length);
+        assert_near(real_in(about, "/distance_from_origin") * length,
+                    -item(json_find(w->json, "/w0"), k, NO, NO), 1e-12 * length);
         for (size_t i = 0; i < ROWS; i++) {
-            double g = item(at(w->json, "w0"), k, NO, NO), size = fabs(g);
+            double g = item(json_find(w->json, "/w0"), k, NO, NO), size = fabs(g);
             for (size_t j = 0; j < COLUMNS; j++) {
-                g += item(at(w->json, "w"), k, j, NO) * x[i][j];
-                size += fabs(item(at(w->json, "w"), k, j, NO) * x[i][j]);
+                g += item(json_find(w->json, "/w"), k, j, NO) * x[i][j];
+                size += fabs(item(json_find(w->json, "/w"), k, j, NO) * x[i][j]);
             }
-            expect_near(score(&scores, i, k), g, 1e-13 * size);
+            assert_near(score(scores, i, k), g, 1e-13 * size);
         }
     }
-    answer_done(&scores);
 }
 
 static void test_decisions(void **state) {
@@ -162,11 +146,11 @@ static void test_decisions(void **state) {
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         train_as("decision", "iris", "class", "logistic", all[i].params);
-        struct answer w = weights_of("decision");
-        assert_string_equal(text_at(w.json, "decision"), all[i].decision);
-        expect_linear(&w, "decision", all[i].n);
+        const struct response *w = weights_of("decision");
+        assert_string_equal(string_at(w, "/decision"), all[i].decision);
+        expect_linear(w, "decision", all[i].n);
         for (size_t k = 0; k < all[i].n; k++) {
-            const json_t *about = json_array_get(at(w.json, "discriminants"), k);
+            const json_t *about = json_array_get(json_find(w->json, "/discriminants"), k);
             json_t *names = json_loads(all[i].about[k], 0, NULL);
             if (json_array_size(names) == 2) {
                 assert_true(json_equal(json_object_get(about, "classes"), names));
@@ -180,12 +164,11 @@ static void test_decisions(void **state) {
             json_decref(names);
         }
         if (all[i].n == 2) {
-            assert_string_equal(text_at(w.json, "unclaimed"), "virginica");
+            assert_string_equal(string_at(w, "/unclaimed"), "virginica");
         } else {
-            assert_null(at(w.json, "unclaimed"));
+            assert_false(has(w, "/unclaimed"));
         }
-        assert_null(at(w.json, "machines")); /* there is nothing more to them */
-        answer_done(&w);
+        assert_false(has(w, "/machines")); /* there is nothing more to them */
     }
 }
 
@@ -220,92 +203,87 @@ static void moments_of(size_t k, struct moments *m) {
     }
 }
 
-static void expect_moments(const struct answer *w, struct moments m[CLASSES]) {
-    assert_int_equal(json_array_size(at(w->json, "priors")), CLASSES);
+static void expect_moments(const struct response *w, struct moments m[CLASSES]) {
+    assert_int_equal(count_at(w, "/priors"), CLASSES);
     for (size_t k = 0; k < CLASSES; k++) {
         moments_of(k, &m[k]);
-        expect_near(item(at(w->json, "priors"), k, NO, NO), m[k].n / ROWS, 1e-15);
+        assert_near(item(json_find(w->json, "/priors"), k, NO, NO), m[k].n / ROWS, 1e-15);
         for (size_t j = 0; j < COLUMNS; j++) {
-            expect_near(item(at(w->json, "means"), k, j, NO), m[k].mean[j], 1e-12);
+            assert_near(item(json_find(w->json, "/means"), k, j, NO), m[k].mean[j], 1e-12);
         }
     }
 }
 
 /* xᵀWx + w·x + w0 of each class. */
-static void expect_quadratic(const struct answer *w, const char *model, bool diagonal) {
-    struct answer scores = scores_of(model);
-    assert_string_equal(text_at(w->json, "kind"), "gaussian");
-    assert_null(at(w->json, "discriminants"));
+static void expect_quadratic(const struct response *w, const char *model, bool diagonal) {
+    const struct response *scores = scores_of(model);
+    assert_string_equal(string_at(w, "/kind"), "gaussian");
+    assert_false(has(w, "/discriminants"));
     for (size_t k = 0; k < CLASSES; k++) {
         for (size_t i = 0; i < ROWS; i++) {
-            double g = item(at(w->json, "w0"), k, NO, NO), size = fabs(g);
+            double g = item(json_find(w->json, "/w0"), k, NO, NO), size = fabs(g);
             for (size_t j = 0; j < COLUMNS; j++) {
-                double row = item(at(w->json, "w"), k, j, NO);
+                double row = item(json_find(w->json, "/w"), k, j, NO);
                 for (size_t l = 0; !diagonal && l < COLUMNS; l++) {
-                    row += item(json_array_get(at(w->json, "W"), k), j, l, NO) * x[i][l];
+                    row += item(json_array_get(json_find(w->json, "/W"), k), j, l, NO) * x[i][l];
                 }
-                row += diagonal ? item(at(w->json, "W"), k, j, NO) * x[i][j] : 0;
+                row += diagonal ? item(json_find(w->json, "/W"), k, j, NO) * x[i][j] : 0;
                 g += row * x[i][j];
                 size += fabs(row * x[i][j]);
             }
-            expect_near(score(&scores, i, k), g, 1e-11 * size);
+            assert_near(score(scores, i, k), g, 1e-11 * size);
         }
     }
-    answer_done(&scores);
 }
 
 static void test_full_covariances(void **state) {
     (void)state;
     struct moments m[CLASSES];
     train_as("full", "iris", "class", "gaussian", "\"covariance\":\"full\"");
-    struct answer w = weights_of("full");
-    assert_string_equal(text_at(w.json, "covariance"), "full");
-    expect_moments(&w, m);
-    assert_int_equal(json_array_size(at(w.json, "covariances")), CLASSES);
+    const struct response *w = weights_of("full");
+    assert_string_equal(string_at(w, "/covariance"), "full");
+    expect_moments(w, m);
+    assert_int_equal(count_at(w, "/covariances"), CLASSES);
     for (size_t k = 0; k < CLASSES; k++) {
-        const json_t *s = json_array_get(at(w.json, "covariances"), k),
-                     *W = json_array_get(at(w.json, "W"), k);
+        const json_t *s = json_array_get(json_find(w->json, "/covariances"), k),
+                     *W = json_array_get(json_find(w->json, "/W"), k);
         for (size_t i = 0; i < COLUMNS; i++) {
             for (size_t j = 0; j < COLUMNS; j++) {
                 double product = 0; /* of W and Σ: −½ on the diagonal */
                 for (size_t l = 0; l < COLUMNS; l++) {
                     product += item(W, i, l, NO) * m[k].s[l][j];
                 }
-                expect_near(item(s, i, j, NO), m[k].s[i][j], 1e-10);
-                expect_near(product, i == j ? -0.5 : 0, 1e-8);
+                assert_near(item(s, i, j, NO), m[k].s[i][j], 1e-10);
+                assert_near(product, i == j ? -0.5 : 0, 1e-8);
             }
         }
     }
-    expect_quadratic(&w, "full", false);
-    answer_done(&w);
+    expect_quadratic(w, "full", false);
     /* without what grows with the square of the columns */
-    w = get(&d, "/v1/models/full/weights?matrices=false");
-    assert_int_equal(w.status, 200);
-    expect_moments(&w, m);
-    assert_null(at(w.json, "covariances"));
-    assert_null(at(w.json, "W"));
-    assert_int_equal(json_array_size(at(w.json, "w")), CLASSES);
-    answer_done(&w);
-    expect_problem(get(&d, "/v1/models/full/weights?matrices=no"), 400, "bad-request");
+    w = status_check(call_get("/v1/models/full/weights?matrices=false"), 200);
+    expect_moments(w, m);
+    assert_false(has(w, "/covariances"));
+    assert_false(has(w, "/W"));
+    assert_int_equal(count_at(w, "/w"), CLASSES);
+    problem_check(call_get("/v1/models/full/weights?matrices=no"), 400, "bad-request");
 }
 
 static void test_diagonal_covariances(void **state) {
     (void)state;
     struct moments m[CLASSES];
     train_as("diagonal", "iris", "class", "gaussian", "\"covariance\":\"diagonal\"");
-    struct answer w = weights_of("diagonal");
-    expect_moments(&w, m);
+    const struct response *w = weights_of("diagonal");
+    expect_moments(w, m);
     for (size_t k = 0; k < CLASSES; k++) {
         double log_det = 0;
         for (size_t j = 0; j < COLUMNS; j++) {
-            expect_near(item(at(w.json, "covariances"), k, j, NO), m[k].s[j][j], 1e-12);
-            expect_near(item(at(w.json, "W"), k, j, NO) * m[k].s[j][j], -0.5, 1e-10);
+            assert_near(item(json_find(w->json, "/covariances"), k, j, NO), m[k].s[j][j], 1e-12);
+            assert_near(item(json_find(w->json, "/W"), k, j, NO) * m[k].s[j][j], -0.5, 1e-10);
             log_det += log(m[k].s[j][j]);
         }
-        expect_near(item(at(w.json, "log_determinants"), k, NO, NO), log_det, 1e-10);
+        assert_near(item(json_find(w->json, "/log_determinants"), k, NO, NO), log_det, 1e-10);
     }
-    expect_quadratic(&w, "diagonal", true);
-    answer_done(&w);
+    expect_quadratic(w, "diagonal", true);
 }
 
 /* One covariance: linear discriminants, and the densities behind them. */
@@ -313,24 +291,23 @@ static void test_shared_covariance(void **state) {
     (void)state;
     struct moments m[CLASSES];
     train_as("shared", "iris", "class", "gaussian", "\"covariance\":\"shared\"");
-    struct answer w = weights_of("shared");
-    expect_linear(&w, "shared", CLASSES);
-    expect_moments(&w, m);
-    assert_string_equal(text_at(w.json, "covariance"), "shared");
-    assert_int_equal(json_array_size(at(w.json, "covariances")), 1);
-    assert_int_equal(json_array_size(at(w.json, "log_determinants")), 1);
-    assert_null(at(w.json, "W"));
+    const struct response *w = weights_of("shared");
+    expect_linear(w, "shared", CLASSES);
+    expect_moments(w, m);
+    assert_string_equal(string_at(w, "/covariance"), "shared");
+    assert_int_equal(count_at(w, "/covariances"), 1);
+    assert_int_equal(count_at(w, "/log_determinants"), 1);
+    assert_false(has(w, "/W"));
     for (size_t j = 0; j < COLUMNS; j++) {
         for (size_t l = 0; l < COLUMNS; l++) {
             double pooled = 0;
             for (size_t k = 0; k < CLASSES; k++) {
                 pooled += m[k].s[j][l] * m[k].n / ROWS;
             }
-            expect_near(item(json_array_get(at(w.json, "covariances"), 0), j, l, NO), pooled,
-                        1e-12);
+            assert_near(item(json_array_get(json_find(w->json, "/covariances"), 0), j, l, NO),
+                        pooled, 1e-12);
         }
     }
-    answer_done(&w);
 }
 
 /* Several machines: each has its own densities. */
@@ -339,23 +316,23 @@ static void test_densities_of_pairs(void **state) {
     struct moments m[CLASSES];
     train_as("pairs", "iris", "class", "gaussian",
              "\"covariance\":\"full\",\"multiclass\":\"one_vs_one\"");
-    struct answer w = weights_of("pairs");
-    assert_string_equal(text_at(w.json, "kind"), "gaussian");
-    assert_string_equal(text_at(w.json, "decision"), "one_vs_one");
-    assert_null(at(w.json, "means"));
-    assert_int_equal(json_array_size(at(w.json, "machines")), 3);
-    assert_string_equal(text_at(w.json, "machines.1.classes.0"), "setosa");
-    assert_string_equal(text_at(w.json, "machines.1.classes.1"), "virginica");
+    const struct response *w = weights_of("pairs");
+    assert_string_equal(string_at(w, "/kind"), "gaussian");
+    assert_string_equal(string_at(w, "/decision"), "one_vs_one");
+    assert_false(has(w, "/means"));
+    assert_int_equal(count_at(w, "/machines"), 3);
+    assert_string_equal(string_at(w, "/machines/1/classes/0"), "setosa");
+    assert_string_equal(string_at(w, "/machines/1/classes/1"), "virginica");
     for (size_t k = 0; k < CLASSES; k++) {
         moments_of(k, &m[k]);
     }
     for (size_t j = 0; j < COLUMNS; j++) {
-        expect_near(item(at(w.json, "machines.1.means"), 0, j, NO), m[0].mean[j], 1e-12);
-        expect_near(item(at(w.json, "machines.1.means"), 1, j, NO), m[2].mean[j], 1e-12);
-        expect_near(item(json_array_get(at(w.json, "machines.2.covariances"), 0), j, j, NO),
+        assert_near(item(json_find(w->json, "/machines/1/means"), 0, j, NO), m[0].mean[j], 1e-12);
+        assert_near(item(json_find(w->json, "/machines/1/means"), 1, j, NO), m[2].mean[j], 1e-12);
+        assert_near(item(json_array_get(json_find(w->json, "/machines/2/covariances"), 0), j, j,
+                         NO),
                     m[1].s[j][j], 1e-10);
     }
-    answer_done(&w);
 }
 
 /* Two times as many numbers as one answer may hold. */
@@ -374,17 +351,13 @@ static void test_too_many_numbers(void **state) {
         }
         at_end += sprintf(at_end, "%c\n", 'a' + i % 2);
     }
-    expect_status(put_text(&d, "/v1/datasets/wide", text), 201);
+    status_check(call_upload("/v1/datasets/wide", text), 201);
     train_as("wide", "wide", "y", "gaussian", "\"covariance\":\"full\",\"shrinkage\":0.5");
-    struct answer a = get(&d, "/v1/models/wide/weights");
-    assert_int_equal(a.status, 413);
-    assert_string_equal(text_at(a.json, "type"), "/problems/answer-too-long");
-    assert_non_null(strstr(text_at(a.json, "detail"), "matrices=false"));
-    answer_done(&a);
-    a = get(&d, "/v1/models/wide/weights?matrices=false");
-    assert_int_equal(a.status, 200);
-    assert_int_equal(json_array_size(at(a.json, "w.1")), WIDE);
-    answer_done(&a);
+    const struct response *a = status_check(call_get("/v1/models/wide/weights"), 413);
+    assert_string_equal(string_at(a, "/type"), "/problems/answer-too-long");
+    assert_non_null(strstr(string_at(a, "/detail"), "matrices=false"));
+    a = status_check(call_get("/v1/models/wide/weights?matrices=false"), 200);
+    assert_int_equal(count_at(a, "/w/1"), WIDE);
     free(text);
 }
 
@@ -394,50 +367,49 @@ static void test_factors(void **state) {
     (void)state;
     struct moments m[CLASSES];
     train_as("bayes", "iris", "class", "naive_bayes", "");
-    struct answer w = weights_of("bayes");
-    assert_string_equal(text_at(w.json, "kind"), "naive_bayes");
-    assert_int_equal(json_array_size(at(w.json, "factors")), COLUMNS);
+    const struct response *w = weights_of("bayes");
+    assert_string_equal(string_at(w, "/kind"), "naive_bayes");
+    assert_int_equal(count_at(w, "/factors"), COLUMNS);
     for (size_t k = 0; k < CLASSES; k++) {
         moments_of(k, &m[k]);
         for (size_t j = 0; j < COLUMNS; j++) {
-            const json_t *factor = json_array_get(at(w.json, "factors"), j);
-            assert_string_equal(text_at(factor, "feature"), columns[j]);
-            assert_string_equal(text_at(factor, "distribution"), "gaussian");
-            expect_near(item(json_object_get(factor, "mean"), k, NO, NO), m[k].mean[j], 1e-12);
-            expect_near(item(json_object_get(factor, "variance"), k, NO, NO), m[k].s[j][j], 1e-12);
+            const json_t *factor = json_array_get(json_find(w->json, "/factors"), j);
+            assert_string_equal(string_in(factor, "/feature"), columns[j]);
+            assert_string_equal(string_in(factor, "/distribution"), "gaussian");
+            assert_near(item(json_object_get(factor, "mean"), k, NO, NO), m[k].mean[j], 1e-12);
+            assert_near(item(json_object_get(factor, "variance"), k, NO, NO), m[k].s[j][j], 1e-12);
         }
     }
-    answer_done(&w);
 }
 
 /* Levels, a missing one among them, and booleans: shares with one added to each count. */
 static void test_factors_of_categories(void **state) {
     (void)state;
-    expect_status(put_text(&d, "/v1/datasets/fruit?types=ripe:boolean",
-                           "colour,ripe,kind\nred,true,a\nred,false,a\ngreen,true,a\n,true,"
-                           "b\ngreen,false,b\ngreen,false,b\ngreen,true,b\n"),
-                  201);
+    status_check(call_upload("/v1/datasets/fruit?types=ripe:boolean",
+                             "colour,ripe,kind\nred,true,a\nred,false,a\ngreen,true,a\n,true,"
+                             "b\ngreen,false,b\ngreen,false,b\ngreen,true,b\n"),
+                 201);
     train_as("fruit", "fruit", "kind", "naive_bayes", "\"smoothing\":1");
-    struct answer w = weights_of("fruit");
-    const json_t *colour = at(w.json, "factors.0"), *ripe = at(w.json, "factors.1");
-    assert_int_equal(json_array_size(at(w.json, "features")), 4);
-    assert_int_equal(json_array_size(at(w.json, "factors")), 2);
-    assert_string_equal(text_at(colour, "column"), "colour");
-    assert_string_equal(text_at(colour, "distribution"), "categorical");
-    assert_string_equal(text_at(colour, "levels.0.level"), "green");
-    assert_string_equal(text_at(colour, "levels.1.level"), "red");
-    assert_true(is_null_at(colour, "levels.2.level"));
-    expect_near(number_at(colour, "levels.0.probability.0"), 2.0 / 6, 1e-12);
-    expect_near(number_at(colour, "levels.0.probability.1"), 4.0 / 7, 1e-12);
-    expect_near(number_at(colour, "levels.1.probability.0"), 3.0 / 6, 1e-12);
-    expect_near(number_at(colour, "levels.1.probability.1"), 1.0 / 7, 1e-12);
-    expect_near(number_at(colour, "levels.2.probability.1"), 2.0 / 7, 1e-12);
-    assert_string_equal(text_at(ripe, "feature"), "ripe");
-    assert_string_equal(text_at(ripe, "distribution"), "bernoulli");
-    expect_near(number_at(ripe, "probability.0"), 3.0 / 5, 1e-12);
-    expect_near(number_at(ripe, "probability.1"), 3.0 / 6, 1e-12);
-    expect_near(number_at(w.json, "priors.0"), 3.0 / 7, 1e-15);
-    answer_done(&w);
+    const struct response *w = weights_of("fruit");
+    const json_t *colour = json_find(w->json, "/factors/0"),
+                 *ripe = json_find(w->json, "/factors/1");
+    assert_int_equal(count_at(w, "/features"), 4);
+    assert_int_equal(count_at(w, "/factors"), 2);
+    assert_string_equal(string_in(colour, "/column"), "colour");
+    assert_string_equal(string_in(colour, "/distribution"), "categorical");
+    assert_string_equal(string_in(colour, "/levels/0/level"), "green");
+    assert_string_equal(string_in(colour, "/levels/1/level"), "red");
+    assert_true(json_is_null(json_find(colour, "/levels/2/level")));
+    assert_near(real_in(colour, "/levels/0/probability/0"), 2.0 / 6, 1e-12);
+    assert_near(real_in(colour, "/levels/0/probability/1"), 4.0 / 7, 1e-12);
+    assert_near(real_in(colour, "/levels/1/probability/0"), 3.0 / 6, 1e-12);
+    assert_near(real_in(colour, "/levels/1/probability/1"), 1.0 / 7, 1e-12);
+    assert_near(real_in(colour, "/levels/2/probability/1"), 2.0 / 7, 1e-12);
+    assert_string_equal(string_in(ripe, "/feature"), "ripe");
+    assert_string_equal(string_in(ripe, "/distribution"), "bernoulli");
+    assert_near(real_in(ripe, "/probability/0"), 3.0 / 5, 1e-12);
+    assert_near(real_in(ripe, "/probability/1"), 3.0 / 6, 1e-12);
+    assert_near(real_at(w, "/priors/0"), 3.0 / 7, 1e-15);
 }
 
 /* ---- directions ---- */
@@ -445,20 +417,19 @@ static void test_factors_of_categories(void **state) {
 static void test_directions(void **state) {
     (void)state;
     train_as("fisher", "iris", "class", "fisher", "");
-    struct answer w = weights_of("fisher");
-    expect_linear(&w, "fisher", CLASSES);
-    assert_int_equal(json_array_size(at(w.json, "directions")), 2);
+    const struct response *w = weights_of("fisher");
+    expect_linear(w, "fisher", CLASSES);
+    assert_int_equal(count_at(w, "/directions"), 2);
     for (size_t c = 0; c < 2; c++) { /* unit vectors, the largest component positive */
         double length = 0, largest = 0;
         for (size_t j = 0; j < COLUMNS; j++) {
-            const double v = item(at(w.json, "directions"), c, j, NO);
+            const double v = item(json_find(w->json, "/directions"), c, j, NO);
             length += v * v;
             largest = fabs(v) > fabs(largest) ? v : largest;
         }
-        expect_near(length, 1, 1e-12);
+        assert_near(length, 1, 1e-12);
         assert_true(largest > 0);
     }
-    answer_done(&w);
 }
 
 /* ---- names and tags ---- */
@@ -466,18 +437,16 @@ static void test_directions(void **state) {
 /* Weights of derived features are told with their names. */
 static void test_names_of_derived_features(void **state) {
     (void)state;
-    json_decref(train(&d,
-                      "{\"model\":\"squares\",\"dataset\":\"iris\",\"target\":\"class\","
-                      "\"algorithm\":\"logistic\",\"features\":"
-                      "{\"include\":[\"petal_length\",\"petal_width\"],\"basis\":[{\"type\":"
-                      "\"polynomial\",\"degree\":2}]}}",
-                      "succeeded"));
+    job_train("{'model':'squares','dataset':'iris','target':'class',"
+              "'algorithm':'logistic','features':"
+              "{'include':['petal_length','petal_width'],'basis':[{'type':"
+              "'polynomial','degree':2}]}}");
     static const char *const names[] = {"petal_length", "petal_width", "petal_length^2",
                                         "petal_length*petal_width", "petal_width^2"};
-    struct answer w = weights_of("squares");
-    const json_t *features = at(w.json, "features");
+    const struct response *w = weights_of("squares");
+    const json_t *features = json_find(w->json, "/features");
     assert_int_equal(json_array_size(features), 5);
-    assert_int_equal(json_array_size(at(w.json, "w.0")), 5);
+    assert_int_equal(count_at(w, "/w/0"), 5);
     for (size_t i = 0; i < 5; i++) {
         size_t n = 0;
         for (size_t j = 0; j < 5; j++) {
@@ -488,21 +457,19 @@ static void test_names_of_derived_features(void **state) {
         }
     }
     /* the contributions are of the same features, and sum up */
-    struct answer a =
-        get(&d,
-            "/v1/models/squares/predict?petal_length=3&petal_width=2&output=contributions,scores");
-    assert_int_equal(a.status, 200);
-    assert_true(json_equal(at(a.json, "features"), features));
+    const struct response *a = status_check(
+        call_get(
+            "/v1/models/squares/predict?petal_length=3&petal_width=2&output=contributions,scores"),
+        200);
+    assert_true(json_equal(json_find(a->json, "/features"), features));
     for (size_t k = 0; k < CLASSES; k++) {
-        double sum = item(at(a.json, "intercept"), k, NO, NO), size = fabs(sum);
+        double sum = item(json_find(a->json, "/intercept"), k, NO, NO), size = fabs(sum);
         for (size_t j = 0; j < 5; j++) {
-            sum += item(at(a.json, "predictions.0.contributions"), k, j, NO);
-            size += fabs(item(at(a.json, "predictions.0.contributions"), k, j, NO));
+            sum += item(json_find(a->json, "/predictions/0/contributions"), k, j, NO);
+            size += fabs(item(json_find(a->json, "/predictions/0/contributions"), k, j, NO));
         }
-        expect_near(score(&a, 0, k), sum, 1e-12 * size);
+        assert_near(score(a, 0, k), sum, 1e-12 * size);
     }
-    answer_done(&a);
-    answer_done(&w);
 }
 
 static void test_tags(void **state) {
@@ -510,32 +477,30 @@ static void test_tags(void **state) {
     static const char *const paths[] = {"/v1/models/full/weights",
                                         "/v1/models/full/weights?matrices=false",
                                         "/v1/models/bayes/weights", "/v1/models/fisher/weights"};
-    char tag[4][80], match[512];
+    char tag[4][80];
     for (size_t i = 0; i < 4; i++) {
-        struct answer a = get(&d, paths[i]);
-        (void)snprintf(tag[i], sizeof tag[i], "%s", answer_header(&a, "ETag"));
-        answer_done(&a);
+        const struct response *a = call_get("%s", paths[i]);
+        snprintf(tag[i], sizeof tag[i], "%s", header_of(a, "ETag"));
         for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(tag[i], tag[j]);
         }
-        (void)snprintf(match, sizeof match, "If-None-Match: %s", tag[i]);
-        expect_status(get_with(&d, paths[i], match), 304);
+        status_check(call_get_with(text("If-None-Match: %s", tag[i]), "%s", paths[i]), 304);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_full_covariances),
-        cmocka_unit_test(test_diagonal_covariances),
-        cmocka_unit_test(test_shared_covariance),
-        cmocka_unit_test(test_densities_of_pairs),
-        cmocka_unit_test(test_too_many_numbers),
-        cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_factors_of_categories),
-        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_names_of_derived_features),
-        cmocka_unit_test(test_tags),
+        TEST(test_decisions),
+        TEST(test_full_covariances),
+        TEST(test_diagonal_covariances),
+        TEST(test_shared_covariance),
+        TEST(test_densities_of_pairs),
+        TEST(test_too_many_numbers),
+        TEST(test_factors),
+        TEST(test_factors_of_categories),
+        TEST(test_directions),
+        TEST(test_names_of_derived_features),
+        TEST(test_tags),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

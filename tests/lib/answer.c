@@ -21,6 +21,7 @@ const char *header_of(const struct response *r, const char *name) {
 
 json_t *json_find(const json_t *root, const char *pointer) {
     json_t *value = (json_t *)(uintptr_t)root;
+    assert_true(*pointer == '\0' || *pointer == '/');
     while (value != NULL && *pointer == '/') {
         char key[256];
         size_t n = 0;
@@ -30,8 +31,10 @@ json_t *json_find(const json_t *root, const char *pointer) {
             pointer += escaped;
         }
         key[n] = '\0';
-        value = json_is_array(value) ? json_array_get(value, strtoul(key, NULL, 10))
-                                     : json_object_get(value, key);
+        long i = strtol(key, NULL, 10);
+        i += i < 0 ? (long)json_array_size(value) : 0;
+        value =
+            json_is_array(value) ? json_array_get(value, (size_t)i) : json_object_get(value, key);
     }
     return value;
 }
@@ -85,25 +88,24 @@ const struct response *problem_check_at(const struct response *r, int status, co
     return r;
 }
 
-const struct response *fault_check_at(const struct response *r, const char *place, const char *file,
-                                      int line) {
+const struct response *fault_check_at(const struct response *r, const char *place,
+                                      const char *words, const char *file, int line) {
     const json_t *errors = json_object_get(r->json, "errors");
     for (size_t i = 0; i < json_array_size(errors); i++) {
-        const json_t *e = json_array_get(errors, i);
-        const char *pointer = json_string_value(json_object_get(e, "pointer"));
-        const json_t *number = json_object_get(e, "line");
+        const json_t *e = json_array_get(errors, i), *number = json_object_get(e, "line");
+        const char *own = json_string_value(json_object_get(e, "pointer"));
         if (!is_text(e, "detail")) {
             answer_fail(r, file, line, "error %zu has no detail", i);
         }
-        if (pointer != NULL && strcmp(pointer, place) == 0) {
-            return r;
+        if (json_is_integer(number)) {
+            own = text("line %d", (int)json_integer_value(number));
         }
-        if (json_is_integer(number) &&
-            strcmp(text("line %d", (int)json_integer_value(number)), place) == 0) {
+        if (own != NULL && strcmp(own, place) == 0 &&
+            strstr(json_string_value(json_object_get(e, "detail")), words) != NULL) {
             return r;
         }
     }
-    answer_fail(r, file, line, "no error at %s", place);
+    answer_fail(r, file, line, "no error at %s with \"%s\"", place, words);
     return r;
 }
 
@@ -130,6 +132,27 @@ double real_at_at(const struct response *r, const char *pointer, const char *fil
         answer_fail(r, file, line, "no number at %s", pointer);
     }
     return json_number_value(value);
+}
+
+double real_in_at(const json_t *value, const char *pointer, const char *file, int line) {
+    return real_at_at(&(struct response){.head = "",
+                                         .body = "",
+                                         .json = (json_t *)(uintptr_t)value},
+                      pointer, file, line);
+}
+
+const char *string_in_at(const json_t *value, const char *pointer, const char *file, int line) {
+    return string_at_at(&(struct response){.head = "",
+                                           .body = "",
+                                           .json = (json_t *)(uintptr_t)value},
+                        pointer, file, line);
+}
+
+void near_check(double a, double b, double tolerance, const char *file, int line) {
+    if (!(fabs(a - b) <= tolerance)) {
+        print_error("%.17g, expected %.17g within %g\n", a, b, tolerance);
+        _fail(file, line);
+    }
 }
 
 void close_check(double a, double b, double relative, const char *file, int line) {

@@ -174,12 +174,17 @@ const struct response *call_get(const char *path, ...) {
 
 const struct response *call_get_with(const char *header, const char *path, ...) {
     FORMATTED(at, path);
-    return call_or_fail(&(struct request){.method = "GET", .path = at, .headers = HEADERS(header)});
+    return call_bytes("GET", at, HEADERS(header), NULL, 0);
 }
 
 const struct response *call_delete(const char *path, ...) {
     FORMATTED(at, path);
     return call_or_fail(&(struct request){.method = "DELETE", .path = at});
+}
+
+const struct response *call_empty(const char *method, const char *path, ...) {
+    FORMATTED(at, path);
+    return call_or_fail(&(struct request){.method = method, .path = at});
 }
 
 const struct response *call_json(const char *method, const char *path, const char *json, ...) {
@@ -188,10 +193,15 @@ const struct response *call_json(const char *method, const char *path, const cha
         &(struct request){.method = method, .path = path, .body = quoted("%s", body)});
 }
 
+const struct response *call_bytes(const char *method, const char *path, const char *const *headers,
+                                  const char *body, size_t size) {
+    return call_or_fail(&(struct request){
+        .method = method, .path = path, .headers = headers, .body = body, .size = size});
+}
+
 const struct response *call_text(const char *method, const char *path, const char *header,
                                  const char *body) {
-    return call_or_fail(&(
-        struct request){.method = method, .path = path, .headers = HEADERS(header), .body = body});
+    return call_bytes(method, path, HEADERS(header), body, 0);
 }
 
 const struct response *call_upload_bytes(const char *path, const char *body, size_t size,

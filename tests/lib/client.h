@@ -44,10 +44,16 @@ const struct response *call_get_with(const char *header, const char *path, ...)
 const struct response *call_delete(const char *path, ...) __attribute__((format(printf, 1, 2)));
 const struct response *call_json(const char *method, const char *path, const char *json, ...)
     __attribute__((format(printf, 3, 4)));
+/* … without a body. */
+const struct response *call_empty(const char *method, const char *path, ...)
+    __attribute__((format(printf, 2, 3)));
 #define call_post(...) call_json("POST", __VA_ARGS__)
 #define call_put(...) call_json("PUT", __VA_ARGS__)
 #define call_patch(...) call_json("PATCH", __VA_ARGS__)
-/* A text as it is, with one header. */
+/* headers, body and size as in struct request. */
+const struct response *call_bytes(const char *method, const char *path, const char *const *headers,
+                                  const char *body, size_t size);
+/* A text that is no format, with one header or NULL. */
 const struct response *call_text(const char *method, const char *path, const char *header,
                                  const char *body);
 /* PUT as curl -T. */

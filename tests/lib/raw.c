@@ -126,3 +126,24 @@ const struct response *raw_text(const char *format, ...) {
     va_end(args);
     return raw_once(bytes, strlen(bytes));
 }
+
+void raw_send(int fd, const void *bytes, size_t size) {
+    const char *next = bytes;
+    for (ssize_t sent; size > 0 && (sent = send(fd, next, size, MSG_NOSIGNAL)) > 0;) {
+        next += sent;
+        size -= (size_t)sent;
+    }
+}
+
+const char *raw_until(int fd, const char *received, const char *words) {
+    char chunk[16384];
+    while (strstr(received, words) == NULL) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        ssize_t n = poll(&p, 1, 60000) > 0 ? recv(fd, chunk, sizeof chunk, 0) : 0;
+        if (n <= 0) {
+            fail_msg("the stream ended before \"%s\": %s", words, received);
+        }
+        received = text("%s%.*s", received, (int)n, chunk);
+    }
+    return received;
+}
