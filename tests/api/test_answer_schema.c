@@ -1,12 +1,6 @@
 /* The check that every answer of an API test goes through: what it must notice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "lib/answer_schema.h"
+#include "lib/cmocka.h"
 
 #include <string.h>
 
