@@ -37,97 +37,105 @@ static const char *const query_predict[] = {"output", "zero_based", NULL};
 static const char *const query_evaluate[] = {"curves", "target", "zero_based", NULL};
 static const char *const query_transform[] = {"zero_based", NULL};
 
-/* Rows of the table: what routes of a kind have in common, then what is the route's own. */
-#define NAMED(method_, path_, operation_) .method = method_, .path = path_, .operation = operation_
-#define READ(path_, operation_, handle_, ...)                                                      \
-    { NAMED("GET", path_, operation_), .where = HTTP_ON_POOL, .handle = handle_, __VA_ARGS__ }
-#define READ_JOB(path_, operation_, handle_, ...)                                                  \
-    READ(path_, operation_, handle_, .cache = "no-store", __VA_ARGS__)
+/* Rows of the table. A macro holds what routes of a kind have in common. */
+#define READ(path_, operation_, ...)                                                               \
+    { .method = "GET", .path = path_, .operation = operation_, __VA_ARGS__ }
+/* The handler reads the store, so it may block. */
+#define READ_STORE(path_, operation_, ...)                                                         \
+    READ(path_, operation_, .where = HTTP_ON_POOL, __VA_ARGS__)
+#define READ_JOB(path_, operation_, ...)                                                           \
+    READ_STORE(path_, operation_, .cache = "no-store", __VA_ARGS__)
 #define CHANGE(method_, path_, operation_, ...)                                                    \
     {                                                                                              \
-        NAMED(method_, path_, operation_), .where = HTTP_ON_POOL, .scope = HTTP_SCOPE_WRITE,       \
-                                           __VA_ARGS__                                             \
+        .method = method_, .path = path_, .operation = operation_, .where = HTTP_ON_POOL,          \
+        .scope = HTTP_SCOPE_WRITE, __VA_ARGS__                                                     \
     }
-#define CHANGE_STATE(method_, path_, operation_, ...)                                              \
+/* The resource has an ETag. */
+#define CHANGE_TAGGED(method_, path_, operation_, ...)                                             \
     CHANGE(method_, path_, operation_, .conditions = HTTP_IF_MATCH | HTTP_IF_NONE_MATCH,           \
            __VA_ARGS__)
-#define STREAM(sink_)                                                                              \
-    .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
-/* Computations with a model: of its live version, and of a given one. */
+/* A computation with the live version of a model, and the same with a given version. */
 #define COMPUTE(method_, call_, operation_, ...)                                                   \
-    {NAMED(method_, "/v1/models/{model}" call_, operation_), .cache = "no-store", .lasting = true, \
+    {.method = method_,                                                                            \
+     .path = "/v1/models/{model}" call_,                                                           \
+     .operation = operation_,                                                                      \
+     .cache = "no-store",                                                                          \
+     .lasting = true,                                                                              \
      __VA_ARGS__},                                                                                 \
     {                                                                                              \
-        NAMED(method_, "/v1/models/{model}/versions/{version}" call_, operation_ "Version"),       \
-            .cache = "no-store", .lasting = true, __VA_ARGS__                                      \
+        .method = method_, .path = "/v1/models/{model}/versions/{version}" call_,                  \
+        .operation = operation_ "Version", .cache = "no-store", .lasting = true, __VA_ARGS__       \
     }
 #define COMPUTE_ROWS(call_, operation_, ...)                                                       \
     COMPUTE("POST", call_, operation_, .body = HTTP_BODY_MEMORY, .limit = &api_max_body,           \
             .plain = true, __VA_ARGS__)
-#define CONSTANT(path_, operation_, handle_, ...)                                                  \
-    { NAMED("GET", path_, operation_), .where = HTTP_ON_IO, .handle = handle_, __VA_ARGS__ }
-#define HEALTH(path_, operation_, where_, handle_, ...)                                            \
-    {                                                                                              \
-        NAMED("GET", path_, operation_), .where = where_, .handle = handle_, .cache = "no-store",  \
-                                         .quiet = true, __VA_ARGS__                                \
-    }
+
+/* Columns that go together. */
+#define TABLE_BODY(sink_)                                                                          \
+    .body = HTTP_BODY_STREAM, .sink = sink_, .limit = &api_max_upload, .accepts = &api_takes_table
+#define OBJECT_BODY .body = HTTP_BODY_MEMORY, .accepts = &api_takes_object
 
 const struct http_route api_routes[] = {
     /* datasets */
-    READ("/v1/datasets", "listDatasets", api_datasets_list, .query = query_page),
-    READ("/v1/datasets/{dataset}", "getDataset", api_dataset_get, .query = query_version,
-         .conditions = HTTP_IF_NONE_MATCH),
-    READ("/v1/datasets/{dataset}/versions", "listDatasetVersions", api_dataset_versions,
-         .query = query_page),
-    READ("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion", api_dataset_get,
-         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
-    READ("/v1/datasets/{dataset}/rows", "getDatasetRows", api_dataset_rows, .query = query_rows,
-         .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
-    CHANGE_STATE("PUT", "/v1/datasets/{dataset}", "putDataset", STREAM(&api_dataset_upload),
-                 .query = query_upload),
-    CHANGE_STATE("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
-                 STREAM(&api_dataset_append), .query = query_append),
-    {NAMED("POST", "/v1/datasets:preview", "previewDataset"), .where = HTTP_ON_POOL,
-     STREAM(&api_dataset_preview), .query = query_preview},
-    CHANGE_STATE("PATCH", "/v1/datasets/{dataset}", "patchDataset", .handle = api_dataset_patch,
-                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
-    CHANGE_STATE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", .handle = api_dataset_delete,
-                 .query = query_version),
-    CHANGE_STATE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
-                 .handle = api_dataset_delete, .query = query_none),
+    READ_STORE("/v1/datasets", "listDatasets", .handle = api_datasets_list, .query = query_page),
+    READ_STORE("/v1/datasets/{dataset}", "getDataset", .handle = api_dataset_get,
+               .query = query_version, .conditions = HTTP_IF_NONE_MATCH),
+    READ_STORE("/v1/datasets/{dataset}/versions", "listDatasetVersions",
+               .handle = api_dataset_versions, .query = query_page),
+    READ_STORE("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion",
+               .handle = api_dataset_get, .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    READ_STORE("/v1/datasets/{dataset}/rows", "getDatasetRows", .handle = api_dataset_rows,
+               .query = query_rows, .offers = &api_sends_rows, .conditions = HTTP_IF_NONE_MATCH),
+    CHANGE_TAGGED("PUT", "/v1/datasets/{dataset}", "putDataset", TABLE_BODY(&api_dataset_upload),
+                  .query = query_upload),
+    CHANGE_TAGGED("POST", "/v1/datasets/{dataset}/rows", "appendDatasetRows",
+                  TABLE_BODY(&api_dataset_append), .query = query_append),
+    {.method = "POST",
+     .path = "/v1/datasets:preview",
+     .operation = "previewDataset",
+     TABLE_BODY(&api_dataset_preview),
+     .query = query_preview},
+    CHANGE_TAGGED("PATCH", "/v1/datasets/{dataset}", "patchDataset", .handle = api_dataset_patch,
+                  OBJECT_BODY, .query = query_none),
+    CHANGE_TAGGED("DELETE", "/v1/datasets/{dataset}", "deleteDataset", .handle = api_dataset_delete,
+                  .query = query_version),
+    CHANGE_TAGGED("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
+                  .handle = api_dataset_delete, .query = query_none),
 
     /* jobs */
-    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, .accepts = &api_takes_object,
-           .body = HTTP_BODY_MEMORY, .query = query_dry_run, .cache = "no-store"),
-    READ_JOB("/v1/jobs", "listJobs", api_jobs_list, .query = query_jobs),
-    READ_JOB("/v1/jobs/{id}", "getJob", api_job_get, .query = query_wait),
-    READ_JOB("/v1/jobs/{id}/events", "getJobEvents", api_job_events, .query = query_none),
-    READ_JOB("/v1/jobs/{id}/history", "getJobHistory", api_job_history, .query = query_none),
+    CHANGE("POST", "/v1/jobs", "createJob", .handle = api_jobs_create, OBJECT_BODY,
+           .query = query_dry_run, .cache = "no-store"),
+    READ_JOB("/v1/jobs", "listJobs", .handle = api_jobs_list, .query = query_jobs),
+    READ_JOB("/v1/jobs/{id}", "getJob", .handle = api_job_get, .query = query_wait),
+    READ_JOB("/v1/jobs/{id}/events", "getJobEvents", .handle = api_job_events, .query = query_none),
+    READ_JOB("/v1/jobs/{id}/history", "getJobHistory", .handle = api_job_history,
+             .query = query_none),
     CHANGE("POST", "/v1/jobs/{id}/cancel", "cancelJob", .handle = api_job_cancel,
            .query = query_none, .cache = "no-store"),
     CHANGE("DELETE", "/v1/jobs/{id}", "deleteJob", .handle = api_job_delete, .query = query_none,
            .cache = "no-store"),
 
     /* models */
-    READ("/v1/models", "listModels", api_models_list, .query = query_page),
-    READ("/v1/models/{model}", "getModel", api_model_get, .query = query_none,
-         .conditions = HTTP_IF_NONE_MATCH),
-    READ("/v1/models/{model}/versions", "listModelVersions", api_model_versions,
-         .query = query_page),
-    READ("/v1/models/{model}/versions/{version}", "getModelVersion", api_model_get,
-         .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
-    CHANGE_STATE("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
-                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
-    CHANGE_STATE("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
-                 .accepts = &api_takes_object, .body = HTTP_BODY_MEMORY, .query = query_none),
-    CHANGE_STATE("DELETE", "/v1/models/{model}", "deleteModel", .handle = api_model_delete,
-                 .query = query_none),
-    CHANGE_STATE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
-                 .handle = api_model_delete, .query = query_promote),
-    READ("/v1/models/{model}/weights", "getModelWeights", api_model_weights,
-         .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
-    READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
-         api_model_weights, .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
+    READ_STORE("/v1/models", "listModels", .handle = api_models_list, .query = query_page),
+    READ_STORE("/v1/models/{model}", "getModel", .handle = api_model_get, .query = query_none,
+               .conditions = HTTP_IF_NONE_MATCH),
+    READ_STORE("/v1/models/{model}/versions", "listModelVersions", .handle = api_model_versions,
+               .query = query_page),
+    READ_STORE("/v1/models/{model}/versions/{version}", "getModelVersion", .handle = api_model_get,
+               .query = query_none, .conditions = HTTP_IF_NONE_MATCH),
+    CHANGE_TAGGED("PUT", "/v1/models/{model}/live", "setLiveVersion", .handle = api_model_set_live,
+                  OBJECT_BODY, .query = query_none),
+    CHANGE_TAGGED("PATCH", "/v1/models/{model}", "patchModel", .handle = api_model_patch,
+                  OBJECT_BODY, .query = query_none),
+    CHANGE_TAGGED("DELETE", "/v1/models/{model}", "deleteModel", .handle = api_model_delete,
+                  .query = query_none),
+    CHANGE_TAGGED("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion",
+                  .handle = api_model_delete, .query = query_promote),
+    READ_STORE("/v1/models/{model}/weights", "getModelWeights", .handle = api_model_weights,
+               .query = query_matrices, .conditions = HTTP_IF_NONE_MATCH),
+    READ_STORE("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
+               .handle = api_model_weights, .query = query_matrices,
+               .conditions = HTTP_IF_NONE_MATCH),
     COMPUTE_ROWS("/predict", "predict", .where = HTTP_ON_IO, .handle = api_model_predict,
                  .sink = &api_predict_lines, .query = query_predict,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),
@@ -136,27 +144,30 @@ const struct http_route api_routes[] = {
     COMPUTE_ROWS("/evaluate", "evaluate", .where = HTTP_ON_POOL, .handle = api_model_evaluate,
                  .query = query_evaluate, .accepts = &api_takes_labelled_rows),
     COMPUTE("POST", "/evaluate_grid", "evaluateGrid", .where = HTTP_ON_POOL,
-            .handle = api_model_evaluate_grid, .body = HTTP_BODY_MEMORY, .query = query_none,
-            .accepts = &api_takes_object, .offers = &api_sends_grid),
+            .handle = api_model_evaluate_grid, OBJECT_BODY, .query = query_none,
+            .offers = &api_sends_grid),
     COMPUTE_ROWS("/transform", "transform", .where = HTTP_ON_POOL, .handle = api_model_transform,
                  .sink = &api_transform_lines, .query = query_transform,
                  .accepts = &api_takes_instances, .offers = &api_sends_answers),
 
     /* the catalogue, the problems and the manual: constants of the binary */
-    CONSTANT("/v1/algorithms", "listAlgorithms", api_algorithms_list, .query = query_none),
-    CONSTANT("/v1/algorithms/{id}", "getAlgorithm", api_algorithm_get, .query = query_none),
-    CONSTANT("/problems", "listProblems", api_problems_list, .query = query_none),
-    CONSTANT("/problems/{name}", "getProblem", api_problem_get, .query = query_none),
-    CONSTANT("/openapi.json", "getOpenApi", api_openapi, .query = query_none),
-    CONSTANT("/docs", "getDocs", api_docs_index, .query = query_none,
-             .conditions = HTTP_IF_NONE_MATCH),
-    CONSTANT("/docs/{page}", "getDocsPage", api_docs_page, .query = query_none,
-             .conditions = HTTP_IF_NONE_MATCH),
+    READ("/v1/algorithms", "listAlgorithms", .handle = api_algorithms_list, .query = query_none),
+    READ("/v1/algorithms/{id}", "getAlgorithm", .handle = api_algorithm_get, .query = query_none),
+    READ("/problems", "listProblems", .handle = api_problems_list, .query = query_none),
+    READ("/problems/{name}", "getProblem", .handle = api_problem_get, .query = query_none),
+    READ("/openapi.json", "getOpenApi", .handle = api_openapi, .query = query_none),
+    READ("/docs", "getDocs", .handle = api_docs_index, .query = query_none,
+         .conditions = HTTP_IF_NONE_MATCH),
+    READ("/docs/{page}", "getDocsPage", .handle = api_docs_page, .query = query_none,
+         .conditions = HTTP_IF_NONE_MATCH),
 
     /* the daemon */
-    HEALTH("/healthz", "getHealth", HTTP_ON_IO, api_healthz, .scope = HTTP_SCOPE_READ),
-    HEALTH("/readyz", "getReadiness", HTTP_ON_OPERATIONS, api_readyz, .scope = HTTP_SCOPE_READ),
-    HEALTH("/metrics", "getMetrics", HTTP_ON_OPERATIONS, api_metrics, .scope = HTTP_SCOPE_ADMIN),
-    {NAMED("GET", "/version", "getVersion"), .where = HTTP_ON_IO, .handle = api_version},
+    READ("/healthz", "getHealth", .where = HTTP_ON_IO, .handle = api_healthz, .cache = "no-store",
+         .quiet = true),
+    READ("/readyz", "getReadiness", .where = HTTP_ON_OPERATIONS, .handle = api_readyz,
+         .cache = "no-store", .quiet = true),
+    READ("/metrics", "getMetrics", .where = HTTP_ON_OPERATIONS, .handle = api_metrics,
+         .cache = "no-store", .quiet = true, .scope = HTTP_SCOPE_ADMIN),
+    READ("/version", "getVersion", .handle = api_version),
 };
 const size_t api_n_routes = sizeof api_routes / sizeof api_routes[0];

@@ -15,7 +15,7 @@ static const char *fault_of(const char *method, const char *target, long status,
     (void)snprintf(text, sizeof text, "%s%s", head, tail);
     json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
     assert_non_null(json);
-    const struct answer_seen answer = {method, target, status, type, json};
+    const struct answer_seen answer = {method, target, status, type, json, text, strlen(text)};
     const bool conforms = answer_conforms(&answer, fault, sizeof fault);
     assert_int_equal(conforms, fault[0] == '\0');
     json_decref(json);
@@ -80,6 +80,27 @@ static void test_statuses_and_media_types(void **state) {
     expect(fault_of("GET", "/nowhere", 404, "application/json", VERSION, "}"), "media type");
 }
 
+static void test_lines(void **state) {
+    (void)state;
+    static const char target[] = "/v1/models/m/predict", line[] = "{\"label\":1}\n";
+    static char fault[1000];
+    struct answer_seen answer = {.method = "POST",
+                                 .target = target,
+                                 .status = 200,
+                                 .type = "application/x-ndjson",
+                                 .body = line,
+                                 .size = strlen(line)};
+    assert_true(answer_conforms(&answer, fault, sizeof fault));
+    answer.body = "{\"label\":1}\n{\"lable\":1}\n";
+    answer.size = strlen(answer.body);
+    assert_false(answer_conforms(&answer, fault, sizeof fault));
+    expect(fault, "line 2");
+    answer.body = "{\"label\":1\n";
+    answer.size = strlen(answer.body);
+    assert_false(answer_conforms(&answer, fault, sizeof fault));
+    expect(fault, "no JSON");
+}
+
 /* A path with a literal segment is chosen before one with a placeholder. */
 static void test_paths(void **state) {
     (void)state;
@@ -97,6 +118,7 @@ int main(void) {
         cmocka_unit_test(test_members_of_members),
         cmocka_unit_test(test_parts_of_a_schema),
         cmocka_unit_test(test_statuses_and_media_types),
+        cmocka_unit_test(test_lines),
         cmocka_unit_test(test_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

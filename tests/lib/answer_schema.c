@@ -328,6 +328,22 @@ static const json_t *find_operation(const char *method, const char *target) {
     return json_object_get(best, strcmp(key, "head") == 0 ? "get" : key);
 }
 
+/* The first lines of an NDJSON body; the others are written by the same code. */
+static bool valid_lines(struct check *c, const json_t *schema, const char *body, size_t size) {
+    bool good = true;
+    for (size_t i = 0; i < 100 && size > 0 && good; i++) {
+        const char *end = memchr(body, '\n', size);
+        const size_t n = end != NULL ? (size_t)(end - body) + 1 : size;
+        json_t *line = json_loadb(body, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+        (void)snprintf(c->place, sizeof c->place, "line %zu: ", i + 1);
+        good = line != NULL ? valid(c, schema, line) : refuse(c, "is no JSON");
+        json_decref(line);
+        body += n;
+        size -= n;
+    }
+    return good;
+}
+
 bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, document_read);
@@ -358,7 +374,11 @@ bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size)
     if (media == NULL) {
         return refuse(&c, "has status %s and media type %s, which are not described", status, type);
     }
-    return answer->json == NULL || valid(&c, json_object_get(media, "schema"), answer->json);
+    const json_t *schema = json_object_get(media, "schema");
+    if (strcmp(type, "application/x-ndjson") == 0) {
+        return valid_lines(&c, schema, answer->body, answer->size);
+    }
+    return answer->json == NULL || valid(&c, schema, answer->json);
 }
 
 static void fail_program(void) {

@@ -12,10 +12,12 @@ struct answer_seen {
     const char *target;
     long status;
     const char *type;   /* Content-Type; NULL: none */
-    const json_t *json; /* NULL: the body is no JSON */
+    const json_t *json; /* NULL: the body is no JSON document */
+    const char *body;   /* [size] read if it is NDJSON */
+    size_t size;
 };
 
-/* Whether the document describes the answer: status, media type and, if it is JSON, the schema. An
+/* Whether the document describes the answer: status, media type and, of JSON and NDJSON, the schema. An
  * object must not have members that its schema does not describe, unless additionalProperties
  * permits them. false: `fault` has the reason. */
 bool answer_conforms(const struct answer_seen *answer, char *fault, size_t size);

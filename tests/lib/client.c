@@ -145,7 +145,9 @@ const struct response *call(const struct request *request) {
                                            .target = request->path,
                                            .status = status,
                                            .type = type,
-                                           .json = r->json});
+                                           .json = r->json,
+                                           .body = r->body,
+                                           .size = r->size});
     }
     return r;
 }
