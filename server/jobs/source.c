@@ -140,9 +140,12 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     s->store = store;
-    s->dataset_id = dataset_id;
     atomic_init(&s->room, keep_bytes);
-    store_dataset_pin(store, dataset_id);
+    if (!store_dataset_pin(store, dataset_id, problem)) {
+        jobs_source_close(s);
+        return false;
+    }
+    s->dataset_id = dataset_id;
     if (!store_dataset_chunks(store, dataset_id, &s->chunks, &n_chunks, problem)) {
         jobs_source_close(s);
         return false;

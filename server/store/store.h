@@ -245,9 +245,10 @@ bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size
  * only the version of a dataset that was published last has summaries. */
 bool store_dataset_summary(struct store *store, int64_t id, size_t column, struct buf *out,
                            struct problem *problem);
-/* Keeps a version's chunks from being swept while something reads them, even if it is deleted
- * meanwhile. Counted, in this process. */
-void store_dataset_pin(struct store *store, int64_t id);
+/* Pins a version: its chunks stay until the unpin, even if the version is deleted meanwhile. To be
+ * called before store_dataset_chunks. Pins are counted, and end with the process. An unpin without a
+ * pin has no effect. */
+bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem);
 void store_dataset_unpin(struct store *store, int64_t id);
 
 /* ---- models ---- */

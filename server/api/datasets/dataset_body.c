@@ -81,8 +81,10 @@ bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
     forget_onto(b);
     b->onto = *onto;
     *onto = (struct store_dataset){0};
-    /* before its chunks are looked up: a pinned version keeps them */
-    store_dataset_pin(b->store, b->onto.id);
+    if (!store_dataset_pin(b->store, b->onto.id, problem)) {
+        store_dataset_done(&b->onto);
+        return false;
+    }
     if (store_dataset_chunks(b->store, b->onto.id, &b->onto_chunks, &b->n_onto, problem)) {
         return true;
     }

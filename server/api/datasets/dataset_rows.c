@@ -223,12 +223,15 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
         return NULL;
     }
     s->store = api_app_of(call)->store;
-    s->dataset_id = d->id;
     s->n_rows = d->n_rows;
     s->format = format;
     s->offset = s->at = offset;
     s->end = offset >= d->n_rows ? offset : d->n_rows - offset < limit ? d->n_rows : offset + limit;
-    store_dataset_pin(s->store, s->dataset_id);
+    if (!store_dataset_pin(s->store, d->id, problem)) {
+        stream_free(s);
+        return NULL;
+    }
+    s->dataset_id = d->id;
     if (rows_columns_choose(d->columns, format, http_query(call, "columns"),
                             http_query(call, "label"), &s->columns, problem) &&
         stream_room(s, problem) &&

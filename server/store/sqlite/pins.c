@@ -38,34 +38,30 @@ static struct store_pin *add(struct store_pins *pins, int64_t version) {
 
 bool store_pinned(struct store_pins *pins, int64_t version) {
     pthread_mutex_lock(&pins->mutex);
-    bool pinned = pins->unnamed > 0 || find(pins, version);
+    const bool pinned = find(pins, version) != NULL;
     pthread_mutex_unlock(&pins->mutex);
     return pinned;
 }
 
-void store_dataset_pin(struct store *store, int64_t id) {
+bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem) {
     struct store_pins *pins = &store->pins;
     pthread_mutex_lock(&pins->mutex);
     struct store_pin *pin = find(pins, id);
-    pin = pin ? pin : add(pins, id);
-    if (pin) {
+    pin = pin != NULL ? pin : add(pins, id);
+    if (pin != NULL) {
         pin->count++;
-    } else {
-        pins->unnamed++;
     }
     pthread_mutex_unlock(&pins->mutex);
+    return pin != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
 void store_dataset_unpin(struct store *store, int64_t id) {
     struct store_pins *pins = &store->pins;
     pthread_mutex_lock(&pins->mutex);
     struct store_pin *pin = find(pins, id);
-    bool last = false;
-    if (pin && --pin->count == 0) {
+    const bool last = pin != NULL && --pin->count == 0;
+    if (last) {
         *pin = pins->pins[--pins->n];
-        last = true;
-    } else if (!pin && pins->unnamed > 0) {
-        last = --pins->unnamed == 0;
     }
     pthread_mutex_unlock(&pins->mutex);
     if (last) {

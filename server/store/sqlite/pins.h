@@ -1,5 +1,4 @@
-/* Dataset versions that something in this process reads: their chunks stay even when they are
- * deleted. */
+/* Dataset versions that this process reads: the sweep leaves their chunks, also of deleted ones. */
 #ifndef STORE_PINS_H
 #define STORE_PINS_H
 
@@ -13,10 +12,9 @@ struct store_pin {
     size_t count;
 };
 struct store_pins {
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     struct store_pin *pins;
     size_t n, room;
-    size_t unnamed; /* pins there was no memory for: while there are any, nothing goes */
 };
 void store_pins_init(struct store_pins *pins);
 void store_pins_done(struct store_pins *pins);

@@ -115,7 +115,7 @@ static void test_summaries_of_the_newest(void **state) {
     store_part_drop(f->store, d.part);
     assert_int_equal(sql_ask(f->path, "SELECT sum(length(state)) FROM dataset_summaries"), 7);
     sql_await(f->path, "SELECT count(*) FROM parts", 2); /* those dropped are gone */
-    store_dataset_pin(f->store, b.id);
+    assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 3000);
@@ -232,7 +232,7 @@ static void test_pinned_base_stays(void **state) {
     struct store_chunk *chunks = NULL;
     size_t n = 0;
     struct buf bytes = {0};
-    store_dataset_pin(f->store, b.id);
+    assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
     assert_ok(f, store_dataset_chunks(f->store, b.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
     sql_await(f->path, "SELECT count(*) FROM dataset_versions",
@@ -253,8 +253,8 @@ static void test_stats_count_shared_chunks_once(void **state) {
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 9000);
     assert_int_equal(s.doomed_bytes, 0);
-    store_dataset_pin(f->store, a.id);
-    store_dataset_pin(f->store, b.id);
+    assert_ok(f, store_dataset_pin(f->store, a.id, &f->problem));
+    assert_ok(f, store_dataset_pin(f->store, b.id, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 1, NULL, &f->problem));
     store_stats(f->store, &s);
     assert_int_equal(s.dataset_bytes, 9000);

@@ -42,8 +42,8 @@ static void test_pinned_version_can_be_read_to_its_end(void **state) {
     struct store_dataset_published big = publish_large(f, "big");
     struct store_chunk *chunks = NULL;
     size_t n = 0;
-    store_dataset_pin(f->store, big.id);
-    store_dataset_pin(f->store, big.id);
+    assert_ok(f, store_dataset_pin(f->store, big.id, &f->problem));
+    assert_ok(f, store_dataset_pin(f->store, big.id, &f->problem));
     assert_ok(f, store_dataset_chunks(f->store, big.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "big", 0, NULL, &f->problem));
     store_dataset_unpin(f->store, big.id);
