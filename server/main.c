@@ -196,7 +196,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .crash_model = s->test_crash_model,
     };
     if (!http_probe_listen(s->listen, problem) || !store_open(&store, &d->store, problem) ||
-        !serving_open(d->store, s->model_cache, &d->serving, problem) ||
+        !serving_open(d->store, s->model_cache, &api_predict_plans, &d->serving, problem) ||
         !jobs_start(d->store, &jobs, &d->jobs, problem)) {
         return false;
     }

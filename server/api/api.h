@@ -36,6 +36,8 @@ struct api_app {
 bool api_admit(struct http_call *call);
 extern const struct http_route api_routes[];
 extern const size_t api_n_routes;
+/* For serving_open: what predictions keep with each model in memory. */
+extern const struct serving_plans api_predict_plans;
 /* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database
  * size, build info). */
 void api_metrics_register(struct api_app *app);

@@ -233,10 +233,17 @@ dn_raw_rows instance_rows_view(const struct instance_rows *in, size_t first, siz
  * a comment has a label and entries, otherwise CSV. */
 const struct format *instances_sniff(const char *body, size_t size);
 
+/* What the readers of instances need of a model's inputs. Immutable: any number of threads may read
+ * with one schema. */
+struct instance_schema;
+struct instance_schema *instance_schema_new(const dn_model *model); /* NULL: out of memory */
+void instance_schema_free(struct instance_schema *schema);          /* NULL is allowed */
+
 /* How a body is read. */
 struct instances_options {
-    const struct format *format; /* NULL: the body decides */
-    bool labelled;               /* the target is wanted too */
+    const struct format *format;          /* NULL: the body decides */
+    const struct instance_schema *schema; /* of the model; NULL: one is made for this call */
+    bool labelled;                        /* the target is wanted too */
     const char
         *target; /* labelled: the name of its column; NULL: the model's, which must have one then */
     bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
@@ -266,18 +273,20 @@ struct instances_options {
  * into the matrix: no tree. */
 bool instances_read(const char *body, size_t size, const struct instances_options *options,
                     const dn_model *model, struct instance_rows *out, struct problem *problem);
-/* One row from name/value pairs (the query string): names and values as given. */
+/* One row from name/value pairs (the query string): names and values as given. schema NULL: one is
+ * made. */
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
-                          const dn_model *model, struct instance_rows *out,
-                          struct problem *problem);
+                          const dn_model *model, const struct instance_schema *schema,
+                          struct instance_rows *out, struct problem *problem);
 
 /* NDJSON without an end: lines are read into a block of rows, which is scored and cleared, and so
  * on. Each line is judged by itself. One thread. */
 struct instance_lines;
-/* Lines longer than `max_line` bytes are refused; a block has at most max_rows rows. NULL: no
- * memory. */
-struct instance_lines *instance_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
-                                          struct problem *problem);
+/* Lines longer than `max_line` bytes are refused; a block has at most max_rows rows. schema NULL: one
+ * is made. Returns NULL if out of memory. */
+struct instance_lines *instance_lines_new(const dn_model *model,
+                                          const struct instance_schema *schema, size_t max_rows,
+                                          size_t max_line, struct problem *problem);
 void instance_lines_free(struct instance_lines *lines);
 enum instance_lines_state {
     /* no whole line is left: *used bytes are read, the caller gives the others again with those that
@@ -315,11 +324,25 @@ enum answer_output {
     ANSWER_AMBIGUOUS = 32,
     ANSWER_LOG_DENSITY = 64
 };
-/* What an answer says of itself. */
+/* Texts of a model that JSON answers repeat. Immutable once made: any number of threads may write
+ * with them. */
+struct answer_texts {
+    struct buf classes; /* the classes as JSON, or as cells, without separators */
+    size_t *class_end;  /* [n_classes] end of the text of class k in `classes` */
+    struct buf head; /* {"model":…,"version":…,"classes":[…] of a JSON document; else empty */
+};
+/* The texts of one version of a model. Returns false if out of memory; answer_texts_done frees in
+ * any case. */
+bool answer_texts_init(struct answer_texts *texts, const dn_model *model, const char *name,
+                       int64_t version);
+void answer_texts_done(struct answer_texts *texts); /* texts may be {0} */
+
+/* The beginning of an answer. */
 struct answer_head {
-    const char *name; /* the model's */
+    const char *name; /* of the model */
     int64_t version;
-    unsigned outputs; /* answer_output bits; predictions */
+    const struct answer_texts *texts; /* of this version; NULL: they are made for this answer */
+    unsigned outputs;                 /* answer_output bits; predictions */
     const struct format *format;
     /* NULL: no row is refused. Otherwise rows may be refused one by one, CSV and TSV have a column
      * for it, and this is the base path of the links to the types of problems */
@@ -334,9 +357,9 @@ struct predictions_writer {
     const char *refusal_base; /* of the head; not NULL: cells have a last column "error" */
     size_t n_columns;         /* of cells */
     struct buf *out;          /* the caller's, who may take what it holds between two calls */
-    struct buf classes;       /* the classes as JSON or cells, one after the other */
-    size_t *class_end;        /* [n] where that of class k ends */
-    bool begun;               /* a row was written */
+    const struct answer_texts *texts;
+    struct answer_texts own_texts; /* in use if the caller gave none, or cells are written */
+    bool begun;                    /* a row was written */
 };
 /* JSON: {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with
  * contributions the names of the features and the intercepts stand once before the rows. NDJSON:

@@ -33,11 +33,18 @@ struct model_slot *model_table_take_removed(struct model_table *t) {
     return slots;
 }
 
+void model_loaded_free(struct model_loaded *loaded) {
+    if (loaded->plan_free != NULL) {
+        loaded->plan_free(loaded->plan);
+    }
+    dn_model_unref(loaded->model);
+}
+
 void model_slots_free(struct model_slot *slots) {
     while (slots != NULL) {
         struct model_slot *slot = slots;
         slots = slot->next;
-        dn_model_unref(slot->model);
+        model_loaded_free(&slot->loaded);
         problem_done(&slot->problem);
         free(slot);
     }
@@ -227,13 +234,14 @@ void model_table_touch(struct model_table *t, struct model_slot *slot) {
     slot->used = ++t->tick;
 }
 
-void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
-                        const struct problem *problem) {
+void model_table_end_load(struct model_table *t, struct model_slot *slot,
+                          const struct model_loaded *loaded, const struct problem *problem) {
     t->stats.loads++;
-    if (model) {
-        slot->model = model;
-        slot->pub.model = model;
-        slot->bytes = (int64_t)dn_model_memory(model);
+    if (loaded != NULL) {
+        slot->loaded = *loaded;
+        slot->pub.model = loaded->model;
+        slot->pub.plan = loaded->plan;
+        slot->bytes = (int64_t)dn_model_memory(loaded->model);
         slot->state = SLOT_READY;
         model_table_touch(t, slot);
         if (!slot->dropped) {

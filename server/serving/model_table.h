@@ -14,17 +14,26 @@
 
 enum slot_state { SLOT_LOADING, SLOT_READY, SLOT_FAILED };
 
+/* What a load gives: a reference to the model, and the plan made of it. */
+struct model_loaded {
+    dn_model *model;
+    void *plan;
+    void (*plan_free)(void *plan);
+};
+/* Releases the model and frees the plan. */
+void model_loaded_free(struct model_loaded *loaded);
+
 /* One version of a model. */
 struct model_slot {
     struct serving_model pub; /* first: what callers hold */
     enum slot_state state;
-    struct problem problem;  /* of a failed load */
-    dn_model *model;         /* owned reference; NULL until ready */
-    int64_t bytes;           /* memory of the model */
-    size_t users;            /* borrowed, or waiting for the load */
-    bool dropped;            /* not in the table any more: its last user removes it */
-    uint64_t used;           /* tick of the last borrow, for LRU */
-    struct model_slot *next; /* in its bucket, or in the list of removed slots */
+    struct problem problem;     /* of a failed load */
+    struct model_loaded loaded; /* owned; NULL until ready */
+    int64_t bytes;              /* memory of the model */
+    size_t users;               /* borrowed, or waiting for the load */
+    bool dropped;               /* not in the table any more: its last user removes it */
+    uint64_t used;              /* tick of the last borrow, for LRU */
+    struct model_slot *next;    /* in its bucket, or in the list of removed slots */
 };
 
 struct model_name;
@@ -56,10 +65,10 @@ struct model_slot *model_table_find(const struct model_table *t, const char *nam
                                     int64_t version); /* NULL: not there */
 /* A new slot in state loading with one user; NULL: no memory. */
 struct model_slot *model_table_add(struct model_table *t, const char *name, int64_t version);
-/* Ends a load. The slot takes the model. model NULL: the slot keeps the problem and leaves the
- * table. */
-void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
-                        const struct problem *problem);
+/* Ends a load. The slot takes what was loaded. loaded NULL: the slot keeps the problem and leaves
+ * the table. */
+void model_table_end_load(struct model_table *t, struct model_slot *slot,
+                          const struct model_loaded *loaded, const struct problem *problem);
 /* Marks the model as the most recently used. */
 void model_table_touch(struct model_table *t, struct model_slot *slot);
 /* Ends a use of the slot. */

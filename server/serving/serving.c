@@ -11,8 +11,9 @@
 
 struct serving {
     struct store *store;
-    _Atomic int64_t seen; /* seq of the last change taken in; written under the lock */
-    pthread_mutex_t lock; /* guards the table; leaf */
+    const struct serving_plans *plans; /* NULL: none */
+    _Atomic int64_t seen;              /* seq of the last change taken in; written under the lock */
+    pthread_mutex_t lock;              /* guards the table; leaf */
     pthread_cond_t loaded;
     pthread_cond_t removed; /* the table has removed slots, or the reclaimer must end */
     pthread_t reclaimer;
@@ -109,21 +110,28 @@ void serving_release(struct serving *s, const struct serving_model *model) {
     unlock(s);
 }
 
-/* Reads and decodes a version outside the lock. */
-static dn_model *load(struct serving *s, const char *name, int64_t version,
-                      struct problem *problem) {
+/* Reads and decodes a version, and makes its plan, without the lock. */
+static bool load(struct serving *s, const char *name, int64_t version, struct model_loaded *out,
+                 struct problem *problem) {
     struct store_model m;
-    dn_model *model = NULL;
+    struct model_loaded loaded = {0};
     struct buf bytes = {0};
     dn_error err;
     dn_error_clear(&err);
     if (!store_model_get(s->store, name, version, &m, problem)) {
-        return NULL;
+        return false;
     }
     if (store_model_bytes(s->store, m.id, &bytes, problem) &&
-        dn_model_read(bytes.data, bytes.size, &model, &err) != DN_OK) {
+        dn_model_read(bytes.data, bytes.size, &loaded.model, &err) != DN_OK) {
         problem_set(problem, PROBLEM_INTERNAL, "model %s version %lld cannot be read back: %s",
                     name, (long long)version, err.message);
+    }
+    if (loaded.model != NULL && s->plans != NULL) {
+        loaded.plan_free = s->plans->free;
+        loaded.plan = s->plans->make(loaded.model, name, version);
+        if (loaded.plan == NULL) {
+            problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to load model %s", name);
+        }
     }
     if (problem->type == PROBLEM_INTERNAL) {
         log_error("model.load", log_str("model", name), log_int("version", version),
@@ -131,7 +139,12 @@ static dn_model *load(struct serving *s, const char *name, int64_t version,
     }
     buf_done(&bytes);
     store_model_done(&m);
-    return model;
+    if (problem->type != PROBLEM_NONE) {
+        model_loaded_free(&loaded);
+        return false;
+    }
+    *out = loaded;
+    return true;
 }
 
 /* The live version, from the store if the table does not know it. 0: problem. The version is
@@ -180,9 +193,10 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
         }
         unlock(s);
         struct problem why = {0};
-        dn_model *model = load(s, name, version, &why);
+        struct model_loaded loaded;
+        const bool good = load(s, name, version, &loaded, &why);
         pthread_mutex_lock(&s->lock);
-        model_table_settle(&s->table, slot, model, &why);
+        model_table_end_load(&s->table, slot, good ? &loaded : NULL, &why);
         pthread_cond_broadcast(&s->loaded);
         problem_done(&why);
     } else {
@@ -211,14 +225,15 @@ static void serving_free(struct serving *s) {
     free(s);
 }
 
-bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
-                  struct problem *problem) {
+bool serving_open(struct store *store, int64_t cache_bytes, const struct serving_plans *plans,
+                  struct serving **out, struct problem *problem) {
     struct serving *s = calloc(1, sizeof *s);
     if (!s || !model_table_init(&s->table, cache_bytes)) {
         free(s);
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
     s->store = store;
+    s->plans = plans;
     atomic_init(&s->seen, store_changes_last(store));
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->loaded, NULL);

@@ -15,16 +15,25 @@
 
 struct serving;
 
+/* What the caller keeps with each loaded model: made by the thread that loads the model, without a
+ * lock; freed with the model. */
+struct serving_plans {
+    void *(*make)(const dn_model *model, const char *name, int64_t version); /* NULL: no memory */
+    void (*free)(void *plan);                                                /* NULL is allowed */
+};
+
 /* A model in use: borrowed until serving_release. */
 struct serving_model {
     const dn_model *model;
+    const void *plan; /* of serving_plans.make; NULL: serving was opened without plans */
     char name[IDS_NAME_SIZE];
     int64_t version;
 };
 
-/* cache_bytes: unused models beyond this are dropped, the least recently used first. */
-bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
-                  struct problem *problem);
+/* cache_bytes: unused models beyond this are dropped, the least recently used first. plans: NULL:
+ * none are made. */
+bool serving_open(struct store *store, int64_t cache_bytes, const struct serving_plans *plans,
+                  struct serving **out, struct problem *problem);
 void serving_close(struct serving *serving); /* all models must have been released */
 
 /* The model if it is in memory and current; NULL: call serving_get on a thread that may wait.

@@ -147,7 +147,7 @@ static void put_block(const struct instance_lines *lines, struct buf *out) {
 static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
                          struct buf *out) {
     struct problem problem = {0};
-    struct instance_lines *lines = instance_lines_new(model, 3, 200, &problem);
+    struct instance_lines *lines = instance_lines_new(model, NULL, 3, 200, &problem);
     size_t n = 0, at = 0, upto = 0;
     CHECK(lines != NULL);
     *refused = 0;
@@ -254,7 +254,7 @@ static void pairs(char *text) {
     }
     struct instance_rows in = {0};
     struct problem problem = {0};
-    if (instances_read_pairs(names, values, n, model, &in, &problem)) {
+    if (instances_read_pairs(names, values, n, model, NULL, &in, &problem)) {
         check_values(&in, false);
         CHECK(in.n == 1);
     } else {

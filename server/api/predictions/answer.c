@@ -1,5 +1,6 @@
 /* Scoring and writing, slice by slice. */
 #include "api/predictions/answer.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
     }
     a->each = n_components;
     a->n = SLICE;
-    a->z = calloc(SLICE * n_components + dn_model_workspace(model), sizeof *a->z);
+    a->z = calloc(SLICE * n_components + predict_plan_of(a->m)->n_workspace, sizeof *a->z);
     return a->z || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to transform rows");
 }
 
@@ -28,6 +29,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
                       struct problem *problem) {
     struct answer_head head = {.name = m->name,
                                .version = m->version,
+                               .texts = &predict_plan_of(m)->texts,
                                .format = options->format,
                                .refusal_base = options->refusal_base};
     *a = (struct api_answer){.kind = options->kind, .m = m, .format = options->format};
@@ -39,7 +41,7 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m,
         return true;
     }
     head.outputs = api_outputs_of(m->model, options->outputs);
-    if (!outputs_room_init(&a->room, m->model, head.outputs, options->n_rows, problem)) {
+    if (!outputs_room_init(&a->room, m, head.outputs, options->n_rows, problem)) {
         return false;
     }
     a->n = a->room.n;
@@ -113,7 +115,7 @@ size_t api_answer_memory(const struct api_answer *a) {
     if (!a->m) {
         return 0;
     }
-    const size_t workspace = dn_model_workspace(a->m->model) * sizeof(double);
+    const size_t workspace = predict_plan_of(a->m)->n_workspace * sizeof(double);
     return workspace + (a->kind == API_PREDICTIONS
                             ? a->room.size
                             : SLICE * dn_model_n_components(a->m->model) * sizeof(double));

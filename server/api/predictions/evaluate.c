@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/jobs/job_spec.h"
 #include "api/predictions/instances.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "formats/formats.h"
@@ -292,6 +293,7 @@ void api_model_evaluate(struct http_call *call) {
     } else if (good && !api_instances_options(call, true, &options)) {
         goto cleanup; /* answered */
     } else if (good) {
+        options.schema = predict_plan_of(m)->schema;
         (void)evaluate_body(&e, &options);
     }
     if (e.metrics) {

@@ -5,6 +5,7 @@
 #include "api/predictions/answer.h"
 #include "api/predictions/grid_request.h"
 #include "api/predictions/outputs.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "jobs/documents.h"
@@ -66,7 +67,7 @@ static bool make_room(struct grid *g) {
     const dn_model *model = g->m->model;
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model));
     g->outputs = api_outputs_of(model, g->request.outputs);
-    if (!outputs_room_init(&g->room, model, g->outputs, g->n, g->problem)) {
+    if (!outputs_room_init(&g->room, g->m, g->outputs, g->n, g->problem)) {
         return false;
     }
     const dn_prediction *rows = &g->room.rows;
@@ -152,6 +153,7 @@ static void keep(const struct grid *g, size_t first, size_t n) {
 static void begin_lines(struct grid *g) {
     const struct answer_head head = {.name = g->m->name,
                                      .version = g->m->version,
+                                     .texts = &predict_plan_of(g->m)->texts,
                                      .outputs = g->outputs,
                                      .format = g->format};
     const char delimiter = g->format->answers->delimiter;

@@ -8,6 +8,7 @@
 #include "api/predictions/lines.h"
 #include "api/handlers.h"
 #include "api/policy.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/spool.h"
 
@@ -80,7 +81,8 @@ static bool prepare(struct lines *l, struct problem *problem) {
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem)) {
         return false;
     }
-    l->reader = instance_lines_new(l->m->model, n, MAX_LINE, problem);
+    l->reader =
+        instance_lines_new(l->m->model, predict_plan_of(l->m)->schema, n, MAX_LINE, problem);
     return l->reader != NULL;
 }
 

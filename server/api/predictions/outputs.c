@@ -1,6 +1,7 @@
 /* What a prediction call wants to know of each row, what that costs, and the room where it is
  * computed. */
 #include "api/predictions/outputs.h"
+#include "api/predictions/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ bool api_outputs_parse(const char *text, unsigned *out) {
 
 bool api_outputs_read(struct http_call *call, unsigned *out) {
     const char *text = http_query(call, "output");
-    *out = ANSWER_LABEL | ANSWER_PROBABILITIES;
+    *out = API_OUTPUTS_USUAL;
     if (!text || api_outputs_parse(text, out)) {
         return true;
     }
@@ -143,10 +144,12 @@ static double *take(double **at, size_t n_rows, size_t width) {
     return taken;
 }
 
-bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
+bool outputs_room_init(struct outputs_room *room, const struct serving_model *m, unsigned outputs,
                        size_t n_rows, struct problem *problem) {
+    const dn_model *model = m->model;
     const struct widths w = widths_of(model, outputs);
-    const size_t n_classes = dn_model_classes(model)->n, n_workspace = dn_model_workspace(model);
+    const size_t n_classes = dn_model_classes(model)->n,
+                 n_workspace = predict_plan_of(m)->n_workspace;
     const size_t numbers =
         w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
     const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;

@@ -5,7 +5,10 @@
 
 #include "formats/formats.h"
 #include "http/http.h"
+#include "serving/serving.h"
 
+/* The outputs of a call without ?output=. */
+#define API_OUTPUTS_USUAL (ANSWER_LABEL | ANSWER_PROBABILITIES)
 /* ?output=label,scores → answer_output bits; without it label and probabilities. false: answered
  * with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
@@ -31,7 +34,7 @@ struct outputs_room {
 };
 /* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be
  * too long, or there is no memory (problem). */
-bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
+bool outputs_room_init(struct outputs_room *room, const struct serving_model *m, unsigned outputs,
                        size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);
 

@@ -6,6 +6,7 @@
 #include "api/predictions/answer.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/lines.h"
+#include "api/predictions/plan.h"
 #include "api/predictions/score.h"
 #include "api/support.h"
 
@@ -57,7 +58,8 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
         http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" is given more than once");
         return true;
     }
-    if (instances_read_pairs(names, values, n_pairs, m->model, &in, &problem)) {
+    if (instances_read_pairs(names, values, n_pairs, m->model, predict_plan_of(m)->schema, &in,
+                             &problem)) {
         done = api_score_rows(call, m, &in, &how, pool);
     } else {
         http_reply_problem(call, &problem);
@@ -90,7 +92,7 @@ static bool on_io(struct http_call *call, predict_fn *predict) {
     if (!m) {
         return false;
     }
-    bool done = !dn_encoder_texts_are_costly(dn_model_encoder(m->model)) && predict(call, m, false);
+    bool done = !predict_plan_of(m)->costly_texts && predict(call, m, false);
     serving_release(app->serving, m);
     return done;
 }

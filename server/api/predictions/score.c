@@ -1,6 +1,7 @@
 /* The rows of a call, scored while they are read. */
 #include "api/predictions/score.h"
 #include "api/predictions/instances.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 
 /* More multiplications (a short body can stand for many wide rows) would hold an I/O thread for too
@@ -26,13 +27,15 @@ struct scoring {
 
 static struct scoring scoring_of(struct http_call *call, const struct serving_model *m,
                                  const struct api_answer_options *how, bool pool) {
+    const struct predict_plan *plan = predict_plan_of(m);
     const unsigned outputs =
         how->kind == API_PREDICTIONS ? api_outputs_of(m->model, how->outputs) : ANSWER_SCORES;
     return (struct scoring){.call = call,
                             .m = m,
                             .how = how,
                             .pool = pool,
-                            .cost = api_outputs_cost(m->model, outputs)};
+                            .cost = outputs == plan->outputs ? plan->cost
+                                                             : api_outputs_cost(m->model, outputs)};
 }
 
 /* The answer is counted while it grows. */
@@ -131,6 +134,7 @@ bool api_score_body(struct http_call *call, const struct serving_model *m,
     struct problem problem = {0};
     in_blocks.block = on_block;
     in_blocks.arg = &s;
+    in_blocks.schema = predict_plan_of(m)->schema;
     return end(&s, api_instances_read(call, &in_blocks, m->model, &none, &problem), &problem);
 }
 

@@ -56,7 +56,7 @@ static size_t find_twice(struct reading *r, const struct csv_row *row) {
 
 static bool read_header(struct reading *r, const struct csv_row *row) {
     struct instances *in = r->in;
-    const size_t twice = in->sparse ? find_twice(r, row) : row->n_cells;
+    const size_t twice = in->schema->sparse ? find_twice(r, row) : row->n_cells;
     r->column = malloc(row->n_cells * sizeof *r->column);
     if (r->column == NULL) {
         instances_no_memory(in);
@@ -86,11 +86,11 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
     struct instances *in = r->in;
     const struct csv_cell *cell = &row->cells[i];
     const bool number = cell->kind != CSV_TEXT && slot.input < in->n_inputs;
-    if (number && in->type[slot.input] == DN_NUMERIC) {
+    if (number && in->schema->type[slot.input] == DN_NUMERIC) {
         out[slot.input] = cell->number;
         return;
     }
-    if (number && in->type[slot.input] == DN_SPARSE) {
+    if (number && in->schema->type[slot.input] == DN_SPARSE) {
         if (cell->number != 0) {
             instances_put_entry(in, slot.input, slot.place, cell->number);
         }
@@ -119,7 +119,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
     }
     if (!r->begun) {
         r->begun = true;
-        r->n = in->n_cells + in->labelled;
+        r->n = in->schema->n_cells + in->labelled;
         if (is_header(in, row)) {
             return read_header(r, row);
         }

@@ -62,8 +62,8 @@ void instance_rows_keep_labelled(struct instance_rows *in) {
 }
 
 /* ---- begin and end ---- */
-bool instances_init(struct instances *in, const dn_model *model, bool labelled,
-                    struct problem *problem) {
+bool instances_init(struct instances *in, const dn_model *model,
+                    const struct instance_schema *schema, bool labelled, struct problem *problem) {
     *in = (struct instances){.model = model,
                              .encoder = dn_model_encoder(model),
                              .classes = dn_model_classes(model),
@@ -71,33 +71,20 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled,
                              .target = dn_model_target(model),
                              .problem = problem,
                              .max_bytes = INSTANCES_MAX_BYTES};
-    in->n_inputs = dn_encoder_n_inputs(in->encoder);
-    in->rows.n_inputs = in->n_inputs;
-    in->type = malloc(in->n_inputs + 1);
-    in->run = calloc(in->n_inputs + 1, sizeof *in->run);
-    in->named = calloc(in->n_inputs + 1, sizeof *in->named);
-    if (in->type == NULL || in->run == NULL || in->named == NULL) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    if (schema == NULL) {
+        schema = in->own_schema = instance_schema_new(model);
     }
-    for (size_t i = in->n_inputs; i-- > 0;) {
-        const dn_column_type type = dn_encoder_input(in->encoder, i)->type;
-        in->type[i] = (uint8_t)type;
-        in->run[i] = type == DN_NUMERIC ? in->run[i + 1] + 1 : 0;
-        in->n_cells += type == DN_SPARSE ? dn_encoder_input(in->encoder, i)->n_features : 1;
-        in->sparse |= type == DN_SPARSE;
-        in->entries |= type == DN_SPARSE || type == DN_TEXT;
-    }
-    in->block_rows = INSTANCES_BLOCK_NUMBERS / (in->n_inputs > 0 ? in->n_inputs : 1);
-    in->block_rows = in->block_rows < 1                      ? 1
-                     : in->block_rows > INSTANCES_BLOCK_ROWS ? INSTANCES_BLOCK_ROWS
-                                                             : in->block_rows;
-    return missing_init(&in->missing, NULL, problem);
+    const size_t n_inputs = schema != NULL ? schema->n_inputs : 0;
+    in->schema = schema;
+    in->n_inputs = in->rows.n_inputs = n_inputs;
+    in->named = calloc(n_inputs + 1, sizeof *in->named);
+    return (schema != NULL && in->named != NULL) ||
+           problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
 void instances_done(struct instances *in) {
     instance_rows_done(&in->rows);
-    free(in->type);
-    free(in->run);
+    instance_schema_free(in->own_schema);
     free(in->named);
     names_done(&in->names);
     dn_text_work_free(in->words);
@@ -184,13 +171,13 @@ static bool rows_grow(struct instances *in) {
     bool grown = array_resize(&rows->raw, capacity * width, sizeof *rows->raw);
     grown = grown && (!in->labelled || array_resize(&rows->label, capacity, sizeof *rows->label));
     const bool first = rows->row_start == NULL;
-    grown = grown &&
-            (!in->entries || array_resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    grown = grown && (!in->schema->entries ||
+                      array_resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
     if (!grown) {
         instances_no_memory(in);
         return false;
     }
-    if (in->entries && first) {
+    if (in->schema->entries && first) {
         rows->row_start[0] = 0;
     }
     rows->capacity = capacity;
@@ -215,7 +202,7 @@ static bool in_blocks(const struct instances *in) {
 
 double *instances_row(struct instances *in) {
     struct instance_rows *rows = &in->rows;
-    const bool full = rows->n >= in->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
+    const bool full = rows->n >= in->schema->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
     if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
         return NULL;
     }
@@ -308,7 +295,7 @@ static void sort_entries(uint32_t *feature, double *entry, size_t n) {
 
 size_t instances_row_end(struct instances *in) {
     struct instance_rows *rows = &in->rows;
-    if (!in->entries || in->stopped) {
+    if (!in->schema->entries || in->stopped) {
         return SIZE_MAX;
     }
     const size_t from = rows->row_start[rows->n - 1], n = in->n_entries - from;
@@ -334,7 +321,7 @@ size_t instances_row_end(struct instances *in) {
 
 void instances_row_drop(struct instances *in) {
     in->rows.n--;
-    in->n_entries = in->entries ? in->rows.row_start[in->rows.n] : 0;
+    in->n_entries = in->schema->entries ? in->rows.row_start[in->rows.n] : 0;
 }
 
 /* ---- the end ---- */

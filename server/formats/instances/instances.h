@@ -15,6 +15,7 @@
 #define FORMATS_INSTANCES_H
 
 #include "formats/formats.h"
+#include "formats/instances/instance_schema.h"
 #include "formats/text/cell.h"
 #include "formats/text/names.h"
 
@@ -51,22 +52,16 @@ struct instances {
     const dn_encoder *encoder;
     const dn_classes *classes;
     size_t n_inputs;
-    size_t n_cells; /* values of a row that names nothing: one an input, the width of a sparse one;
-                       without the target */
-    bool sparse;    /* the model has a sparse input */
-    bool entries;   /* … or one of text */
-    bool labelled;  /* the target column is wanted */
-    const char *target; /* its name; NULL: the model has none, and none is wanted */
+    const struct instance_schema *schema;
+    struct instance_schema *own_schema; /* NULL: the schema is the caller's */
+    bool labelled;                      /* the target column is wanted */
+    const char *target;                 /* its name; NULL: the model has none, and none is wanted */
     struct instance_rows rows;
-    size_t n_entries;  /* of all rows, the one at hand too */
-    size_t max_bytes;  /* the most that matrix and entries may take */
-    size_t block_rows; /* the most rows of a block */
+    size_t n_entries; /* of all rows, the one at hand too */
+    size_t max_bytes; /* the most that matrix and entries may take */
     const struct instances_options
         *options; /* of a body: where rows go, and who is asked for memory; NULL: neither */
     struct problem *problem; /* the caller's */
-    struct missing missing;
-    uint8_t *type;   /* [n_inputs] dn_column_type */
-    size_t *run;     /* [n_inputs + 1] how many inputs from here on are numeric */
     int64_t *named;  /* [n_inputs + 1] the last row (from 1) that names the input; the last element
                         is the target's */
     int64_t n_begun; /* rows begun in all, those dropped again too */
@@ -77,8 +72,9 @@ struct instances {
     bool stopped;        /* too many faults, or no memory */
 };
 
-bool instances_init(struct instances *in, const dn_model *model, bool labelled,
-                    struct problem *problem);
+/* schema: of the model; NULL: one is made. */
+bool instances_init(struct instances *in, const dn_model *model,
+                    const struct instance_schema *schema, bool labelled, struct problem *problem);
 void instances_done(struct instances *in);
 /* A further row, all missing; a full block before it is given away. NULL: stopped. */
 double *instances_row(struct instances *in);
@@ -88,7 +84,7 @@ void instances_row_drop(struct instances *in); /* the last row, ended or not, is
 
 /* Input i, which may be the target, is of svmlight features. */
 static inline bool instances_is_sparse(const struct instances *in, size_t i) {
-    return i < in->n_inputs && in->type[i] == DN_SPARSE;
+    return i < in->n_inputs && in->schema->type[i] == DN_SPARSE;
 }
 /* Where the value of that name belongs. `expected`: the input that most likely has it. */
 struct slot instances_find(struct instances *in, const char *name, size_t n, size_t expected);

@@ -25,7 +25,7 @@ bool instances_read(const char *body, size_t size, const struct instances_option
                     const dn_model *model, struct instance_rows *out, struct problem *problem) {
     struct instances in;
     const struct format *format = options->format;
-    bool well = instances_init(&in, model, options->labelled, problem);
+    bool well = instances_init(&in, model, options->schema, options->labelled, problem);
     in.options = options;
     if (options->target != NULL) {
         in.target = options->target;

@@ -17,7 +17,7 @@ static bool is_named(const struct instances *in, size_t i, const char *name, siz
 static struct slot find_place(const struct instances *in, const char *name, size_t n) {
     for (size_t i = 0; i < in->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(in->encoder, i);
-        const size_t prefix = in->type[i] == DN_SPARSE ? strlen(input->name) : n;
+        const size_t prefix = in->schema->type[i] == DN_SPARSE ? strlen(input->name) : n;
         uint64_t number = 0;
         size_t at = prefix;
         if (prefix >= n || memcmp(name, input->name, prefix) != 0 ||
@@ -54,7 +54,7 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     if (found >= 0 && !instances_is_sparse(in, (size_t)found)) {
         return (struct slot){(size_t)found, 0};
     }
-    return in->sparse ? find_place(in, name, n) : nowhere;
+    return in->schema->sparse ? find_place(in, name, n) : nowhere;
 }
 
 const char *instances_claim(struct instances *in, struct text name, size_t expected,
@@ -73,8 +73,8 @@ const char *instances_claim(struct instances *in, struct text name, size_t expec
 }
 
 struct slot instances_cell(const struct instances *in, size_t cell) {
-    if (!in->sparse || cell >= in->n_cells) {
-        return (struct slot){cell < in->n_cells ? cell : in->n_inputs, 0};
+    if (!in->schema->sparse || cell >= in->schema->n_cells) {
+        return (struct slot){cell < in->schema->n_cells ? cell : in->n_inputs, 0};
     }
     size_t i = 0;
     for (;; i++) {

@@ -41,14 +41,14 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
 }
 
 bool instances_read_pairs(const char *const *names, const char *const *values, size_t n,
-                          const dn_model *model, struct instance_rows *out,
-                          struct problem *problem) {
+                          const dn_model *model, const struct instance_schema *schema,
+                          struct instance_rows *out, struct problem *problem) {
     struct instances in;
-    bool well = instances_init(&in, model, false, problem);
+    bool well = instances_init(&in, model, schema, false, problem);
     if (well) {
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
-            if (in.named[i] == 0 && in.type[i] != DN_SPARSE) {
+            if (in.named[i] == 0 && in.schema->type[i] != DN_SPARSE) {
                 instances_fault(
                     &in, NULL, 0, 0,
                     "the column \"%s\" is not given: leave it empty for a missing value",

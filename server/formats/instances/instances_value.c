@@ -46,7 +46,7 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
         return true;
     }
     const struct text t = text_trim(value->text.bytes, value->text.n);
-    return is_text(value) && missing_has(&in->missing, t) &&
+    return is_text(value) && missing_has(&in->schema->missing, t) &&
            !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
 }
 
@@ -162,7 +162,7 @@ static bool put(struct instances *in, struct slot slot, const struct value *valu
         return !in->labelled || put_label(in, value, why);
     }
     double *out = &in->rows.raw[(in->rows.n - 1) * in->n_inputs + i];
-    const dn_column_type type = (dn_column_type)in->type[i];
+    const dn_column_type type = (dn_column_type)in->schema->type[i];
     if (is_missing(in, value, type == DN_NUMERIC || type == DN_SPARSE)) {
         return true;
     }

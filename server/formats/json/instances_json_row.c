@@ -134,27 +134,27 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
 /* The plain numbers that follow at position i, straight into the matrix; returns how many. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
-    if (i >= in->n_cells) {
+    if (i >= in->schema->n_cells) {
         return 0;
     }
     const struct slot slot = instances_cell(in, i);
-    if (in->type[slot.input] == DN_SPARSE) {
+    if (in->schema->type[slot.input] == DN_SPARSE) {
         return sparse_numbers(r, slot);
     }
-    return in->run[slot.input] > 0
-               ? json_reader_numbers(&r->json, row + slot.input, in->run[slot.input])
+    return in->schema->run[slot.input] > 0
+               ? json_reader_numbers(&r->json, row + slot.input, in->schema->run[slot.input])
                : 0;
 }
 
 static void array_row(struct json_reading *r, double *row) {
     struct instances *in = r->in;
-    const size_t expected = in->n_cells + in->labelled;
+    const size_t expected = in->schema->n_cells + in->labelled;
     size_t i = 0;
     in->all_named = true;
     for (;;) {
         const size_t read = plain_numbers(r, row, i);
         i += read;
-        if (read > 0 && i < in->n_cells && in->sparse) {
+        if (read > 0 && i < in->schema->n_cells && in->schema->sparse) {
             continue;
         }
         json_next(r);
@@ -190,7 +190,7 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
         return nowhere;
     }
     r->nameless &= slot.input == in->n_inputs; /* the target says nothing of what is asked */
-    if (slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE) {
+    if (slot.input < in->n_inputs && in->schema->type[slot.input] == DN_SPARSE) {
         return slot; /* what comes twice is found when the row is complete */
     }
     if (in->named[slot.input] == in->n_begun) {

@@ -77,7 +77,7 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
 static void judge_names(struct json_reading *r) {
     const struct instances *in = r->in;
     size_t dense = 0;
-    while (dense < in->n_inputs && in->type[dense] == DN_SPARSE) {
+    while (dense < in->n_inputs && in->schema->type[dense] == DN_SPARSE) {
         dense++;
     }
     if (r->nameless && dense < in->n_inputs && in->problem->type == PROBLEM_NONE) {
@@ -88,11 +88,13 @@ static void judge_names(struct json_reading *r) {
 }
 
 /* ---- without an end ---- */
-struct instance_lines *instance_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
-                                          struct problem *problem) {
+struct instance_lines *instance_lines_new(const dn_model *model,
+                                          const struct instance_schema *schema, size_t max_rows,
+                                          size_t max_line, struct problem *problem) {
     struct instance_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
-    if (l == NULL || line_of == NULL || !instances_init(&l->in, model, false, &l->problem)) {
+    if (l == NULL || line_of == NULL ||
+        !instances_init(&l->in, model, schema, false, &l->problem)) {
         free(line_of);
         if (l != NULL) {
             instances_done(&l->in);

@@ -62,7 +62,7 @@ static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
 /* The model's one sparse input. false: a fault. */
 static bool find_sparse(struct reading *r) {
     struct instances *in = r->in;
-    if (in->n_inputs != 1 || !in->sparse) {
+    if (in->n_inputs != 1 || !in->schema->sparse) {
         instances_fault(in, NULL, 0, 0,
                         "the model was not trained on svmlight data: send its columns as "
                         "application/json or text/csv");

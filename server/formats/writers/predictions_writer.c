@@ -20,27 +20,57 @@ void answer_class_write(const dn_classes *classes, size_t k, struct buf *out) {
     }
 }
 
-/* Makes the texts of all classes; a lack of memory is the answer's. */
-static void make_classes(struct predictions_writer *p) {
-    const dn_classes *classes = dn_model_classes(p->model);
-    p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
-    for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
-        if (p->delimiter != '\0') {
+/* Makes the texts of all classes. delimiter: of cells; '\0': as JSON. Returns false if out of
+ * memory. */
+static bool make_classes(struct answer_texts *texts, const dn_classes *classes, char delimiter) {
+    texts->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *texts->class_end);
+    for (size_t k = 0; texts->class_end != NULL && k < classes->n; k++) {
+        if (delimiter != '\0') {
             const struct text name = strings_text(&classes->names, k);
-            csv_text_write(name.bytes, name.n, p->delimiter, &p->classes);
+            csv_text_write(name.bytes, name.n, delimiter, &texts->classes);
         } else {
-            answer_class_write(classes, k, &p->classes);
+            answer_class_write(classes, k, &texts->classes);
         }
-        p->class_end[k] = p->classes.size;
+        texts->class_end[k] = texts->classes.size;
     }
-    if (p->class_end == NULL || p->classes.failed) {
-        p->out->failed = true;
-    }
+    return texts->class_end != NULL && !texts->classes.failed;
+}
+
+static void put_class(const struct answer_texts *texts, size_t k, struct buf *out) {
+    const size_t from = k > 0 ? texts->class_end[k - 1] : 0;
+    buf_append(out, texts->classes.data + from, texts->class_end[k] - from);
 }
 
 void predictions_put_class(const struct predictions_writer *p, size_t k) {
-    const size_t from = k > 0 ? p->class_end[k - 1] : 0;
-    buf_append(p->out, p->classes.data + from, p->class_end[k] - from);
+    put_class(p->texts, k, p->out);
+}
+
+bool answer_texts_init(struct answer_texts *texts, const dn_model *model, const char *name,
+                       int64_t version) {
+    const dn_classes *classes = dn_model_classes(model);
+    struct buf *out = &texts->head;
+    *texts = (struct answer_texts){0};
+    if (!make_classes(texts, classes, '\0')) {
+        return false;
+    }
+    buf_puts(out, "{\"model\":");
+    json_escape(out, name, strlen(name));
+    buf_printf(out, ",\"version\":%" PRId64 ",\"classes\":[", version);
+    for (size_t k = 0; k < classes->n; k++) {
+        if (k > 0) {
+            buf_putc(out, ',');
+        }
+        put_class(texts, k, out);
+    }
+    buf_putc(out, ']');
+    return !out->failed;
+}
+
+void answer_texts_done(struct answer_texts *texts) {
+    free(texts->class_end);
+    texts->class_end = NULL;
+    buf_done(&texts->classes);
+    buf_done(&texts->head);
 }
 
 /* ---- features ---- */
@@ -188,19 +218,10 @@ static void put_row(struct predictions_writer *p, const dn_prediction *rows, siz
 }
 
 /* ---- the answer ---- */
-/* What stands before the rows. */
-static void put_head(struct predictions_writer *p, const struct answer_head *head) {
+/* The members of the document before the rows. */
+static void put_head(struct predictions_writer *p) {
     struct buf *out = p->out;
-    buf_puts(out, "{\"model\":");
-    json_escape(out, head->name, strlen(head->name));
-    buf_printf(out, ",\"version\":%" PRId64 ",\"classes\":[", head->version);
-    for (size_t k = 0; k < dn_model_classes(p->model)->n && !out->failed; k++) {
-        if (k > 0) {
-            buf_putc(out, ',');
-        }
-        predictions_put_class(p, k);
-    }
-    buf_putc(out, ']');
+    buf_append(out, p->texts->head.data, p->texts->head.size);
     if (p->outputs & ANSWER_CONTRIBUTIONS) {
         buf_puts(out, ",\"features\":");
         answer_feature_names_write(dn_model_encoder(p->model), out);
@@ -221,10 +242,22 @@ void predictions_writer_begin(struct predictions_writer *p, const struct answer_
                                      .format = head->format,
                                      .delimiter = head->format->answers->delimiter,
                                      .refusal_base = head->refusal_base,
-                                     .out = out};
-    make_classes(p);
+                                     .out = out,
+                                     .texts = head->texts};
+    bool made = true;
+    if (p->delimiter != '\0') {
+        p->texts = &p->own_texts;
+        made = make_classes(&p->own_texts, dn_model_classes(model), p->delimiter);
+    } else if (p->texts == NULL) {
+        p->texts = &p->own_texts;
+        made = answer_texts_init(&p->own_texts, model, head->name, head->version);
+    }
+    if (!made) {
+        out->failed = true;
+        return;
+    }
     if (p->format->answers->document) {
-        put_head(p, head);
+        put_head(p);
     } else if (p->delimiter != '\0') {
         predictions_csv_header(p, will);
     }
@@ -263,7 +296,5 @@ void predictions_writer_end(struct predictions_writer *p) {
 }
 
 void predictions_writer_done(struct predictions_writer *p) {
-    free(p->class_end);
-    p->class_end = NULL;
-    buf_done(&p->classes);
+    answer_texts_done(&p->own_texts);
 }

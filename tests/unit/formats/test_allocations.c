@@ -159,7 +159,7 @@ static bool answer_lines(const struct format *format) {
                                      .outputs = ANSWER_LABEL | ANSWER_PROBABILITIES,
                                      .format = format,
                                      .refusal_base = ""};
-    struct instance_lines *lines = instance_lines_new(model, 3, 1000, &problem);
+    struct instance_lines *lines = instance_lines_new(model, NULL, 3, 1000, &problem);
     enum instance_lines_state state = INSTANCE_LINES_FULL;
     predictions_writer_begin(&answer, &head, model, &rows, &out);
     while (lines != NULL && state != INSTANCE_LINES_MORE && state != INSTANCE_LINES_FAILED) {

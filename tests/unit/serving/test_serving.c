@@ -93,7 +93,7 @@ static void fixture_init(struct fixture *f, int64_t cache) {
     assert_true(ids_init());
     struct store_settings settings = {.path = f->path};
     if (!store_open(&settings, &f->store, &problem) ||
-        !serving_open(f->store, cache, &f->serving, &problem)) {
+        !serving_open(f->store, cache, NULL, &f->serving, &problem)) {
         fail_msg("%s", problem.detail);
     }
     make_model(f);
@@ -431,14 +431,14 @@ static void removed_models_are_handed_over(void **state) {
     assert_int_equal(dn_model_read(f.model, f.model_size, &model, NULL), DN_OK);
     struct model_slot *slot = model_table_add(&t, "m", 1);
     assert_non_null(slot);
-    model_table_settle(&t, slot, model, NULL);
+    model_table_end_load(&t, slot, &(struct model_loaded){.model = model}, NULL);
     assert_int_equal(t.stats.models, 1);
     assert_null(model_table_take_removed(&t)); /* in use */
     model_table_release(&t, slot);
     assert_int_equal(t.stats.models, 0);
     struct model_slot *removed = model_table_take_removed(&t);
     assert_ptr_equal(removed, slot);
-    assert_ptr_equal(removed->model, model); /* not freed */
+    assert_ptr_equal(removed->loaded.model, model); /* not freed */
     assert_null(model_table_take_removed(&t));
     model_slots_free(removed);
     /* A slot that is dropped while it is in use. */
@@ -455,6 +455,56 @@ static void removed_models_are_handed_over(void **state) {
     fixture_done(&f);
 }
 
+/* ---- plans ---- */
+
+static atomic_int n_plans; /* made and not freed */
+static atomic_bool plans_fail;
+
+static void *plan_make(const dn_model *model, const char *name, int64_t version) {
+    (void)version;
+    assert_non_null(model);
+    if (atomic_load(&plans_fail)) {
+        return NULL;
+    }
+    atomic_fetch_add(&n_plans, 1);
+    return strdup(name);
+}
+
+static void plan_free(void *plan) {
+    if (plan != NULL) {
+        atomic_fetch_sub(&n_plans, 1);
+    }
+    free(plan);
+}
+
+/* A plan is made with each load and freed with the model. A plan that cannot be made fails the load;
+ * the next call loads the model again. */
+static void a_plan_lives_as_long_as_its_model(void **state) {
+    (void)state;
+    static const struct serving_plans plans = {.make = plan_make, .free = plan_free};
+    struct fixture f;
+    struct problem problem = {0};
+    fixture_init(&f, 1 << 20);
+    serving_close(f.serving);
+    assert_true(serving_open(f.store, 1 << 20, &plans, &f.serving, &problem));
+    assert_int_equal(publish(&f, "m", f.model, f.model_size), 1);
+    atomic_store(&plans_fail, true);
+    assert_null(serving_get(f.serving, "m", 0, &problem));
+    assert_int_equal(problem.type, PROBLEM_UNAVAILABLE);
+    problem_done(&problem);
+    atomic_store(&plans_fail, false);
+    const struct serving_model *m = serving_get(f.serving, "m", 0, &problem);
+    assert_non_null(m);
+    assert_string_equal(m->plan, "m");
+    const struct serving_model *same = serving_try(f.serving, "m", 0);
+    assert_ptr_equal(same, m);
+    assert_int_equal(atomic_load(&n_plans), 1);
+    serving_release(f.serving, same);
+    serving_release(f.serving, m);
+    fixture_done(&f);
+    assert_int_equal(atomic_load(&n_plans), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(live_is_followed_at_once),
@@ -466,6 +516,7 @@ int main(void) {
         cmocka_unit_test(pruned_versions_go),
         cmocka_unit_test(readers_and_publishes_at_once),
         cmocka_unit_test(removed_models_are_handed_over),
+        cmocka_unit_test(a_plan_lives_as_long_as_its_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

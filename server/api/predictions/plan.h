@@ -1,0 +1,25 @@
+/* What the predictions of one version of a model share, made once when the model is loaded.
+ * Immutable: any number of calls use one plan at the same time. serving keeps it with the model and
+ * frees both after the last use. */
+#ifndef API_PLAN_H
+#define API_PLAN_H
+
+#include "formats/formats.h"
+#include "serving/serving.h"
+
+struct predict_plan {
+    struct instance_schema *schema; /* the inputs, for the readers of instances */
+    struct answer_texts texts;      /* the classes and the beginning of an answer */
+    size_t n_workspace;             /* doubles that dn_model_predict needs */
+    unsigned outputs;               /* answer_output bits of a call without ?output= */
+    double cost;                    /* of these outputs: multiplications for one row */
+    bool costly_texts;              /* tokens of texts take long: not on an I/O thread */
+};
+
+/* The plan of a model that serving has lent. serving must have been opened with api_predict_plans
+ * (api.h). */
+static inline const struct predict_plan *predict_plan_of(const struct serving_model *m) {
+    return m->plan;
+}
+
+#endif
