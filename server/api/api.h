@@ -1,5 +1,5 @@
-/* The resources: what a call means. No SQL, no MHD type, no mathematics. routes.c has the one
- * table; a file per resource has its handlers. */
+/* The resources. routes.c has the table of routes; each resource has a file with its handlers. This
+ * module has no SQL, no types of libmicrohttpd and no mathematics. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -13,19 +13,19 @@
 
 struct api_metrics;
 
-/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but
- * for server (set by http_start before the first call comes in). */
+/* What http_app returns to handlers. main fills it before http_start; it is constant afterwards,
+ * except `server`, which http_start sets before the first call. */
 struct api_app {
     struct store *store;
     struct jobs *jobs;
     struct serving *serving;
     struct http_server *server;
     const char *base_path;
-    int64_t max_upload;      /* bytes of a dataset's body (--max-upload, 16 GiB) */
-    int64_t max_queued_jobs; /* jobs that may wait (--max-queued-jobs); 0: any number */
-    int64_t max_body; /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
-    const char *spool_dir;    /* folder of long answers on their way (--spool-dir) */
-    int64_t max_spool;        /* bytes of one (--max-spool, 4 GiB) */
+    int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */
+    int64_t max_queued_jobs;  /* jobs that may wait (--max-queued-jobs); 0: any number */
+    int64_t max_body;         /* bytes of a body that is held in memory (--max-body, 64 MiB) */
+    const char *spool_dir;    /* folder of the files that hold long replies (--spool-dir) */
+    int64_t max_spool;        /* bytes of such a file (--max-spool, 4 GiB) */
     int64_t max_wait_seconds; /* 50 */
     int64_t started_ms;
     bool (*draining)(const struct api_app *app);

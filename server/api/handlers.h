@@ -19,9 +19,9 @@ void api_dataset_delete(struct http_call *call);
 extern const struct http_sink api_dataset_upload;
 extern const struct http_sink api_dataset_append;
 extern const struct http_sink api_dataset_preview;
-/* The dataset that the path and its {version}, or ?version=, name. false: answered. */
+/* Looks up the dataset of the path, in the version of the path or of ?version=. false: answered. */
 bool api_dataset_find(struct http_call *call, struct store_dataset *out);
-/* Answers with the dataset's object and frees it. */
+/* Replies with the dataset and frees it. */
 void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d);
 
 /* jobs */
@@ -32,14 +32,14 @@ void api_job_events(struct http_call *call);
 void api_job_history(struct http_call *call);
 void api_job_cancel(struct http_call *call);
 void api_job_delete(struct http_call *call);
-/* The job that the path's {id} names. false: answered. */
+/* Looks up the job of the path. false: answered. */
 bool api_job_find(struct http_call *call, struct store_job *out);
-/* Answers with the job's object and frees it. */
+/* Replies with the job and frees it. */
 void api_job_reply(struct http_call *call, int status, struct store_job *j);
 
 /* models */
 void api_models_list(struct http_call *call);
-void api_model_get(struct http_call *call); /* with {version} in the path: that one */
+void api_model_get(struct http_call *call);
 void api_model_versions(struct http_call *call);
 void api_model_set_live(struct http_call *call);
 void api_model_patch(struct http_call *call);
@@ -50,10 +50,10 @@ void api_model_predict_query(struct http_call *call);
 void api_model_evaluate(struct http_call *call);
 void api_model_evaluate_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
-/* The {model} and {version} (0 when the path has none) of the path. NULL: answered. */
+/* The name and the version of the model in the path (version 0: none). NULL: answered. */
 const char *api_model_path(struct http_call *call, int64_t *version);
-/* … and the model itself, which may have to be read: not on an I/O thread. serving_release gives it
- * back. NULL: answered. */
+/* The model of the path, for the caller to release with serving_release. It may have to be read
+ * from the store: not on an I/O thread. NULL: answered. */
 const struct serving_model *api_model_take(struct http_call *call);
 
 /* the catalogue, the problems, the daemon */

@@ -1,5 +1,5 @@
-/* Pages of lists: {"items":[…],"next":"…"|null}. The cursor is the last item's name or number;
- * clients treat it as opaque. */
+/* Pages of lists: {"items":[…],"next":"…"|null}. The cursor is the name or number of the last item;
+ * it is opaque to clients. */
 #include "api/support.h"
 
 #include <inttypes.h>

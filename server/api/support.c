@@ -1,5 +1,5 @@
-/* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in
- * list.c, query parameters in query.c. */
+/* Names, numbers, conditions, bodies and replies of all resources. list.c has lists, query.c query
+ * parameters. */
 #include "api/support.h"
 #include "base/hash.h"
 #include "base/json/json_brief.h"
@@ -76,7 +76,7 @@ struct store_condition api_condition(const struct http_call *call) {
 }
 
 void api_reply_json(struct http_call *call, int status, struct buf *body) {
-    buf_putc(body, '\n'); /* a terminal's prompt stands on its own line */
+    buf_putc(body, '\n'); /* so that a shell prompt begins on a new line */
     http_reply(call, status, API_JSON, body);
 }
 
@@ -131,7 +131,6 @@ void api_put_members(struct json_writer *w, const char *object) {
     }
 }
 
-/* Without the members that grow with the classes. */
 void api_put_members_brief(struct json_writer *w, const char *object) {
     static const char *const growing[] = {"confusion", "per_class", "pairs", "machines", NULL};
     struct buf brief = {0};
@@ -145,7 +144,8 @@ void api_put_members_brief(struct json_writer *w, const char *object) {
     buf_done(&brief);
 }
 
-/* The tags as JSON text in the arena; false: no memory. Faults go to the problem. */
+/* Reads the tags; *out is JSON text in the arena. false: out of memory. Faults are added to the
+ * problem. */
 static bool read_tags(const json_t *root, struct arena *arena, const char **out,
                       struct problem *problem) {
     const char **tags = NULL;

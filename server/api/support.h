@@ -12,33 +12,32 @@
 #include "formats/format.h"
 
 #define API_JSON "application/json"
-/* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds
- * to. */
+/* The largest id, version or row number: 2^53 - 1. Larger integers are not exact in JSON readers
+ * that use doubles. */
 #define API_NUMBER_MAX ((INT64_C(1) << 53) - 1)
-/* Text that the items of a page of a list are read with at most: an item can be large. */
+/* Maximum size of the stored text of the items of a page, as an item can be large. */
 #define API_PAGE_BYTES (8 * 1024 * 1024)
 
 struct api_app *api_app_of(const struct http_call *call);
 
 /* ---- query parameters: 400 names the parameter and the rule ---- */
-/* Absent: *out stays as it is. */
+/* If the parameter is absent, *out is unchanged. */
 bool api_query_int(struct http_call *call, const char *name, int64_t minimum, int64_t maximum,
                    int64_t *out);
 bool api_query_seconds(struct http_call *call, const char *name, double maximum, double *out);
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
 
 /* ---- names and numbers in the path ---- */
-/* Is the path's {dataset} or {model} a name that can exist? `type` is what is answered when not:
- * 404 on a read, PROBLEM_BAD_REQUEST where the client chooses the name. */
+/* The name in the path. NULL: it is malformed, and was answered with `type`: 404, or
+ * PROBLEM_BAD_REQUEST where the client chooses the name. */
 const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type);
-/* An integer from 1 to API_NUMBER_MAX; anything else is answered with `type` (404): it cannot
- * exist. */
+/* The number in the path, from 1 to API_NUMBER_MAX. false: answered with `type` (404). */
 bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
                      int64_t *out);
-/* Decimal digits alone, 1 … API_NUMBER_MAX. */
+/* Parses 1 … API_NUMBER_MAX in decimal digits. */
 bool api_number_parse(const char *text, int64_t *out);
-/* "iris" or "iris@2" → name (at most IDS_NAME_SIZE - 1 bytes) and version (0: not said). false:
- * neither; nothing was answered. */
+/* Parses "iris" or "iris@2" into name and version (0: none). false: malformed; nothing was
+ * answered. */
 bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version);
 
 /* ---- lists ---- */
@@ -47,8 +46,7 @@ struct api_page {
     const char
         *after; /* name or number of the last item of the page before; NULL: from the start */
 };
-/* ?limit= and ?after=. A cursor of names must be a name, one of numbers a number (then
- * *after_number, 0 without). */
+/* Read ?limit= and ?after=, a cursor that is a name or a number (0: none). */
 bool api_page_names(struct http_call *call, struct api_page *out);
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number);
 
@@ -68,26 +66,24 @@ void api_list_reply(struct http_call *call, const struct api_item *kind, struct 
  * object). */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
-/* 200 with a body that a version of something keeps for ever, its hash as the ETag; 304 without it
- * when the client has it. */
+/* Replies with a body that does not change while its version exists. The ETag is its hash. */
 void api_reply_unchanging(struct http_call *call, struct buf *body);
-/* An ETag, quotes included, for what the bytes say; in the call's arena, NULL: no memory. */
+/* The hash of the bytes as an ETag, with quotes, in the arena of the call. NULL: out of memory. */
 const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
-/* Writes the members of a stored JSON object into the object that is open in w. NULL and {}: none.
- */
+/* Writes the members of a stored JSON object (NULL: none) into the open object of w. */
 void api_put_members(struct json_writer *w, const char *object);
 /* The same for an item of a list: without the members "confusion", "per_class", "pairs" and
- * "machines" at any depth, which grow with the classes or their square. */
+ * "machines" at any depth, whose size grows with the number of classes. */
 void api_put_members_brief(struct json_writer *w, const char *object);
 
 /* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ----
  */
 struct api_patch {
-    const char *description; /* NULL: leave it; "": remove it */
-    const char *tags;        /* JSON array, or NULL: leave them */
+    const char *description; /* NULL: unchanged; "": removed */
+    const char *tags;        /* JSON array; NULL: unchanged */
 };
-/* Reads it from the body into the call's arena. */
+/* Reads the patch from the body, into the arena of the call. false: answered. */
 bool api_patch_read(struct http_call *call, struct api_patch *out);
 
 #endif

@@ -16,12 +16,12 @@
 
 #include <string.h>
 
-/* Options of the upload that are used for appends too, unless the call has them. header and
- * delimiter are not among them: they are found out for each body. */
+/* Options of the upload that also apply to appends, unless the call has them. header and delimiter
+ * are detected for each body. */
 static const char *const lasting[] = {"missing", "comment", NULL};
 
-/* Most chunks that are considered for joining; only versions of older daemons have so many short
- * ones. */
+/* Maximum number of chunks that are merged with the new rows. Only old releases stored so many
+ * short chunks. */
 enum { TAIL_MOST = 1024 };
 
 /* A call waits for its turn until its client leaves or the daemon stops. */
@@ -73,7 +73,8 @@ static bool take_lasting(struct http_call *call, struct dataset_body *b, struct 
     return true;
 }
 
-/* Looks up the newest version. false: there is none, or the condition does not hold for it. */
+/* Looks up the newest version. false: there is none, or it does not meet the conditions of the
+ * request. */
 static bool find_newest(struct http_call *call, struct store_dataset *out,
                         struct problem *problem) {
     const struct store_condition condition = api_condition(call);
@@ -121,14 +122,14 @@ static bool append_begin(struct http_call *call) {
     return true;
 }
 
-/* Takes the call's place in the queue. false: answered. */
+/* Takes a place in the queue of appends. false: answered. */
 static bool take_place(struct http_call *call) {
     struct dataset_body *b = http_state(call);
     if (b->append == 0) {
         b->append = store_append_enter(b->store, http_path_param(call, "dataset"));
     }
     if (b->append == 0) {
-        dataset_body_let_go(b);
+        dataset_body_release(b);
         http_fail(call, PROBLEM_UNAVAILABLE,
                   "too many appends are under way or waiting: at most %d of a dataset, and %d of "
                   "all; try again",
@@ -171,7 +172,7 @@ static void append(struct http_call *call, struct dataset_body *b) {
     struct store_dataset d;
     bool good =
         catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
-    dataset_body_let_go(b);
+    dataset_body_release(b);
     if (!good) {
         http_reply_problem(call, &problem);
         return;
@@ -189,7 +190,7 @@ static bool append_try(struct http_call *call, bool last) {
         return true;
     }
     if (last) {
-        dataset_body_let_go(b);
+        dataset_body_release(b);
         http_fail(call, PROBLEM_UNAVAILABLE,
                   "the daemon stops, and these rows were not appended; send them again");
     }
@@ -197,7 +198,7 @@ static bool append_try(struct http_call *call, bool last) {
 }
 
 static void append_end(struct http_call *call) {
-    if (take_place(call)) { /* an empty body has no place yet */
+    if (take_place(call)) { /* a call with an empty body has no place yet */
         http_watch(call, WAIT_SECONDS, append_try);
     }
 }

@@ -1,4 +1,4 @@
-/* Bodies of tables: read, staged in the store and published. */
+/* Reads the body of a table, stages its chunks in the store and publishes them. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/policy.h"
@@ -29,7 +29,7 @@ static void forget_onto(struct dataset_body *b) {
     b->n_onto = 0;
 }
 
-void dataset_body_let_go(struct dataset_body *b) {
+void dataset_body_release(struct dataset_body *b) {
     table_free(b->table);
     b->table = NULL;
     if (b->part != 0) {
@@ -44,10 +44,10 @@ void dataset_body_let_go(struct dataset_body *b) {
     }
 }
 
-/* When the call is over, answered or not. */
+/* The call is over, answered or not. */
 static void body_over(void *state) {
     struct dataset_body *b = state;
-    dataset_body_let_go(b);
+    dataset_body_release(b);
     pthread_mutex_lock(&b->lock);
     b->call = NULL;
     bool last = b->waiting == 0;
@@ -161,8 +161,8 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem) {
     return !failed(b, problem);
 }
 
-/* Reads a chunk. The chunks of the version that is appended to are first; the body's own chunks
- * follow, which are numbered from 1 in the part then, otherwise from 0. */
+/* Reads a chunk of the table. For an append, the chunks of the stored version come first, and the
+ * chunks of the body are numbered from 1 in their part; for an upload, from 0. */
 static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
                          struct problem *problem) {
     struct dataset_body *b = arg;
@@ -196,7 +196,7 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     struct problem problem = {0};
     b->crowded = false;
     if (failed(b, &problem) || !table_feed(b->table, bytes, n, &problem)) {
-        dataset_body_let_go(b);
+        dataset_body_release(b);
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
     }
@@ -212,8 +212,8 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
-/* *out ← the document with the types that the body declares, like the option `types`. false: no
- * memory. */
+/* Sets *out to the document with the types that the body declares, in the form of the option
+ * `types`. false: out of memory. */
 static bool with_declared(const char *document, const struct table_summary *s, struct buf *out) {
     buf_puts(out, document);
     if (s->declared[0] != '\0') {
@@ -301,9 +301,9 @@ void dataset_body_reply(struct http_call *call, const struct dataset_body *b, in
     store_dataset_done(d);
 }
 
-/* The client left: drops what is staged. The object is freed when the call is over. */
+/* The client has left: drops the staged chunks. The object is freed when the call is over. */
 void dataset_body_abort(struct http_call *call) {
-    dataset_body_let_go(http_state(call));
+    dataset_body_release(http_state(call));
 }
 
 /* ---- options ---- */

@@ -15,9 +15,9 @@
 
 #include <pthread.h>
 
-/* Bytes that a reader holds: an open chunk and its columns' builders, and a part of the limit of
- * exact counts, which is seldom reached; and bytes on their way from the I/O thread. Chunks that
- * wait for the store are limited there. */
+/* Bytes that one upload holds: an open chunk, the builders of its columns, a part of the limit of
+ * exact counts, and bytes that the I/O thread has received. The store limits the chunks in its
+ * queue. */
 #define DATASET_BODY_HOLDS (33 << 20)
 
 /* The options of a request as stored documents: "name=length:value;…", in the call's arena. */
@@ -33,7 +33,7 @@ struct dataset_body {
     int64_t part;                 /* the part of the staged chunks; 0: published or dropped */
     struct dataset_options given; /* options that change the reading */
     int64_t began;                /* start of the body, monotonic clock, ns */
-    int64_t rows, bytes;          /* of the body; set at its end */
+    int64_t rows, bytes;          /* size of the body; set at its end */
     bool crowded; /* the queue of the store became full while the present bytes were read */
     /* options for a reader that is opened later; their texts belong to the call */
     struct table_options reading;
@@ -50,7 +50,8 @@ struct dataset_body {
     pthread_cond_t settled; /* a chunk was committed or failed */
     struct http_call *call; /* NULL: the call is over */
     size_t waiting;         /* chunks in the queue of the store */
-    /* paused: the body is resumed when at most so many chunks wait; SIZE_MAX: not paused */
+    /* while the body is paused: the number of waiting chunks at which it is resumed; SIZE_MAX: the
+     * body is not paused */
     size_t resume_at;
     struct problem failure; /* of the first chunk that failed */
 };
@@ -74,8 +75,9 @@ struct table_sink dataset_body_sink(struct dataset_body *b);
 bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem);
 /* Waits until all chunks are committed, or one has failed. Pool thread. */
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
-/* Releases the reader, staged chunks that are not published, and the place in the queue. */
-void dataset_body_let_go(struct dataset_body *b);
+/* Frees the reader, drops staged chunks that are not published, and gives up the place in the
+ * queue. */
+void dataset_body_release(struct dataset_body *b);
 
 /* Ends the reader and publishes the table: the uploaded one, or the version that rows are appended
  * to with the rows. *dataset: the new version, for the caller to free. Pool thread. */

@@ -89,7 +89,7 @@ static void decoded_done(struct decoded *d) {
     free(d->view);
 }
 
-/* false: no memory, which a chunk just encoded can lack alone. */
+/* false: out of memory; a chunk that was just encoded has no other fault. */
 static bool decode(const struct schema *schema, const struct preview_chunk *chunk,
                    struct decoded *d) {
     *d = (struct decoded){.chunk = calloc(schema->n, sizeof(dn_column_chunk *)),
@@ -105,7 +105,7 @@ static bool decode(const struct schema *schema, const struct preview_chunk *chun
     return good;
 }
 
-/* The label and the sparse column of a sparse table; every column of another. */
+/* Writes the label and the features of a sparse table, or all columns of another table. */
 static void write_rows(const struct schema *schema, const struct decoded *d,
                        const char *const *names, size_t n, bool begun, struct buf *out) {
     if (schema->n == 2 && schema->columns[1].type == DN_SPARSE) {
@@ -120,7 +120,7 @@ static void write_rows(const struct schema *schema, const struct decoded *d,
     }
 }
 
-/* All rows, as a JSON array. A failure is the buffer's. */
+/* Writes all rows as a JSON array. */
 static void write_chunks(const struct preview *p, const struct schema *schema, struct buf *out) {
     const char **names = calloc(schema->n, sizeof *names);
     if (!names) {
@@ -144,7 +144,7 @@ static void write_chunks(const struct preview *p, const struct schema *schema, s
     free(names);
 }
 
-/* The notes' format and warnings as members of their own, and the notes. */
+/* Writes the notes, and their format and warnings as separate members. */
 static bool write_notes(const char *notes, struct json_writer *w, struct problem *problem) {
     json_t *root = json_parse(notes, strlen(notes), problem);
     char *warnings = root ? json_dumps(json_object_get(root, "warnings"), JSON_COMPACT) : NULL;
@@ -184,7 +184,7 @@ static bool write_preview(const struct preview *p, const struct table_summary *s
     return good;
 }
 
-/* What was fed is all that is read. cut: the body goes on. */
+/* Answers with the rows that were read. cut: the body has more bytes. */
 static void answer(struct http_call *call, bool cut) {
     struct preview *p = http_state(call);
     struct problem problem = {0};
@@ -247,7 +247,7 @@ static void preview_end(struct http_call *call) {
 }
 
 static void preview_abort(struct http_call *call) {
-    (void)call; /* what it holds goes with the call */
+    (void)call; /* preview_free frees the state when the call is over */
 }
 
 const struct http_sink api_dataset_preview = {.begin = preview_begin,

@@ -1,5 +1,5 @@
-/* GET /v1/datasets/{dataset}/rows: rows of one version, written chunk by chunk while the client
- * takes them. The version is pinned until the answer has ended. */
+/* GET /v1/datasets/{dataset}/rows: streams rows of one version, chunk by chunk. The version is
+ * pinned until the reply has ended. */
 #include "api/datasets/rows_columns.h"
 #include "api/handlers.h"
 #include "api/policy.h"
@@ -11,28 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About what one step writes; what a cell is reckoned at; a longer link is left out, for the
- * headers of an answer have little room. */
+/* SLICE_BYTES: approximate output of one step. CELL_BYTES: estimate for one cell. LINK_BYTES: a
+ * longer Link header is left out, as the memory for headers is small. */
 enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
 
-/* An answer being streamed. */
+/* The state of a streamed reply. */
 struct rows_stream {
     struct store *store;
     int64_t dataset_id; /* pinned */
     const struct format *format;
-    int64_t offset, end, at; /* rows [offset, end) are wanted; `at` is the next one */
+    int64_t offset, end, at; /* the reply has rows [offset, end); `at` is the next row */
     int64_t n_rows;          /* of the dataset */
     struct rows_columns columns;
-    struct rows_chunk present;  /* the present chunk */
+    struct rows_chunk present;  /* columns of the current chunk */
     const char **names;         /* [columns.n] */
     dn_column_view *views;      /* [columns.n] of the slice that is written */
     double *features;           /* [columns.n_places × slice_rows] of that slice */
-    size_t slice_rows;          /* at most so many rows are written at a time */
+    size_t slice_rows;          /* maximum number of rows of a slice */
     struct store_chunk *chunks; /* in row order */
-    size_t n_chunks, chunk;     /* how many; the present one */
+    size_t n_chunks, chunk;     /* number of chunks; index of the current one */
     bool decoded;               /* `present` is chunk `chunk` */
     bool begun;                 /* the head was written */
-    const char *head;           /* JSON: what stands before the items; in the call's arena */
+    const char *head;           /* JSON before the items, in the arena of the call */
 };
 
 static void stream_free(void *state) {
@@ -49,7 +49,7 @@ static void stream_free(void *state) {
 
 /* ---- the stream ---- */
 
-/* Reads the wanted columns of the present chunk. */
+/* Reads the requested columns of the current chunk. */
 static bool decode(struct rows_stream *s, struct problem *problem) {
     for (size_t i = 0; i < s->columns.n_read; i++) {
         if (!rows_chunk_read(&s->columns, s->store, &s->chunks[s->chunk], i, &s->present,
@@ -61,8 +61,8 @@ static bool decode(struct rows_stream *s, struct problem *problem) {
     return true;
 }
 
-/* Views of n rows from `first` on: of cells a part of what was read, of features what their entries
- * say. */
+/* Sets the views to rows first … first + n - 1 of the chunk. Features are expanded from the entries
+ * of the sparse column. */
 static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     const struct rows_columns *c = &s->columns;
     if (c->n_places > 0) {
@@ -89,8 +89,7 @@ static void cut_views(struct rows_stream *s, size_t first, size_t n) {
     }
 }
 
-/* How many of n rows from `first` on fill a slice, if not all: rows of entries are of very
- * different lengths. */
+/* The number of rows, of n from `first` on, that fill a slice. Rows of entries differ in length. */
 static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
     const size_t most = n < s->slice_rows ? n : s->slice_rows;
     if (!s->columns.all_places) {
@@ -114,7 +113,7 @@ static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct
         lines.first_index = c->schema.columns[c->read[c->sparse]].first_index;
         lines.places = c->all_places ? NULL : c->places;
         lines.n_places = c->n_places;
-    } else { /* its columns are cut to the slice, so the label is too */
+    } else { /* the views have the rows of the slice only, and the label with them */
         cut_views(s, first, n);
         if (label.number) {
             label.number += first;
@@ -176,7 +175,7 @@ static enum http_stream_state stream_next(struct http_call *call, struct buf *ou
     struct rows_stream *s = http_state(call);
     struct problem problem = {0};
     (void)idle;
-    (void)draining; /* a request in flight has the drain's time-out to end in */
+    (void)draining; /* the drain waits for replies until --drain-timeout */
     if (!s->begun) {
         write_head(s, out);
     }
@@ -198,7 +197,7 @@ static enum http_stream_state stream_next(struct http_call *call, struct buf *ou
 
 /* ---- the call ---- */
 
-/* The names, and room for a slice. */
+/* Allocates the names and the memory of a slice. */
 static bool stream_room(struct rows_stream *s, struct problem *problem) {
     const struct rows_columns *c = &s->columns;
     s->slice_rows = SLICE_BYTES / (CELL_BYTES * (c->n + 1)) + 1;
@@ -245,8 +244,8 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
     return NULL;
 }
 
-/* What the answer depends on: the table, its name and version (they stand in the JSON), the form,
- * the rows and the columns. */
+/* The hash of all that determines the reply: the table, its name and version (which the JSON has),
+ * the format, the rows and the columns. */
 static const char *rows_etag(struct http_call *call, const struct rows_stream *s,
                              const struct store_dataset *d) {
     struct buf text = {0};
@@ -263,7 +262,8 @@ static const char *rows_etag(struct http_call *call, const struct rows_stream *s
     return etag;
 }
 
-/* Text as a value in a query: all but what RFC 3986 calls unreserved is escaped. */
+/* Writes text as the value of a query parameter: escapes all but the unreserved characters of RFC
+ * 3986. */
 static void put_escaped(struct buf *out, const char *text) {
     for (; *text; text++) {
         const char c = *text;
@@ -276,8 +276,8 @@ static void put_escaped(struct buf *out, const char *text) {
     }
 }
 
-/* How many rows there are, and where those are that come after these: CSV and NDJSON have no place
- * for it. The link names the version, so that all pages are of one table. */
+/* Sets the headers Discern-Rows and Link, as CSV and NDJSON cannot hold the number of rows and the
+ * next page. The link has the version, so that all pages are of the same table. */
 static void put_page_headers(struct http_call *call, const struct rows_stream *s,
                              const char *dataset, int64_t version, int64_t limit) {
     char rows[24];

@@ -1,12 +1,12 @@
-/* PUT /v1/datasets/{dataset}: makes a version of the body. */
+/* PUT /v1/datasets/{dataset}: stores the body as a new version. */
 #include "api/datasets/dataset_body.h"
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/log/log.h"
 
-/* Checks the condition before the body, so that a body that cannot be stored is not sent. The
- * transaction that publishes checks it again. On a pool thread. */
+/* Checks If-Match and If-None-Match before the body is sent. The transaction that publishes the
+ * version checks them again. On a pool thread. */
 static void upload_judge(struct http_call *call) {
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");
@@ -60,7 +60,7 @@ static void upload_end(struct http_call *call) {
     struct store_dataset_published published;
     struct store_dataset d;
     bool good = dataset_body_publish(call, b, &published, &d, &problem);
-    dataset_body_let_go(b);
+    dataset_body_release(b);
     if (!good) {
         http_reply_problem(call, &problem);
         return;

@@ -1,5 +1,4 @@
-/* Datasets: list, describe, versions, description and tags, delete. Uploads are in
- * dataset_upload.c, appended rows in dataset_append.c, rows back in dataset_rows.c. */
+/* Datasets: list, describe, list versions, change description and tags, delete. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -89,7 +88,7 @@ void api_dataset_versions(struct http_call *call) {
     api_list_reply(call, &kind, &found, &problem);
 }
 
-/* The {dataset} of the path and the version that the path has or ?version= says (0: neither). NULL:
+/* The name of the dataset, and the version in the path or in ?version= (0: none). NULL:
  * answered. */
 static const char *named(struct http_call *call, int64_t *version) {
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);

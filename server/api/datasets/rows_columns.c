@@ -1,4 +1,4 @@
-/* Which columns rows are written with, and reading them. */
+/* Chooses the columns of a reply with rows, and reads them. */
 #include "api/datasets/rows_columns.h"
 #include "formats/text/list_item.h"
 
@@ -49,7 +49,7 @@ static bool find_feature(const struct schema_column *sparse, const char *name, u
 
 /* ---- choosing ---- */
 
-/* Column `stored` will be read; returns which it is. */
+/* Adds a stored column to those that are read. Returns its index among them. */
 static size_t read_also(struct rows_columns *c, size_t stored) {
     if (c->rank[stored] == 0) {
         c->read[c->n_read++] = stored;
@@ -95,7 +95,7 @@ static bool take_name(struct rows_columns *c, size_t sparse, const char *name,
     return true;
 }
 
-/* ?columns=a,b: a list as in list_item.h. */
+/* Takes the columns of the list ?columns=a,b. */
 static bool take_named(struct rows_columns *c, size_t sparse, const char *list,
                        struct problem *problem) {
     char name[TABLE_MAX_NAME + 1];
@@ -123,7 +123,8 @@ static bool take_named(struct rows_columns *c, size_t sparse, const char *list,
     }
 }
 
-/* All of them. Too many features for columns are no fault of svmlight, which needs no names. */
+/* Takes all columns. The number of features is limited except for svmlight, which needs no
+ * names. */
 static bool take_all(struct rows_columns *c, size_t sparse, bool svmlight,
                      struct problem *problem) {
     const size_t width = sparse != SIZE_MAX ? c->schema.columns[sparse].width : 0;
@@ -147,12 +148,11 @@ static bool take_all(struct rows_columns *c, size_t sparse, bool svmlight,
     return true;
 }
 
-/* ---- svmlight: the label apart from the others, which must be numbers ---- */
+/* ---- svmlight: the label, and features that are numbers ---- */
 
 static bool find_label(struct rows_columns *c, size_t sparse, const char *label, size_t *stored,
                        struct problem *problem) {
-    const size_t own =
-        sparse == 0 ? 1 : 0; /* of a sparse dataset: the column that is not the sparse one */
+    const size_t own = sparse == 0 ? 1 : 0; /* the label of a sparse dataset: it has two columns */
     if (!label && sparse == SIZE_MAX) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "query parameter \"label\" must name the column that becomes the label "
@@ -194,7 +194,7 @@ static bool set_label_apart(struct rows_columns *c, size_t sparse, const char *l
     return true;
 }
 
-/* ---- names and places of features ---- */
+/* ---- names and indices of features ---- */
 
 static int by_place(const void *a, const void *b) {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -327,10 +327,10 @@ bool rows_chunk_read(const struct rows_columns *c, struct store *store,
     return true;
 }
 
-/* ---- can it be svmlight? ---- */
+/* ---- check of rows for svmlight ---- */
 
-/* The first row of the chunk from `from` to `end` that column `read` cannot be written for; `end`:
- * none. */
+/* The first row in [from, end) of the chunk whose value of column `read` svmlight cannot have;
+ * `end`: there is none. */
 static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_column_view *view,
                           size_t from, size_t end) {
     struct text text;
@@ -347,7 +347,7 @@ static size_t first_wrong(const struct rows_columns *c, size_t read, const dn_co
     return i;
 }
 
-/* Column `read`, which may have what cannot be written. */
+/* Checks the rows [offset, end) of column `read`, which may have such values. */
 static bool check_column(const struct rows_columns *c, struct store *store,
                          const struct store_chunk *chunks, size_t n_chunks, size_t read,
                          int64_t offset, int64_t end, struct rows_chunk *chunk,

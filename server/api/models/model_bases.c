@@ -1,11 +1,11 @@
-/* Fitted bases as JSON. Centres and points are told in the columns' own units, as a job gives them;
- * frequencies and directions are of z = (x − mean)/scale. */
+/* Writes fitted bases as JSON. Centres and points are in the units of the columns, as in a job;
+ * frequencies and directions are in the units of z = (x − mean)/scale. */
 #include "api/models/model_bases.h"
 
 #include "api/describe.h"
 #include "jobs/request/features.h"
 
-/* [n_features × n_columns] */
+/* The number of elements of the matrix [n_features × n_columns]. */
 static double points_of(const dn_basis *basis) {
     return basis->points ? (double)basis->n_features * (double)basis->n_columns : 0;
 }
@@ -34,7 +34,7 @@ static void put_columns(struct json_writer *w, const dn_encoder *encoder, const 
     json_end_array(w);
 }
 
-/* Points in the columns' own units. */
+/* Writes points in the units of the columns. */
 static void put_points(struct json_writer *w, const char *key, const dn_basis *basis) {
     json_put_key(w, key);
     json_begin_array(w);

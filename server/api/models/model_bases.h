@@ -1,15 +1,14 @@
-/* What the bases of a model have learned, as JSON: enough to compute their features of a raw row.
- */
+/* The parameters of the bases of a model as JSON. They determine the features of a raw row. */
 #ifndef API_MODEL_BASES_H
 #define API_MODEL_BASES_H
 
 #include "base/json/json_write.h"
 #include <discern/discern.h>
 
-/* Numbers that their points, frequencies and directions take. */
+/* How many numbers points, frequencies and directions have. */
 double api_bases_matrix_numbers(const dn_encoder *encoder);
-/* Member "bases" of the object that is open in w; none without bases. matrices: points, frequencies
- * and directions too. */
+/* Writes the member "bases" of the open object of w, if the model has bases. matrices: with points,
+ * frequencies and directions. */
 void api_bases_write(const dn_encoder *encoder, bool matrices, struct json_writer *w);
 
 #endif

@@ -1,5 +1,5 @@
-/* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores
- * side by side; what a machine holds beside them under it. */
+/* GET /v1/models/{model}/weights: the learned parameters in the raw feature space. Linear weights
+ * of all machines form one matrix; the other parameters are listed by machine. */
 #include "api/describe.h"
 #include "api/handlers.h"
 #include "api/models/model_bases.h"
@@ -30,13 +30,13 @@ static void put_class(struct json_writer *w, const char *key, const dn_classes *
     jobs_class_write(classes, k, w);
 }
 
-/* Which classes score k of a machine is about: of two the second, `positive`; of a pair the
- * positive one too; otherwise the class it speaks for. */
+/* Writes the classes of score k of a machine. Two classes: `positive`. One versus one: `classes`
+ * and `positive`. Otherwise: `class`. */
 static void put_about(struct json_writer *w, const dn_model *model, size_t machine, size_t k) {
     const dn_classes *classes = dn_model_classes(model);
     size_t negative, positive;
     dn_decision_machine(dn_model_decision(model), classes->n, machine, &negative, &positive);
-    if (classes->n == 2) { /* of inliers and outliers f > 0 is the inliers' */
+    if (classes->n == 2) { /* decision outlier: inliers have f > 0 */
         put_class(w, "positive", classes, dn_model_decision(model) != DN_DECISION_OUTLIER);
     } else if (positive == SIZE_MAX) {
         put_class(w, "class", classes, k);
@@ -90,8 +90,8 @@ static void put_machine(struct json_writer *w, const dn_model *model, size_t i, 
     }
 }
 
-/* Writes the parameters of the machines: of a single one as members of the answer, of several in a
- * list. */
+/* Writes the parameters of the machines: those of a single machine as members of the reply, those
+ * of several in a list. */
 static void put_machines(struct json_writer *w, const dn_model *model, bool matrices) {
     const dn_visitor visitor = api_json_visitor(w, matrices);
     if (dn_model_describe(model, &visitor, NULL) != DN_OK) {
@@ -115,7 +115,7 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
     json_end_array(w);
 }
 
-/* What makes probabilities of the scores, where they are no log-odds. */
+/* Writes the calibration: how scores become probabilities. */
 static void put_calibration(struct json_writer *w, const dn_model *model, bool matrices) {
     const dn_calibration *c = dn_model_calibration(model);
     json_put_key(w, "calibration");
@@ -180,7 +180,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     json_end_object(w);
 }
 
-/* Whether covariances, layers and support vectors fit into one answer. */
+/* Whether covariances, layers and support vectors fit into one reply. false: answered. */
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
     const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
     const char *what;

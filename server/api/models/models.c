@@ -1,4 +1,5 @@
-/* Models: list, describe, versions, roll back or forward, description and tags, delete. */
+/* Models: list, describe, list versions, set the live version, change description and tags,
+ * delete. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -44,7 +45,7 @@ const struct serving_model *api_model_take(struct http_call *call) {
     return m;
 }
 
-/* Answers with the model's object and frees it. */
+/* Replies with the model and frees it. */
 static void reply(struct http_call *call, struct store_model *m) {
     struct buf body = {0};
     struct json_writer w;
@@ -54,7 +55,7 @@ static void reply(struct http_call *call, struct store_model *m) {
     store_model_done(m);
 }
 
-/* After a change: the model as the change left it, and frees it. */
+/* Replies with the changed model and its ETag, and frees it. */
 static void reply_changed(struct http_call *call, struct store_model *m) {
     http_etag(call, m->etag);
     reply(call, m);
@@ -121,7 +122,7 @@ void api_model_get(struct http_call *call) {
     }
 }
 
-/* The body of PUT …/live: {"version":2}. 0: answered. */
+/* Reads the body of PUT …/live: {"version":2}. 0: answered. */
 static int64_t read_live(struct http_call *call) {
     static const char *const known[] = {"version", NULL};
     struct problem problem = {0};
@@ -157,9 +158,8 @@ void api_model_set_live(struct http_call *call) {
     store_model_done(&m);
     if (store_model_set_live(store, name, version, &condition, &m, &problem)) {
         reply_changed(call, &m);
-    } else if (
-        problem.type ==
-        PROBLEM_UNKNOWN_MODEL) { /* the model is there: it is the body that names what is not */
+    } else if (problem.type ==
+               PROBLEM_UNKNOWN_MODEL) { /* the model exists, but not the version in the body */
         json_fault(&invalid, "", "version", "model \"%s\" has no version %" PRId64, name, version);
         problem_done(&problem);
         http_reply_problem(call, &invalid);

@@ -1,5 +1,4 @@
-/* The catalogue of algorithms: written from the descriptors of the library, so that one added there
- * appears here. */
+/* The catalogue of algorithms, written from the descriptors of the library. */
 #include "api/handlers.h"
 #include "api/support.h"
 #include "jobs/request/params.h"
@@ -52,7 +51,7 @@ static void put_choices(struct json_writer *w, const dn_param *p) {
     json_end_object(w);
 }
 
-/* Infinite bounds are null: there is none. */
+/* An infinite bound is written as null. */
 static void put_range(struct json_writer *w, const dn_param *p) {
     json_kv_double(w, "minimum", p->minimum);
     json_kv_double(w, "maximum", p->maximum);
@@ -67,7 +66,7 @@ static void put_range(struct json_writer *w, const dn_param *p) {
     }
 }
 
-/* What every parameter has, but its name and type. */
+/* Writes the members that all parameters have, except name and type. */
 static void put_rest(struct json_writer *w, const dn_param *p) {
     put_default(w, p);
     if (p->choices) {
@@ -84,7 +83,7 @@ static void put_rest(struct json_writer *w, const dn_param *p) {
     json_kv_string(w, "meaning", p->meaning);
 }
 
-/* For which types of the object the member at place i matters. */
+/* Writes the types of the object that use the member with index i. */
 static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner,
                       size_t i) {
     const uint64_t choices = jobs_param_choices(a, i);
@@ -128,7 +127,7 @@ static void put_param(struct json_writer *w, const dn_algorithm *a, const dn_par
     json_end_object(w);
 }
 
-/* What ?output= can ask of its models; what a parameter forbids is null there. */
+/* Writes the values of ?output= for models of the algorithm. */
 static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
     const struct {
         const char *name;

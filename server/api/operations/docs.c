@@ -27,8 +27,8 @@ static const struct page *page_find(const char *name) {
     return NULL;
 }
 
-/* Links are relative to the page's address, so that they hold behind any prefix of a proxy.
- * `folder` is "docs/" on the page /docs and "" on the pages below it. */
+/* Links are relative, so that they are valid behind a proxy that adds a prefix. folder: "docs/" on
+ * the page /docs, "" on the pages below it. */
 static void put_page(struct buf *out, const struct page *page, const char *folder) {
     buf_printf(out,
                "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -43,7 +43,7 @@ static void put_page(struct buf *out, const struct page *page, const char *folde
     buf_puts(out, "</body>\n</html>\n");
 }
 
-/* Replies with text that this build never changes. Takes the buffer. */
+/* Replies with text that is constant in this build. Takes the buffer. */
 static void reply_constant(struct http_call *call, const char *type, struct buf *body) {
     const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
     if (etag != NULL) {

@@ -1,4 +1,4 @@
-/* Gauges that are read when somebody looks: jobs, queues, models in memory, files, build. */
+/* Metrics that are read at each scrape: jobs, queues, models in memory, files, build. */
 #include "base/metrics/metrics.h"
 #include "api/api.h"
 #include "base/log/log.h"
@@ -15,7 +15,7 @@ struct api_metrics {
     struct metric *database, *log, *free;
     struct metric *datasets, *doomed;
     struct metric *models, *model_bytes;
-    pthread_mutex_t lock; /* two scrapes at once would add the same difference twice; leaf */
+    pthread_mutex_t lock; /* two scrapes must not add the same difference to a counter */
     struct metric *hits, *loads, *evictions;
     struct metric *log_lines; /* dropped */
 };
@@ -24,7 +24,7 @@ static struct metric *series(enum metrics_kind kind, const char *name, const cha
     return metrics_series(metrics_register(kind, name, help, "", NULL, 0), NULL);
 }
 
-/* The counters count elsewhere: brings ours up to theirs. */
+/* Raises a counter to the total that another module keeps. */
 static void catch_up(struct metric *m, int64_t total) {
     double behind = (double)total - metric_value(m);
     if (behind > 0) {

@@ -1,5 +1,5 @@
-/* GET /openapi.json: the document of this interface, embedded when the daemon is built. Only its
- * `servers` entry is of the running daemon. */
+/* GET /openapi.json: the OpenAPI document, embedded at build time. Its `servers` entry is set to
+ * the base path of the daemon. */
 #include "api/operations/openapi.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -14,7 +14,7 @@ const char *api_openapi_document(void) {
     return (const char *)document;
 }
 
-/* The one place that is filled in: where the routes begin. */
+/* The part of the document that is replaced. */
 static const char marker[] = "\"url\": \"/\"";
 
 void api_openapi_write(const char *base_path, struct buf *out) {

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 
-/* As written, NUL-terminated. */
+/* The embedded document, NUL-terminated. */
 const char *api_openapi_document(void);
-/* With `servers` set to the base path ("" or NULL: as written). */
+/* Writes the document with `servers` set to the base path ("" or NULL: unchanged). */
 void api_openapi_write(const char *base_path, struct buf *out);
 
 #endif

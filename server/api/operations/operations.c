@@ -1,4 +1,4 @@
-/* The daemon about itself: alive, ready, metrics, version. */
+/* Health, readiness, metrics and version of the daemon. */
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/clock.h"
@@ -6,17 +6,15 @@
 
 #include <discern/model.h>
 
-/* Alive: this much of the process answers. Says nothing of the rest, so that a slow disk does not
- * get the process killed. */
+/* Checks nothing but that the process answers: a supervisor must not kill it for a slow disk. */
 void api_healthz(struct http_call *call) {
     static const char body[] = "{\"status\":\"ok\"}";
     http_reply_static(call, 200, API_JSON, body, sizeof body - 1);
 }
 
-/* What readiness looks at. */
+/* The checks of readiness. */
 struct checks {
-    bool database; /* open, migrated (it would not have opened otherwise), a read and the writer
-                      answer */
+    bool database; /* a read and the writer answer; the database was migrated when it was opened */
     bool workers;
     bool draining;
 };
@@ -32,7 +30,7 @@ static void put_checks(struct json_writer *w, const struct checks *c) {
     json_end_object(w);
 }
 
-/* A problem document that has the checks as members of its own. */
+/* Replies with a problem document that has the checks as members. */
 static void reply_unready(struct http_call *call, const struct checks *c, struct problem *problem) {
     struct buf body = {0}, document = {0};
     struct json_writer w;

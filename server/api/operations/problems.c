@@ -1,4 +1,4 @@
-/* The problem types: what each `type` of a problem document means and what to do about it. */
+/* GET /problems: the meaning of each `type` of a problem document. */
 #include "api/handlers.h"
 #include "api/support.h"
 
