@@ -1,6 +1,6 @@
 /* The incremental reader of separated text. Bytes are gathered in `data`, so that a row is always
- * contiguous and words may be read past its end; a slice at a time is checked to be text and then
- * cut into cells (csv_automaton.c). */
+ * contiguous and 8-byte words may be read past its end. A slice at a time is checked to be UTF-8
+ * and then divided into cells (csv_automaton.c). */
 #include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/csv/csv_text.h"
@@ -41,7 +41,8 @@ static bool data_append(struct csv *c, const char *bytes, size_t n) {
     return true;
 }
 
-/* Keeps the first bytes in mind and skips a byte order mark. false: too few bytes to tell. */
+/* Stores the first bytes and skips a byte order mark. false: more bytes are needed to recognise it.
+ */
 static bool start(struct csv *c, bool final) {
     static const char mark[3] = "\xEF\xBB\xBF";
     const size_t n = c->size < sizeof c->head ? c->size : sizeof c->head;
@@ -56,8 +57,8 @@ static bool start(struct csv *c, bool final) {
     return true;
 }
 
-/* Cuts what is checked into cells, each row no further than it may go: what is found beyond must
- * not hang on the cuts. */
+/* Divides the checked bytes into cells. A row is parsed at most up to TABLE_MAX_ROW bytes, so that
+ * the faults found do not depend on how the body is divided into pieces. */
 static void parse_checked(struct csv *c) {
     while (!c->stopped && c->scan < c->checked) {
         const size_t most = c->row + TABLE_MAX_ROW + 1, row = c->row;
@@ -68,8 +69,8 @@ static void parse_checked(struct csv *c) {
     }
 }
 
-/* The byte behind what is checked is no text. Of a lenient reader it is one of a row with a fault,
- * or of a comment; but a body with NUL is no text at all. */
+/* The byte after the checked ones is not valid text. A lenient reader reports it as a fault of its
+ * row, or ignores it in a comment. A body with a NUL byte is refused as a whole. */
 static void wrong_byte(struct csv *c, const char *wrong) {
     const char *foreign = csv_text_foreign(c->head);
     if (foreign != NULL || c->data[c->checked] == '\0') {
@@ -80,8 +81,8 @@ static void wrong_byte(struct csv *c, const char *wrong) {
     c->checked++;
 }
 
-/* Checks what has come to be text, cuts it into cells as far as it is, and moves the rest of the
- * last row to the front. */
+/* Checks the new bytes, divides them into cells, and moves the rest of the last row to the front.
+ */
 static void digest(struct csv *c, bool final) {
     if (!c->started && !start(c, final)) {
         return;

@@ -1,14 +1,16 @@
-/* The incremental reader of separated text: fed bytes in any cuts, gives rows of cells, and they
- * depend on the bytes only.
+/* The incremental reader of separated text. It is fed a body in pieces and delivers rows of cells.
+ * The rows do not depend on how the body is divided into pieces.
  *
- * RFC 4180 quoting; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an
- * unquoted cell is an ordinary character. Tab-separated text has, by its own rule (IANA), no
- * quoting, but much of it is written with: there a quoted cell counts as one only if its closing
- * quote ends the cell on the same line, otherwise it is plain text. Lines that begin with a comment
- * character, if one is set, are passed over before anything in them counts. Faults: unclosed quote,
- * text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their
- * first bytes), too long cells and rows, too many cells. After a text behind a quote reading goes
- * on; a lenient reader goes on after some others, too. */
+ * Quoting follows RFC 4180; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an
+ * unquoted cell is an ordinary character. Tab-separated text has no quoting in its definition
+ * (IANA), but many programs write quotes: a quoted cell of tab-separated text must end on its line,
+ * with the closing quote as its last character; otherwise it is plain text. Lines that begin with
+ * the comment character, if one is set, are skipped before anything in them is parsed.
+ *
+ * Faults: an unclosed quote, text after a closing quote, NUL, invalid UTF-8, too long cells and
+ * rows, too many cells. UTF-16 and compressed bodies are recognised by their first bytes. Reading
+ * continues after text that follows a closing quote; a lenient reader also continues after the
+ * faults listed at `lenient`. */
 #ifndef FORMATS_CSV_H
 #define FORMATS_CSV_H
 
@@ -19,39 +21,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a cell is. A plain decimal is known as a number, and by how it is written (scan_written);
- * the others are texts to the reader. */
+/* The kind of a cell. A plain decimal number is parsed by the reader, and its kind says how it is
+ * written (scan_written). All other cells are texts. */
 enum csv_kind {
-    CSV_TEXT = 0,                /* anything */
-    CSV_NUMBER = SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind
-                                    the point is added to these two: */
+    CSV_TEXT = 0, /* anything */
+    /* this kind and those below have `number`. The number of digits after the point is added to
+     * these two: */
+    CSV_NUMBER = SCAN_OTHERWISE,
     CSV_CANONICAL = SCAN_CANONICAL,
     CSV_PADDED = SCAN_PADDED,
     CSV_KINDS = 48
 };
-/* A set of kinds has this bit for one. */
+/* The bit of a kind in a set of kinds. */
 #define CSV_KIND_BIT(kind) (UINT64_C(1) << (kind))
 
 struct csv_cell {
-    double number;   /* of all kinds but CSV_TEXT */
-    uint32_t start;  /* of the text: in the row's bytes, or in `aside` */
-    uint32_t length; /* of the text, without quotes */
-    uint32_t at;     /* of the cell's first byte in the row, its quote included: its place */
+    double number;   /* the value, unless the kind is CSV_TEXT */
+    uint32_t start;  /* first byte of the text: an offset in the row's bytes, or in `aside` */
+    uint32_t length; /* bytes of the text, without quotes */
+    uint32_t at;     /* offset of the cell in the row, its opening quote included */
     uint8_t kind;    /* enum csv_kind */
-    bool quoted;     /* was written in quotes */
-    bool is_aside;   /* had doubled quotes: its text is in the row's `aside` */
+    bool quoted;     /* the cell was written in quotes */
+    bool is_aside;   /* the cell has doubled quotes: its text is in the row's `aside` */
 };
 
-/* A row as the handler gets it; valid during the call. At least one cell. */
+/* A row, valid during the call of the handler. It has at least one cell. */
 struct csv_row {
-    const char *bytes;            /* as written, without the line's end */
-    const char *aside;            /* texts of the cells that had doubled quotes */
+    const char *bytes;            /* the row as written, without its line end */
+    const char *aside;            /* the texts of the cells with doubled quotes */
     const struct csv_cell *cells; /* [n_cells] */
     size_t n_cells;
-    unsigned
-        common;  /* the bits that all their kinds have: CSV_CANONICAL is one if all are canonical */
-    size_t size; /* of bytes */
-    int64_t line; /* of its first byte, counted from 1 */
+    unsigned common; /* bits that all kinds have: CSV_CANONICAL if all cells are canonical */
+    size_t size;     /* of bytes */
+    int64_t line;    /* line of the first byte, from 1 */
 };
 
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {
@@ -61,56 +63,60 @@ static inline const char *csv_cell_text(const struct csv_row *row, const struct 
 static inline struct text csv_cell_trimmed(const struct csv_row *row, size_t i) {
     return text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
 }
-/* Line and column (bytes, from 1) of the place `offset` bytes into the row. */
+/* Sets the line and the column (in bytes), both from 1, of the byte `offset` of the row. */
 void csv_row_place(const struct csv_row *row, size_t offset, int64_t *line, int64_t *column);
-/* Place of cell i, or of the row's end when i == n_cells. */
+/* Sets the line and the column of cell i, or of the row's end if i == n_cells. */
 void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t *column);
 
 struct csv_handler {
     bool (*row)(void *arg, const struct csv_row *row); /* false: stop reading */
-    /* Something is wrong at this place; text lives as long as the call. After a fatal fault nothing
-     * more comes. NULL: not wanted. */
+    /* Reports a fault. The text is valid during the call. Nothing is delivered after a fatal fault.
+     * NULL: faults are not reported. */
     void (*fault)(void *arg, int64_t line, int64_t column, bool fatal, const char *text);
     void *arg; /* of both */
 };
 
-/* Fields are the reader's own. Offsets count from the start of `data`. */
+/* All members but `comment` and `lenient` are private. Offsets count from the start of `data`. */
 struct csv {
     struct csv_handler handler;
     char delimiter;
-    char comment;     /* set after init: lines that begin with it are no rows; '\0': all are */
+    /* set after init: lines that begin with it are comments; '\0': there is no comment character */
+    char comment;
     int64_t comments; /* such lines */
-    bool lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is
-                     told and given, and reading goes on */
-    bool faulty;  /* such a fault of the row at hand was told */
-    size_t max_cell;  /* bytes of one cell */
-    size_t max_cells; /* of one row */
-    int mode;         /* enum csv_mode of csv_reader.h: where the automaton stands */
-    char *data; /* the row being read and what came after it; SLACK readable bytes behind `size` */
-    size_t size, capacity;  /* of data */
-    size_t checked;         /* bytes of data known to be text */
-    size_t row;             /* start of the row */
-    size_t cell;            /* start of the cell */
-    size_t scan;            /* where scanning goes on within the cell */
-    bool doubled;           /* the cell has doubled quotes */
-    bool quotes;            /* the row has a quoted cell */
-    bool started;           /* the byte order mark is behind us, or there is none */
-    char head[4];           /* the first bytes of the body, to tell what it is if it is no text */
-    bool stopped;           /* fatal fault, or the handler said stop */
-    bool no_memory;         /* why it stopped */
-    int64_t line;           /* of the row's first byte */
-    struct csv_cell *cells; /* of the row so far */
-    unsigned common;        /* of the row so far */
+    /* set after init: a row with invalid UTF-8, a too long cell or too many cells is reported and
+     * delivered, and reading continues */
+    bool lenient;
+    bool faulty;           /* such a fault of the present row was reported */
+    size_t max_cell;       /* limit of the bytes of a cell */
+    size_t max_cells;      /* of one row */
+    int mode;              /* enum csv_mode of csv_reader.h: the state of the automaton */
+    char *data;            /* the present row and the bytes after it, then SLACK readable bytes */
+    size_t size, capacity; /* of data */
+    size_t checked;        /* bytes of data that were checked to be UTF-8 */
+    size_t row;            /* start of the present row */
+    size_t cell;           /* start of the present cell */
+    size_t scan;           /* scanning continues here */
+    bool doubled;          /* the present cell has doubled quotes */
+    bool quotes;           /* the present row has a quoted cell */
+    bool started;          /* a byte order mark was skipped, or there is none */
+    /* the first bytes of the body, which tell the format of a body that is not text */
+    char head[4];
+    bool stopped;           /* after a fatal fault, or because the handler returned false */
+    bool no_memory;         /* stopped because memory is exhausted */
+    int64_t line;           /* line of the first byte of the present row */
+    struct csv_cell *cells; /* cells of the present row so far */
+    unsigned common;        /* `common` of these cells */
     size_t n_cells, cells_capacity;
-    struct buf aside; /* unescaped texts of the row */
+    struct buf aside; /* unescaped texts of the present row */
 };
 
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
               const struct csv_handler *handler);
 void csv_done(struct csv *c);
-/* false: stopped (a fatal fault, the handler, no memory). A byte order mark is skipped. */
+/* false: stopped by a fatal fault, the handler, or a lack of memory. A byte order mark is skipped.
+ */
 bool csv_feed(struct csv *c, const char *bytes, size_t n);
-/* The body is complete: the last row, which needs no line end. */
+/* Ends the body. The last row needs no line end. */
 bool csv_end(struct csv *c);
 
 #endif

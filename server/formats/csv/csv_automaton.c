@@ -1,5 +1,4 @@
-/* Where the reader of separated text stands, and how it goes on: from the mode it is in to the
- * next, up to what is decided. */
+/* The states of the reader of separated text (enum csv_mode) and the transitions between them. */
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
 
@@ -9,7 +8,7 @@
 static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
                    cr = scan_repeat('\r');
-    for (size_t at = from; at < limit; at += 8) { /* may look into the slack */
+    for (size_t at = from; at < limit; at += 8) { /* may read the slack */
         const uint64_t w = scan_load(c->data + at);
         const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
         if (marks != 0) {
@@ -20,7 +19,7 @@ static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
     return limit;
 }
 
-/* Offset of the next quote, in tab-separated text also of the next line end; or limit. */
+/* Offset of the next quote, or of the next line end in tab-separated text; or limit. */
 static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     if (c->delimiter != '\t') {
         const char *quote = memchr(c->data + from, '"', limit - from);
@@ -33,8 +32,8 @@ static size_t quoted_scan(const struct csv *c, size_t from, size_t limit) {
     return at;
 }
 
-/* A cell of tab-separated text that begins with a quote and turns out not to be quoted: read it
- * again as plain text. */
+/* A cell of tab-separated text begins with a quote but is not a quoted cell: it is read again as
+ * plain text. */
 static void as_plain(struct csv *c) {
     c->mode = MODE_PLAIN;
     c->scan = c->cell;
@@ -56,7 +55,7 @@ static void step_cell(struct csv *c, size_t limit) {
     const bool comment = c->cell == c->row && csv_is_comment(c);
     if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' &&
         !comment) {
-        c->mode = MODE_PLAIN; /* a quote within it */
+        c->mode = MODE_PLAIN; /* the cell has a quote in it */
     }
 }
 
@@ -124,7 +123,7 @@ static void step_lf(struct csv *c) {
     c->mode = MODE_CELL;
 }
 
-/* Nothing of the line is kept, however long it is. */
+/* Skips a comment. No byte of the line is kept, so its length has no limit. */
 static void step_comment(struct csv *c, size_t limit) {
     size_t at = c->scan;
     while (at < limit && c->data[at] != '\n' && c->data[at] != '\r') {
@@ -166,7 +165,7 @@ void csv_parse(struct csv *c, size_t limit) {
     }
 }
 
-/* The last cell, which no delimiter or line end follows. */
+/* Ends the last cell of the body, after which there is no delimiter or line end. */
 static void last_cell(struct csv *c) {
     switch ((enum csv_mode)c->mode) {
     case MODE_LF:
@@ -179,7 +178,7 @@ static void last_cell(struct csv *c) {
         if (c->n_cells == 0) {
             return;
         }
-        csv_plain_push(c, c->size); /* the line ends with a delimiter: an empty cell */
+        csv_plain_push(c, c->size); /* the line ends with a delimiter: the last cell is empty */
         break;
     case MODE_PLAIN:
     case MODE_STRAY:

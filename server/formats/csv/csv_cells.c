@@ -1,5 +1,5 @@
-/* Cells and rows of separated text: those that are complete, and the hot loop over unquoted ones. A
- * number is parsed where its cell is found: the parse finds the cell's end on the way. */
+/* Completes cells and rows of separated text, and reads unquoted cells in a fast loop. A number is
+ * parsed where its cell is found, since the parse also finds the end of the cell. */
 #include "base/array.h"
 #include "formats/csv/csv_reader.h"
 #include "formats/text/scan.h"
@@ -119,7 +119,8 @@ void csv_cell_end(struct csv *c, size_t end) {
 }
 
 /* ---- the hot loop ---- */
-/* Room for the cells that a block of 64 bytes may end, so that the hot loop need not ask. */
+/* Reserves room for 64 more cells, the most that a block of 64 bytes can end. The fast loop then
+ * needs no check. */
 static bool cells_reserve(struct csv *c) {
     while (c->cells_capacity < c->n_cells + 64) {
         if (!cells_grow(c)) {
@@ -129,9 +130,9 @@ static bool cells_reserve(struct csv *c) {
     return true;
 }
 
-/* The unquoted cells of a block: data[block … block + 63], `marks` its delimiters, line ends and
- * quotes. Stops behind the last one, and where something else must decide (a quote, a long cell, a
- * CR, too many cells); false then. c->cell is the start of the next cell. */
+/* Reads the unquoted cells of the block data[block … block + 63]. marks: its delimiters, line ends
+ * and quotes. Returns false if it stopped before the last mark: at a quote, a long cell, a CR, or
+ * too many cells. c->cell is then the start of the next cell. */
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char *data = c->data;
     const char delimiter = c->delimiter;
@@ -183,8 +184,8 @@ void csv_plain_cells(struct csv *c, size_t limit) {
     size_t block = c->cell;
     bool go_on = true;
     while (go_on && block < limit && c->cell - c->row <= TABLE_MAX_ROW) {
-        uint64_t marks = scan_marks(c->data + block, c->delimiter, '\n', '\r',
-                                    '"'); /* may look into the slack */
+        uint64_t marks =
+            scan_marks(c->data + block, c->delimiter, '\n', '\r', '"'); /* may read the slack */
         if (limit - block < 64) {
             marks &= (UINT64_C(1) << (limit - block)) - 1;
         }
@@ -194,7 +195,7 @@ void csv_plain_cells(struct csv *c, size_t limit) {
         go_on = block_cells(c, block, marks);
         block += 64;
     }
-    if (go_on && !c->stopped && c->cell < limit) { /* nothing but plain text up to here */
+    if (go_on && !c->stopped && c->cell < limit) { /* the rest up to the limit is plain text */
         c->mode = MODE_PLAIN;
         c->scan = block < limit ? block : limit;
         return;

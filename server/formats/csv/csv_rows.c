@@ -1,11 +1,11 @@
-/* Rows of stored tables as separated text. */
+/* Writes rows of stored tables as separated text. */
 #include "formats/csv/format_csv.h"
 #include "formats/formats.h"
 #include "formats/text/view_cell.h"
 
 #include <string.h>
 
-/* Quoted when it must be, and when spaces at its ends could be lost on the way. */
+/* A text is quoted if it has a special character, or a blank at one end that readers may trim. */
 static bool needs_quotes(const char *text, size_t n, char delimiter) {
     if (n == 0) {
         return false;
@@ -63,7 +63,7 @@ static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t ro
         put_csv_cell(&views[j], row, delimiter, out);
     }
     if (out->size == before) {
-        buf_puts(out, "\"\""); /* the one cell is missing: an empty line would be none */
+        buf_puts(out, "\"\""); /* the only cell is missing: an empty line would not be a row */
     }
     buf_putc(out, '\n');
 }
@@ -74,9 +74,8 @@ static void put_header(const char *const *names, size_t n_columns, char delimite
         if (j > 0) {
             buf_putc(out, delimiter);
         }
-        const bool alone =
-            n_columns == 1 &&
-            strpbrk(names[j], ",;\t|") != NULL; /* nothing else tells that these separate nothing */
+        /* a reader could take a mark in the only name for the delimiter */
+        const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t|") != NULL;
         put_text(names[j], strlen(names[j]), alone, delimiter, out);
     }
     buf_putc(out, '\n');

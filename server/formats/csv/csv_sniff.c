@@ -1,4 +1,4 @@
-/* Delimiter and header of separated text: the sample is read with the reader itself, once for each
+/* Finds the delimiter and the header of separated text. The sample is read once with each
  * delimiter. */
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/csv.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More cells than a table may have columns are counted, so that a table too wide is told by its own
- * delimiter. */
+/* The limit is above that of a table, so that a table with too many columns is still read with its
+ * own delimiter, and the fault names the number of columns. */
 enum { SAMPLE_MAX_CELLS = 4 * TABLE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
-/* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
+/* *unfinished: cells of the last row if it does not end in the sample. */
 static bool read_sample(const struct csv_sample *sample, char delimiter,
                         const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
@@ -30,17 +30,17 @@ static bool read_sample(const struct csv_sample *sample, char delimiter,
 struct count {
     char delimiter;
     char comment;
-    size_t rows;                 /* seen that count */
-    size_t cells;                /* of the first row */
-    size_t agree;                /* rows with that many cells */
-    size_t sharp;                /* rows that begin with # before the first one that does not */
-    size_t first_sharp;          /* cells of the first of them */
-    size_t agree_sharp;          /* how many of them have as many */
-    uint32_t seen[SHARP_BEFORE]; /* cells of the first ones */
+    size_t rows;                 /* rows that were counted */
+    size_t cells;                /* cells of the first row */
+    size_t agree;                /* rows with as many cells as the first row */
+    size_t sharp;                /* rows that begin with # before the first row that does not */
+    size_t first_sharp;          /* cells of the first row that begins with # */
+    size_t agree_sharp;          /* rows that begin with # and have first_sharp cells */
+    uint32_t seen[SHARP_BEFORE]; /* cells of the first rows that begin with # */
     bool no_memory;
 };
 
-/* Rows that begin with # wait for the first one that does not. */
+/* Counts a row that begins with #, before the first row is known. */
 static void count_sharp(struct count *count, const struct csv_row *row) {
     if (count->sharp < SHARP_BEFORE) {
         count->seen[count->sharp] = (uint32_t)row->n_cells;
@@ -71,7 +71,7 @@ static bool count_row(void *arg, const struct csv_row *row) {
     return ++count->rows < CSV_SNIFF_ROWS;
 }
 
-/* Returns complete rows that do not only begin with #. */
+/* Returns the number of complete rows, without those that begin with # if all rows do. */
 static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
     *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
     size_t unfinished = 0;
@@ -79,11 +79,11 @@ static size_t count_rows(const struct csv_sample *sample, char delimiter, struct
         !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count},
                      &unfinished);
     const size_t rows = count->rows;
-    if (rows == 0 && count->sharp > 0) { /* nothing but such rows */
+    if (rows == 0 && count->sharp > 0) { /* all rows begin with # */
         count->rows = count->sharp < CSV_SNIFF_ROWS ? count->sharp : CSV_SNIFF_ROWS;
         count->agree = count->agree_sharp < count->rows ? count->agree_sharp : count->rows;
         count->cells = count->first_sharp;
-    } else if (rows == 0) { /* better than nothing */
+    } else if (rows == 0) { /* no row is complete: the incomplete one is counted */
         count->rows = count->agree = 1;
         count->cells = unfinished;
     }
@@ -95,7 +95,7 @@ static bool better(const struct count *a, const struct count *b) {
         return a->cells >= 2;
     }
     const size_t share_a = a->agree * b->rows,
-                 share_b = b->agree * a->rows; /* products of at most 1,000 each */
+                 share_b = b->agree * a->rows; /* products of at most 1,000 × 1,000 */
     if (share_a != share_b) {
         return share_a > share_b;
     }
@@ -135,24 +135,25 @@ void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv
 
 /* ---- header ---- */
 struct below {
-    struct text name;    /* the first row's cell, in `text` */
-    enum cell_says says; /* what it reads as */
-    bool numbers;        /* a number was seen below */
+    struct text name;    /* the cell of the first row, in `text` */
+    enum cell_says says; /* what the cell of the first row is */
+    bool numbers;        /* a number is in a row below */
     bool booleans;       /* a boolean */
-    bool others;         /* any other text */
-    bool repeated;       /* the first row's text was seen again */
+    bool others;         /* a text that is neither a number nor a boolean is in a row below */
+    bool repeated;       /* the text of the first row occurs again in a row below */
 };
 
 struct evidence {
     const struct missing *missing;
-    size_t cells; /* of the table's first row, and its comment character: to know comments */
+    size_t cells; /* cells of the first row and the comment character, for csv_is_comment */
     char comment;
-    size_t rows;   /* seen, the first one included */
-    int64_t again; /* line of the first that is the same as the first one, in several cells; 0: none
-                      is */
-    size_t n;      /* cells of the first row */
+    size_t rows; /* rows so far, with the first one */
+    /* line of the first row that equals the first one, if that has several cells; 0: there is none
+     */
+    int64_t again;
+    size_t n;             /* cells of the first row */
     struct below *column; /* [n] */
-    char *text;           /* the first row's texts */
+    char *text;           /* the texts of the first row */
     bool no_memory;
 };
 
@@ -219,7 +220,7 @@ static int by_text(const void *a, const void *b) {
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* 2020, 0, 17: a number that may be a name. */
+/* Whether a number may be a name: 2020, 0, 17. */
 static bool is_plain(struct text t) {
     size_t n = 0;
     while (n < t.n && t.bytes[n] >= '0' && t.bytes[n] <= '9') {
@@ -228,18 +229,21 @@ static bool is_plain(struct text t) {
     return n == t.n && n > 0 && n <= 9;
 }
 
-/* What the first row and the rows below it say, all columns together. */
+/* The properties of the first row and of the rows below it, over all columns. */
 struct verdict {
-    bool word;     /* a cell of the first row is neither empty nor a value */
-    bool unnamed;  /* one is empty */
-    bool token;    /* one is a token for missing, in letters */
-    bool value;    /* one is a number or a boolean */
-    bool odd;      /* one is a number that is no plain one, or a boolean */
-    bool repeated; /* one occurs again in its column, or two are equal */
-    bool typed;    /* one that is no value stands over only numbers or only booleans */
+    bool word;    /* a cell of the first row is not empty and not a value */
+    bool unnamed; /* one is empty */
+    bool token;   /* a cell of the first row is a token for missing and not empty */
+    bool value;   /* a cell of the first row is a number or a boolean */
+    bool odd;     /* a cell of the first row is a boolean, or a number that cannot be a name */
+    /* a cell of the first row occurs again in its column, or two cells of the first row are equal
+     */
+    bool repeated;
+    /* a cell of the first row that is not a value is above only numbers or only booleans */
+    bool typed;
 };
 
-/* Sorts the columns. */
+/* Sorts the columns by name. */
 static struct verdict judge(struct evidence *e) {
     struct verdict v = {0};
     for (size_t i = 0; i < e->n; i++) {
@@ -262,7 +266,7 @@ static struct verdict judge(struct evidence *e) {
     return v;
 }
 
-/* The rule of csv_sniff.h. */
+/* Applies the rule of csv_sniff.h. */
 static void decide(struct evidence *e, struct csv_header *out) {
     *out = (struct csv_header){0};
     if (e->n == 0) {

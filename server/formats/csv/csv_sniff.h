@@ -1,22 +1,27 @@
-/* Finding out how separated text is written, from its first bytes: the delimiter and whether there
- * is a header.
+/* Finds the delimiter of separated text and whether it has a header, from a sample of its first
+ * bytes.
  *
- * The first row of a sample is the first that does not begin with # (if all do, the first of them):
- * the others that begin with # are rows if they have as many cells as it, otherwise comments
- * (unless there is another comment character). A comment character is no delimiter. Delimiter: of
- * ',', ';', tab and '|' the one by which the largest share of the rows has as many cells as the
- * first row (at least two); between equals tab, then the one with the most cells, then in that
- * order. None: ','. Header: a first row of words (and empty cells: tables are written with an
- * unnamed index) is one, unless no column has only numbers or only booleans below it, and either a
- * cell of the first row is empty, two are equal, or one occurs again in its column. So numbers
- * under words are a header whatever the words; words over words are one unless they repeat. A first
- * row with a number, a boolean or a token for missing is data, but for one case: some of its cells
- * are words, at least one of them over only numbers or only booleans, and the others are whole
- * numbers of up to nine digits ("id,2020,2021"), no two cells equal and none occurring again in its
- * column. That is a header, but doubtful; so is taking such a row for data because no word of it
- * stands over numbers, or because a cell is empty or a token for missing. Rows that are the same as
- * the first do not count, if it has several cells and a word over only numbers or only booleans:
- * tables that were put together have their header again. */
+ * First row. The first row is the first that does not begin with #; if all rows begin with #, it is
+ * the first of them. Other rows that begin with # are comments if their number of cells differs
+ * from that of the first row. If a comment character is given, only lines that begin with it are
+ * comments.
+ *
+ * Delimiter. Candidates are comma, semicolon, tab and |, without the comment character. The
+ * candidate is chosen by which the largest share of the rows has as many cells as the first row, at
+ * least two. Of equal candidates tab is chosen, then the one with the most cells, then the first of
+ * that list. If there is none, it is the comma.
+ *
+ * Header. A cell is a word if it is not empty and not a number, a boolean or a token for missing.
+ *   1. A first row of words and empty cells is a header if a column below one of them has only
+ *      numbers or only booleans; or if no cell is empty, no two are equal, and none occurs again in
+ *      its column.
+ *   2. A first row with a number, a boolean or a token for missing is data, except in this case: it
+ *      has a word above a column of only numbers or only booleans, its other cells are integers of
+ *      at most nine digits ("id,2020,2021"), no two cells are equal, and none occurs again in its
+ *      column. Then it is a header, but doubtful. A first row with words that misses one of these
+ *      conditions may be a doubtful row of data.
+ * Rows equal to the first one are ignored if that has several cells and a word above only numbers
+ * or only booleans: they are headers of tables that were joined. */
 #ifndef FORMATS_CSV_SNIFF_H
 #define FORMATS_CSV_SNIFF_H
 
@@ -26,37 +31,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CSV_SNIFF_ROWS 1000 /* rows looked at, at most */
+#define CSV_SNIFF_ROWS 1000 /* rows of the sample that are read */
 
 struct csv_sample {
     const char *bytes;
     size_t n;
-    bool whole;   /* they are the whole body */
-    char comment; /* lines that begin with it are skipped; '\0': see above */
+    bool whole;   /* the sample is the whole body */
+    char comment; /* lines that begin with it are skipped; '\0': there is no comment character */
 };
 struct csv_shape {
-    size_t rows;    /* complete rows seen that do not begin with #, at most CSV_SNIFF_ROWS */
-    size_t cells;   /* of the first row; 0: none was seen */
-    bool no_memory; /* what was found is worth nothing */
+    size_t rows;    /* complete rows that do not begin with #, at most CSV_SNIFF_ROWS */
+    size_t cells;   /* cells of the first row; 0: there is no row */
+    bool no_memory; /* memory is exhausted: the other members are not valid */
 };
-/* shape: by the delimiter found; NULL: not wanted. */
+/* Returns the delimiter. *shape: the rows by this delimiter; NULL: not wanted. */
 char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape);
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape);
-/* Whether a row is a comment in a table of rows of n_cells: see above. */
+/* Whether a row is a comment in a table with n_cells cells in the first row, as above. */
 static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, char comment) {
     return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && row->size > 0 &&
            row->bytes[0] == '#';
 }
 struct csv_header {
-    bool header;   /* the first row is one */
-    bool doubtful; /* it may be otherwise: whoever sent the table should be told */
-    int64_t again; /* a header: the line of the first row that is the same; 0: there is none */
+    bool header;   /* the first row is a header */
+    bool doubtful; /* the first row may be the opposite: the sender is warned */
+    int64_t again; /* line of the first row that equals the header; 0: there is none */
 };
-/* cells: of the table's first row, by csv_sniff_shape. false: no memory. */
+/* cells: of the first row, from csv_sniff_shape. false: no memory. */
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
                       const struct missing *missing, struct csv_header *out);
 
-/* Adds the names of a header to `out`, each once and without the empty ones. false: no memory. */
+/* Adds the names of a header to `out`, each once and without empty ones. false: no memory. */
 bool csv_header_names(const struct csv_row *row, struct names *out);
 
 #endif

@@ -1,11 +1,11 @@
-/* Is it text: NUL, UTF-8, and the first bytes of what people send by mistake. */
+/* Checks that bytes are UTF-8 without NUL, and recognises other formats by their first bytes. */
 #include "formats/csv/csv_text.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
-/* Whether n bytes begin a sequence that more bytes could complete; a single byte may need the next
- * to be told what it is. */
+/* Whether n bytes begin a UTF-8 sequence that more bytes may complete. A single byte needs the next
+ * one before a fault can be described. */
 static bool cut_sequence(const char *bytes, size_t n) {
     if (n == 1) {
         return true;
@@ -23,8 +23,8 @@ static bool cut_sequence(const char *bytes, size_t n) {
     return true;
 }
 
-/* In the one-byte encodings a letter with an accent stands mostly between ASCII characters; a
- * broken sequence goes on with bytes of its own kind. */
+/* In Latin-1 and Windows-1252 an accented letter is mostly between ASCII characters. After the
+ * first byte of a damaged UTF-8 sequence a continuation byte follows. */
 const char *csv_text_wrong(const char *bytes, size_t n) {
     const unsigned char c = (unsigned char)bytes[0], next = n > 1 ? (unsigned char)bytes[1] : 0;
     if ((next >= 0x80 && next < 0xC0) || c >= 0xFE) {
@@ -52,7 +52,7 @@ size_t csv_text_check(const char *bytes, size_t n, bool final, const char **wron
 
 const char *csv_text_foreign(const char head[4]) {
     static const struct {
-        const char *begins; /* four bytes at most */
+        const char *begins; /* at most four bytes */
         size_t n;
         const char *what;
     } known[] = {

@@ -11,7 +11,7 @@ const struct format format_csv = {.media_types = csv_types,
                                   .instances = &csv_instances,
                                   .rows = &csv_rows_writer,
                                   .answers = &csv_answers};
-/* The table reader is that of csv, which looks at the format for the delimiter. */
+/* The table reader of csv takes the delimiter from the format. */
 const struct format format_tsv = {.media_types = tsv_types,
                                   .table = &csv_table_reader,
                                   .instances = &tsv_instances,

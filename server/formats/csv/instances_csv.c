@@ -1,7 +1,7 @@
-/* Instances as separated text. Lines that begin with # are comments where they would be in a table.
- * The first line is a header if every cell of it names a column of the model, or if one does and
- * none is a number; its order is free. Without a header cells are in input order (labelled: the
- * target last). The delimiter is found out. */
+/* Reads instances as separated text. Lines that begin with # are comments by the rule for tables.
+ * The first line is a header if each of its cells names a column of the model, or if one cell does
+ * and none is a number. The columns of a header may have any order. Without a header the cells are
+ * in the order of the inputs; the target is last if it is wanted. */
 #include "formats/csv/csv.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
@@ -13,13 +13,16 @@
 
 enum { LOOK = 256 * 1024 };
 
-/* The reading of one body. */
+/* The state of reading one body. */
 struct reading {
     struct instances *in;
     bool begun;          /* the first line was read */
-    struct slot *column; /* header: [n] where each cell belongs; NULL without header */
-    size_t n; /* cells expected in a line; before the first: in the line that seems to be it */
-    int64_t stray_line; /* a fault of the row that comes yet, which may be a comment; 0: none */
+    struct slot *column; /* [n] the slot of each cell by the header; NULL: there is no header */
+    /* cells expected in a line; before the first line was read: the cells of the sample's first row
+     */
+    size_t n;
+    /* line of a fault of the next row, which may be a comment; 0: there is no such fault */
+    int64_t stray_line;
     int64_t stray_column;
     const char *stray_text;
 };
@@ -36,7 +39,7 @@ static bool is_header(struct instances *in, const struct csv_row *row) {
     return names == row->n_cells || (names > 0 && numbers == 0);
 }
 
-/* Two cells that are the same place of a sparse input; row->n_cells: there are none. */
+/* Returns a cell that names the same column as a cell before it; row->n_cells: there is none. */
 static size_t find_twice(struct reading *r, const struct csv_row *row) {
     struct names seen = {0};
     size_t i = 0;
@@ -144,7 +147,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
             put_cell(r, row, i, slot, out);
         }
     }
-    (void)instances_row_end(in); /* nothing comes twice: the header was judged */
+    (void)instances_row_end(in); /* the header was checked: no column is named twice */
     return !in->stopped;
 }
 
@@ -160,7 +163,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     }
 }
 
-/* delimiter '\0': it is recognised. */
+/* delimiter '\0': it is found from the sample. */
 static bool read_separated(struct instances *in, const char *body, size_t size, char delimiter,
                            struct instance_rows *out) {
     struct reading r = {.in = in};
@@ -199,7 +202,7 @@ static bool read_tsv(struct instances *in, const char *body, size_t size,
     return read_separated(in, body, size, '\t', out);
 }
 
-/* A body in no other format is separated text. */
+/* Any body that no other format recognises is separated text. */
 static bool sniff_any(const char *body, size_t size) {
     (void)body;
     (void)size;
@@ -209,7 +212,7 @@ static bool sniff_any(const char *body, size_t size) {
 static bool sniff_none(const char *body, size_t size) {
     (void)body;
     (void)size;
-    return false; /* csv recognises the delimiter */
+    return false; /* csv recognises tab-separated bodies too */
 }
 
 const struct instances_reader csv_instances = {.sniff = sniff_any, .read = read_csv};

@@ -1,4 +1,4 @@
-/* Predictions as CSV or TSV: a header, and a line a row. */
+/* Writes predictions as CSV or TSV: a header, then a line for each row. */
 #include "formats/csv/predictions_csv.h"
 #include "formats/text/view_cell.h"
 
@@ -22,13 +22,13 @@ static void put_class_text(const dn_classes *classes, size_t k, struct buf *out)
     buf_append(out, name.bytes, name.n);
 }
 
-/* What score s is about: nothing when it is the only one, a class, or "a vs b". */
+/* Writes the subject of score s: nothing if it is the only score, a class, or "a vs b". */
 static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
     const dn_classes *classes = dn_model_classes(model);
     const dn_decision decision = dn_model_decision(model);
     size_t negative = SIZE_MAX, positive = SIZE_MAX;
     if (decision == DN_DECISION_NATIVE) {
-        put_class_text(classes, s, out); /* a score for each class */
+        put_class_text(classes, s, out); /* there is a score for each class */
         return;
     }
     dn_decision_machine(decision, classes->n, s, &negative, &positive);
@@ -39,7 +39,8 @@ static void put_score_text(const dn_model *model, size_t s, struct buf *out) {
     }
 }
 
-/* "p(setosa)", "score(setosa)", "contribution(setosa: petal_length)". */
+/* Completes and writes a name like "p(setosa)", "score(setosa)" or "contribution(setosa: width)".
+ */
 static void put_made(struct predictions_writer *p, struct buf *name) {
     buf_putc(name, ')');
     if (name->failed) {
@@ -64,7 +65,7 @@ static void put_scores(struct predictions_writer *p, struct buf *name) {
 }
 
 static void put_contributions(struct predictions_writer *p, struct buf *name) {
-    if (!dn_model_has_contributions(p->model)) { /* one cell, empty */
+    if (!dn_model_has_contributions(p->model)) { /* one empty cell */
         put_word(p, "contributions");
         return;
     }
@@ -146,7 +147,7 @@ static void put_number(double x, struct buf *out) {
     }
 }
 
-/* Cells are separated by a delimiter before each; the first one's is taken away at the end. */
+/* A delimiter is written before each cell. The first one is removed when the row is complete. */
 static void put_numbers(struct predictions_writer *p, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         buf_putc(p->out, p->delimiter);
@@ -229,11 +230,11 @@ void predictions_csv_row(struct predictions_writer *p, const dn_prediction *rows
     if (p->refusal_base != NULL) {
         buf_putc(out, p->delimiter);
     }
-    if (out->size > begin && !out->failed) { /* the delimiter before the first cell */
+    if (out->size > begin && !out->failed) { /* removes the delimiter before the first cell */
         memmove(out->data + begin, out->data + begin + 1, out->size - begin - 1);
         out->size--;
     }
     if (out->size == begin) {
-        buf_puts(out, "\"\""); /* the one cell is empty: an empty line would be none */
+        buf_puts(out, "\"\""); /* the only cell is empty: an empty line would not be a row */
     }
 }

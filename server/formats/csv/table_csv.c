@@ -1,4 +1,5 @@
-/* Rows of separated text into a table: comments, the header, ragged rows, cells that do not fit. */
+/* Reads tables of separated text: comments, the header, rows with a wrong number of cells, and
+ * cells that do not fit a given type. */
 #include "base/json/json_write.h"
 #include "formats/csv/csv_sniff.h"
 #include "formats/csv/format_csv.h"
@@ -14,18 +15,19 @@
 
 struct table_csv {
     char delimiter;
-    bool header;        /* the first row is a header */
-    bool named;         /* the columns are known */
-    size_t first_cells; /* cells of the first row that does not begin with #, as far as the sample
-                            goes; 0: none */
-    int64_t comments;   /* comment lines that were recognised by # and their number of cells (struct
-                            csv counts the others) */
-    int64_t comment_line; /* the first of them */
-    int64_t stray_line; /* where the next row has text after a closing quote, or another fault that
-                             a lenient reader passes over; 0: nowhere */
+    bool header; /* the first row is a header */
+    bool named;  /* the columns are known */
+    /* cells of the first row of the sample that does not begin with #; 0: there is none */
+    size_t first_cells;
+    /* comment lines recognised by # and their number of cells; struct csv counts the others */
+    int64_t comments;
+    int64_t comment_line; /* line of the first of these comments */
+    /* line of a fault in the next row that does not end reading, for example text after a closing
+     * quote; 0: there is no such fault */
+    int64_t stray_line;
     int64_t stray_column;
     char stray_text[160]; /* that fault */
-    size_t *checked;      /* [n_checked] columns of a given type that not every cell can have */
+    size_t *checked;      /* [n_checked] columns whose given type does not hold every cell */
     size_t n_checked;
     struct csv csv;
 };
@@ -56,12 +58,12 @@ static bool columns_of_header(struct table *t, const struct csv_row *row) {
     if (t->options.label != NULL) {
         table_warn(t, "option \"label\" was not used: the table has a header");
     }
-    t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
+    t->refused |= t->n_faults > 0; /* without names the rest cannot be read */
     return !t->refused;
 }
 
-/* The columns whose type was given and does not take every cell: their cells are looked at before
- * the row goes into the builder. */
+/* Lists the columns whose given type does not hold every cell. Their cells are checked before the
+ * row is added to the builder. */
 static bool find_checked(struct table *t) {
     const struct table_builder *b = &t->builder;
     size_t n = 0;
@@ -100,7 +102,7 @@ static bool misfit(struct table *t, const struct csv_row *row, size_t i) {
                            shown, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
-/* Tells the cells that a given type cannot hold. false: reading stops. */
+/* Reports the cells that a given type cannot hold. false: reading stops. */
 static bool check_cells(struct table *t, const struct csv_row *row) {
     const struct table_builder *b = &t->builder;
     for (size_t k = 0; k < csv_of(t)->n_checked; k++) {
@@ -118,8 +120,7 @@ static bool check_cells(struct table *t, const struct csv_row *row) {
     return true;
 }
 
-/* The fault of text after a closing quote and its like, told before the row came. false: reading
- * stops. */
+/* Reports a fault that was found before its row was complete. false: reading stops. */
 static bool tell_stray(struct table *t) {
     const int64_t line = csv_of(t)->stray_line;
     csv_of(t)->stray_line = 0;
@@ -134,7 +135,7 @@ static void take_comment(struct table *t, const struct csv_row *row) {
     }
 }
 
-/* The first row: the header, or what tells how many columns there are. */
+/* The first row is the header, or determines the number of columns. */
 static bool on_first_row(struct table *t, const struct csv_row *row) {
     csv_of(t)->named = true;
     if (csv_of(t)->stray_line > 0 &&
@@ -172,7 +173,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
     }
     table_row_begin(t, row->line);
     if (SCAN_UNLIKELY(csv_of(t)->stray_line > 0) &&
-        (!tell_stray(t) || csv_of(t)->csv.faulty)) { /* what it has is perhaps no text */
+        (!tell_stray(t) || csv_of(t)->csv.faulty)) { /* the row may have cells that are not UTF-8 */
         return !t->refused;
     }
     if (SCAN_UNLIKELY(row->n_cells != table_append_width(&t->append, &t->builder))) {
@@ -197,7 +198,7 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     struct table *t = arg;
     if (fatal) {
         table_fatal(t, line, column, "%s", text);
-    } else if (csv_of(t)->stray_line == 0) { /* the row comes yet, and may be a comment */
+    } else if (csv_of(t)->stray_line == 0) { /* the row is delivered later; it may be a comment */
         csv_of(t)->stray_line = line;
         csv_of(t)->stray_column = column;
         snprintf(csv_of(t)->stray_text, sizeof csv_of(t)->stray_text, "%s", text);
@@ -230,7 +231,7 @@ static bool find_header(struct table *t, const struct csv_sample *sample, struct
     return true;
 }
 
-/* Delimiter and header of separated text, from the sample. */
+/* Finds the delimiter and the header in the sample. */
 static enum table_begin decide(struct table *t, const struct table_sample *first, bool may_look,
                                struct table_csv *out) {
     const struct csv_sample sample = {.bytes = first->bytes,
@@ -331,7 +332,7 @@ static void write_notes(const struct table *t, struct json_writer *w) {
     json_kv_int(w, "comments", state->comments + state->csv.comments);
 }
 
-/* A body in no other format is separated text. */
+/* Any body that no other format recognises is separated text. */
 static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     (void)t;
     (void)sample;

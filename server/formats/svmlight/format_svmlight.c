@@ -1,4 +1,4 @@
-/* The format svmlight: "label index:value …" on each line. It has no form for answers. */
+/* The format svmlight: "label index:value …" on each line. Answers cannot be written in it. */
 #include "formats/svmlight/table_svmlight.h"
 
 static const char *const types[] = {"text/x-svmlight", NULL};

@@ -1,13 +1,14 @@
-/* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read
- * when it is wanted, otherwise it is passed over and may be left out. */
+/* Reads instances as svmlight. An index is a feature of the sparse input, of which the model must
+ * have one and no other input. The label is read if it is wanted; otherwise it is ignored and may
+ * be absent. */
 #include "formats/instances/instances.h"
 #include "formats/svmlight/svmlight.h"
 #include "formats/svmlight/table_svmlight.h"
 
-/* The reading of one body. */
+/* The state of reading one body. */
 struct reading {
     struct instances *in;
-    size_t input; /* the sparse one */
+    size_t input; /* the sparse input */
     struct svmlight_options options;
     struct svmlight_row row;
     const char *bytes; /* of the line */
@@ -35,7 +36,7 @@ static void put_row(struct reading *r) {
     for (size_t k = 0; k < r->row.n; k++) {
         instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
     }
-    (void)instances_row_end(in); /* in order already */
+    (void)instances_row_end(in); /* entries ascend already */
 }
 
 static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
@@ -59,7 +60,7 @@ static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
     return !r->in->stopped;
 }
 
-/* The model's one sparse input. false: a fault. */
+/* Checks that the model has one sparse input and counts its features alike. false: a fault. */
 static bool find_sparse(struct reading *r) {
     struct instances *in = r->in;
     if (in->n_inputs != 1 || !in->schema->sparse) {

@@ -1,6 +1,5 @@
-/* Reading a line of svmlight. Numbers are parsed where they stand, and the parse finds where they
- * end; what it does not take is looked at again, slowly, for a value of another form or for what to
- * say of it. */
+/* Reads a line of svmlight. The fast parse of a number also finds its end. A part that it does not
+ * accept is read again: as a number in another form, or to describe the fault. */
 #include "formats/svmlight/svmlight.h"
 #include <discern/table.h>
 
@@ -17,8 +16,8 @@ void svmlight_row_done(struct svmlight_row *row) {
     *row = (struct svmlight_row){0};
 }
 
-/* An entry has four bytes with the space before it: a line's length bounds how many there are, so
- * that nothing need be asked for each. */
+/* Makes room for the entries of a line of n bytes. An entry has at least four bytes with the blank
+ * before it, so the reader needs no check for each entry. */
 static bool reserve(struct svmlight_row *row, size_t n) {
     const size_t need = n / 4 + 2;
     if (need <= row->capacity) {
@@ -37,7 +36,7 @@ static inline bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* A part of a line ends before this: what ends the line too. */
+/* Whether c ends a part of a line. Line ends are included. */
 static inline bool is_end(char c) {
     return is_space(c) || c == '\n' || c == '\r' || c == '#' || c == '\0';
 }
@@ -61,7 +60,7 @@ wrong(struct svmlight_fault *fault, size_t at, const char *format, ...) {
 }
 
 /* ---- what is wrong with an entry ---- */
-/* The value behind the colon is none. */
+/* Reports the value after a colon, which is not a number. */
 static enum svmlight_line wrong_value(const char *line, struct text value, uint64_t index,
                                       struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
@@ -83,7 +82,7 @@ static enum svmlight_line wrong_value(const char *line, struct text value, uint6
                  comma ? ": write decimal fractions with a point" : "");
 }
 
-/* The part is no index:value that could follow place `next` - 1 (next 0: the first). */
+/* Reports a part that is not an index:value with a place of at least `next`. */
 static enum svmlight_line wrong_entry(const char *line, struct text part, bool zero_based,
                                       uint32_t next, struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
@@ -124,7 +123,8 @@ static enum svmlight_line wrong_entry(const char *line, struct text part, bool z
 }
 
 /* ---- reading ---- */
-/* The value at p, which a part's end must follow; returns behind it, NULL: there is none. */
+/* Reads the value at p, which must be followed by the end of a part. Returns the byte after it;
+ * NULL: it is not a number. */
 SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) {
     const unsigned digit = (unsigned)(p[0] - '0');
     if (digit <= 9 && is_end(p[1])) {
@@ -140,14 +140,14 @@ SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) 
     return dn_number_parse(value.bytes, value.n, out) ? p + value.n : NULL;
 }
 
-/* The entries from p on. */
+/* Reads the entries from p on. */
 static enum svmlight_line read_entries(const char *line, const char *p, const char *end,
                                        bool zero_based, struct svmlight_row *row,
                                        struct svmlight_fault *fault) {
     const uint64_t first = zero_based ? 0 : 1, most = SVMLIGHT_MAX_INDEX - first;
     uint32_t *restrict places = row->place;
     double *restrict values = row->value;
-    uint64_t next = 0; /* the least place that may come */
+    uint64_t next = 0; /* the least place that may follow */
     size_t n = 0;
     row->inexact.n = 0;
     for (;;) {
@@ -159,7 +159,8 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
         }
         uint64_t index = 0;
         const size_t digits = scan_run(p, &index);
-        const uint64_t place = index - first; /* of index 0, counted from 1: far too large */
+        /* wraps to a large number for index 0 if indexes count from 1 */
+        const uint64_t place = index - first;
         if (SCAN_UNLIKELY(digits - 1 > 9 || p[digits] != ':' || place > most || place < next)) {
             return wrong_entry(line, part_at(p, end), zero_based, (uint32_t)next, fault);
         }
@@ -184,7 +185,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
     return SVMLIGHT_ROW;
 }
 
-/* "qid:17": passes over it. */
+/* Skips "qid:17". */
 static const char *pass_qid(const char *p, const char *end, bool *seen) {
     while (is_space(*p)) {
         p++;
@@ -230,7 +231,7 @@ enum svmlight_line svmlight_read(const char *line, size_t n, const struct svmlig
 }
 
 /* ---- is it svmlight? ---- */
-/* The line is "number index:value …" as far as it goes; cut: its last part may not be whole. */
+/* Whether the line is "number index:value …". cut: its last part may be incomplete. */
 static bool looks_like_row(struct text line, bool cut) {
     const char *p = line.bytes, *end = line.bytes + line.n;
     size_t parts = 0, entries = 0;

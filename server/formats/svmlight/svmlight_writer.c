@@ -1,4 +1,4 @@
-/* Rows of stored tables as svmlight, and sparse rows as the columns that they stand for. */
+/* Writes rows of stored tables as svmlight, and expands sparse rows to columns of numbers. */
 #include "formats/formats.h"
 #include "formats/text/view_cell.h"
 
@@ -33,7 +33,7 @@ static void put_label(const dn_column_view *view, size_t row, struct buf *out) {
     }
 }
 
-/* Nothing for what the absence of an entry says. */
+/* Writes an entry, unless it is +0: absent entries are 0. */
 static void put_entry(uint64_t index, double value, struct buf *out) {
     char text[24];
     size_t at = sizeof text;

@@ -1,5 +1,4 @@
-/* Rows of svmlight into a table. A line with a fault is a faulty row: nothing of it goes into the
- * builder. */
+/* Reads tables in svmlight. No part of a line with a fault is added to the builder. */
 #include "formats/svmlight/table_svmlight.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
@@ -14,9 +13,9 @@ struct table_svmlight {
     struct text_lines lines;
     struct svmlight_row row;
     struct svmlight_options options;
-    int64_t comments;     /* lines that hold nothing else */
-    int64_t qid_line;     /* the first with a "qid:N"; 0: none */
-    int64_t inexact_line; /* the first with a value that is rounded; 0: none */
+    int64_t comments;     /* lines with only a comment */
+    int64_t qid_line;     /* line of the first "qid:N"; 0: there is none */
+    int64_t inexact_line; /* line of the first value that is rounded; 0: there is none */
 };
 
 /* ---- rows ---- */
@@ -90,7 +89,7 @@ static bool is_comment(const struct table *t, const char *bytes, size_t n) {
            (line.bytes[0] == '#' || (t->options.comment != '\0' && bytes[0] == t->options.comment));
 }
 
-/* on_error=skip: a line that is no text. */
+/* on_error=skip: a line that is not UTF-8. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
     struct table *t = arg;
@@ -103,7 +102,7 @@ static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64
 }
 
 /* ---- begin and end ---- */
-/* Would the label have the name of the sparse column or of one of its features? */
+/* Whether the label would have the name of the sparse column or of one of its features. */
 static bool is_feature_name(const char *name) {
     const size_t prefix = sizeof TABLE_SPARSE_NAME - 1;
     return strncmp(name, TABLE_SPARSE_NAME, prefix) == 0 &&
@@ -127,7 +126,7 @@ static bool add_columns(struct table *t) {
            table_stop(t);
 }
 
-/* The indices of the rows begin with 0. false: the rows do not fit the dataset. */
+/* Finds whether the indexes of the body count from 0. false: the rows do not fit the dataset. */
 static bool find_base(struct table *t, bool *zero_based) {
     *zero_based = t->options.zero_based;
     if (!t->append.on) {
@@ -167,7 +166,7 @@ static enum table_begin begin(struct table *t, const struct table_sample *sample
 
 static bool has_names(const struct table *t) {
     (void)t;
-    return false; /* the names are not in the body */
+    return false; /* the body has no names */
 }
 
 static void write_notes(const struct table *t, struct json_writer *w) {
@@ -185,7 +184,7 @@ static void done(struct table *t) {
     }
 }
 
-/* Options of separated text mean that the body is not svmlight. */
+/* If options of separated text are given, the body is not svmlight. */
 static enum table_sniff sniff(const struct table *t, const struct table_sample *sample) {
     const bool separated = t->options.delimiter != '\0' || t->options.header != TABLE_HEADER_AUTO;
     return table_is_sparse(t) ||

@@ -1,13 +1,13 @@
-/* The parts of the format svmlight. A table has two columns: the label, and the sparse column of all
- * features. Private to formats/svmlight. */
+/* The parts of the format svmlight. A table has two columns: the label, and the sparse column of
+ * all features. Private to formats/svmlight. */
 #ifndef FORMATS_TABLE_SVMLIGHT_H
 #define FORMATS_TABLE_SVMLIGHT_H
 
 #include "formats/format.h"
 
-/* The sparse column, whose place j is the feature "f<first + j>". */
+/* The name of the sparse column. Its place j is the feature "f<first + j>". */
 #define TABLE_SPARSE_NAME "f"
-#define TABLE_LABEL_NAME "label" /* unless the option says another */
+#define TABLE_LABEL_NAME "label" /* if the option `label` is not given */
 enum { TABLE_LABEL, TABLE_SPARSE };
 
 extern const struct table_reader svmlight_table_reader;

@@ -1,4 +1,4 @@
-/* What the text of a cell says. */
+/* Classifies the text of a cell. */
 #include "formats/text/cell.h"
 #include "base/utf8.h"
 #include "formats/text/list_item.h"
@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MISSING_TOKEN_ROOM = 256 }; /* with the spaces around it */
-enum { NUMBER_WHOLE = 320 };       /* digits before the point of the largest double, and more */
+enum { MISSING_TOKEN_ROOM = 256 }; /* bytes, with the blanks around the token */
+/* bytes for the digits of any integer that a double holds: at most 309 */
+enum { NUMBER_WHOLE = 320 };
 
 struct text text_trim(const char *bytes, size_t n) {
     while (n > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
@@ -27,7 +28,7 @@ bool text_is(struct text t, const char *word) {
     return t.n == strlen(word) && memcmp(t.bytes, word, t.n) == 0;
 }
 
-/* word is lower case */
+/* Compares without regard to case. word: in lower case. */
 static bool is_in_any_case(struct text t, const char *word) {
     if (t.n != strlen(word)) {
         return false;
@@ -70,14 +71,14 @@ bool number_is_exact(const char *text, size_t n, double number) {
     uint64_t value = 0;
     for (size_t i = 0; i < t.n; i++) {
         if (t.bytes[i] < '0' || t.bytes[i] > '9') {
-            return true; /* fractions are seldom exact, and nobody expects them to be */
+            return true; /* decimal fractions are rounded as a rule: only integers are reported */
         }
         value = value * 10 + (uint64_t)(t.bytes[i] - '0');
     }
     if (t.n <= 15) {
         return true;
     }
-    if (t.n < 20) { /* below 10^19 < 2^64 */
+    if (t.n < 20) { /* the value is below 10^19 < 2^64 */
         return (uint64_t)fabs(number) == value;
     }
     const int length = snprintf(whole, sizeof whole, "%.0f", fabs(number));
@@ -102,7 +103,7 @@ static void missing_add(struct missing *m, const char *bytes, size_t n) {
     }
 }
 
-/* Takes one item of the list; returns its end. NULL: a fault. */
+/* Takes one item of the list and returns its end. NULL: the item is invalid. */
 static const char *missing_take(struct missing *m, const char *item, struct problem *problem) {
     char *into = m->bytes + m->n_further * MISSING_TOKEN_MAX;
     char bytes[MISSING_TOKEN_ROOM];

@@ -1,4 +1,4 @@
-/* What the text of a cell says: missing, boolean, number, or just text. Shared by the readers of
+/* Classifies the text of a cell: missing, boolean, number, or other text. Shared by the readers of
  * tables and instances. */
 #ifndef FORMATS_CELL_H
 #define FORMATS_CELL_H
@@ -13,38 +13,40 @@ struct text {
     size_t n;
 };
 
-/* Without the spaces and tabs around it. */
+/* The text without the spaces and tabs at its ends. */
 struct text text_trim(const char *bytes, size_t n);
 bool text_is(struct text t, const char *word);
-/* true/false in any case of letters. */
+/* Parses true and false, in any case. */
 bool text_boolean(struct text t, bool *out);
-/* Whether the number read from a text is what is written there: false only for an integer that no
- * double is ("9007199254740993"), and for what is so small that it became 0 ("1e-400"). */
+/* Whether `number`, parsed from a text, is exactly what is written. false only for an integer that
+ * a double cannot represent ("9007199254740993") and for a small number that became 0 ("1e-400").
+ */
 bool number_is_exact(const char *text, size_t n, double number);
-/* For a message: the text in quotes, cut at 40 bytes, control characters replaced. Returns out. */
+/* For a message: writes the text in quotes, cut at 40 bytes, with control characters replaced.
+ * Returns out. */
 #define TEXT_SHOWN 64
 const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]);
 
-/* Need that be asked? */
+/* Whether number_is_exact must be called: false means that the number is exact. */
 static inline bool number_may_be_inexact(size_t n, double number) {
     return n > 15 || (number == 0 && n > 5);
 }
 
-/* The tokens that stand for a missing value. */
-#define MISSING_MAX 64       /* further tokens at most */
+/* The tokens that mean a missing value. */
+#define MISSING_MAX 64       /* limit of the tokens in the option `missing` */
 #define MISSING_TOKEN_MAX 64 /* bytes of one */
 struct missing {
     struct text token[5 + MISSING_MAX];
     size_t n;
-    size_t n_further; /* items of the list that were read */
-    bool begins[256]; /* a token begins with this byte */
-    char bytes[MISSING_MAX *
-               MISSING_TOKEN_MAX]; /* of the further tokens: a struct missing is not copied */
+    size_t n_further; /* items of the option that were read */
+    bool begins[256]; /* whether a token begins with this byte */
+    /* the tokens of the option. token[] points into it, so a struct missing must not be copied */
+    char bytes[MISSING_MAX * MISSING_TOKEN_MAX];
 };
-/* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list
- * (list_item.h; NULL: none). false: problem PROBLEM_BAD_REQUEST. */
+/* Sets the five standard tokens (empty, NA, NaN, null, ?) and those of a comma-separated list
+ * (list_item.h); NULL: no list. false: problem PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
-/* The text must be trimmed. */
+/* Whether the text, which must be trimmed, is a token. */
 static inline bool missing_has(const struct missing *m, struct text t);
 bool missing_search(const struct missing *m, struct text t);
 static inline bool missing_has(const struct missing *m, struct text t) {

@@ -1,9 +1,9 @@
-/* Hints at what a cell that is no number was meant to be. */
+/* Hints at what the sender meant by a text that is not a number. */
 #include "formats/text/cell_hint.h"
 #include "formats/text/cell.h"
 #include <discern/table.h>
 
-enum { HINT_MAX = 64 }; /* longer texts are no numbers, but for one of digits only */
+enum { HINT_MAX = 64 }; /* longer texts get no hint, except numbers that are too large */
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -21,8 +21,8 @@ static size_t sign(struct text t) {
     return t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+');
 }
 
-/* "1,5", "-0,25", "1.234,5": one comma, the last mark of all, between digits. Before it points may
- * part groups of three. */
+/* "1,5", "-0,25", "1.234,5": one comma between digits as the last mark. Points before it may
+ * separate groups of three digits. */
 static bool has_decimal_comma(struct text t) {
     size_t at = sign(t), n = digits_at(t, at);
     const size_t first = n;
@@ -36,8 +36,8 @@ static bool has_decimal_comma(struct text t) {
            at + 1 + digits_at(t, at + 1) == t.n;
 }
 
-/* "1,234,567", "1,234.5": commas that part groups of three, two of them or a fraction behind.
- * ("1,234" may be either.) */
+/* "1,234,567", "1,234.5": commas that separate groups of three digits. There are two commas, or one
+ * and a fraction after a point: "1,234" could also be a decimal comma. */
 static bool has_thousands(struct text t) {
     size_t at = sign(t), commas = 0;
     const size_t first = digits_at(t, at);
@@ -61,7 +61,7 @@ static bool is_hexadecimal(struct text t) {
     return all;
 }
 
-/* Written as a number, but none that a double holds. */
+/* A number in form, but above the range of a double. */
 static bool is_too_large(struct text t) {
     size_t at = sign(t);
     double number = 0;
@@ -78,8 +78,8 @@ static bool is_too_large(struct text t) {
     return at == t.n && at > 300 && !dn_number_parse(t.bytes, t.n, &number);
 }
 
-/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", each perhaps with a time behind a space or
- * T. */
+/* "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", optionally with a time after a space or T.
+ */
 static bool is_date(struct text t) {
     const size_t a = digits_at(t, 0);
     if (a == 0 || a == 3 || a > 4 || a == t.n) {
@@ -125,7 +125,7 @@ static bool is_infinite(struct text t) {
     return false;
 }
 
-/* What else is written for a missing value. */
+/* Other words that programs write for a missing value. */
 static bool is_word_for_missing(struct text t) {
     static const char *const words[] = {"nan",  "NAN",  "na",   "n/a", "N/A",  "#N/A",
                                         "none", "None", "NONE", "nil", "NULL", "Null",

@@ -1,4 +1,4 @@
-/* A set of names by open addressing. */
+/* A set of names in a hash table with open addressing. */
 #include "formats/text/names.h"
 #include "base/array.h"
 
@@ -41,8 +41,8 @@ static bool grow(struct names *names) {
     return true;
 }
 
-/* What was added last displaced nothing: taking names out in reverse order leaves no gap in a run.
- * The texts must still be there. */
+/* Removes the names in reverse order of their addition. Then each removal leaves the table as it
+ * was before the name was added. The texts must still exist. */
 void names_clear(struct names *names) {
     while (names->n > 0) {
         const struct text *last = &names->text[names->n - 1];

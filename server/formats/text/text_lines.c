@@ -1,5 +1,5 @@
-/* Bytes are gathered in `data`, so that a line is always contiguous; a slice at a time is checked
- * to be text and then cut into lines. */
+/* Divides a body into lines. Bytes are gathered in `data`, so that a line is always contiguous. A
+ * slice at a time is checked to be UTF-8 and then divided into lines. */
 #include "formats/text/text_lines.h"
 #include "base/array.h"
 #include "formats/csv/csv_text.h"
@@ -44,14 +44,14 @@ static void line_end(struct text_lines *l, size_t end, size_t next) {
     l->start = l->scan = next;
 }
 
-/* The first byte c of data[from … to-1], or `to`. */
+/* The offset of the first byte c in data[from … to-1], or `to`. */
 static size_t find(const struct text_lines *l, char c, size_t from, size_t to) {
     const char *at = from < to ? memchr(l->data + from, c, to - from) : NULL;
     return at != NULL ? (size_t)(at - l->data) : to;
 }
 
-/* The lines that end before `limit`. Where the next LF and CR are is kept in mind: a body has
- * mostly one of them only. */
+/* Delivers the lines that end before `limit`. The positions of the next LF and CR are kept, since
+ * most bodies have only one of them. */
 static void cut(struct text_lines *l, size_t limit) {
     if (l->behind_cr && l->start < limit) {
         l->behind_cr = false;
@@ -89,7 +89,8 @@ static bool append(struct text_lines *l, const char *bytes, size_t n) {
     return true;
 }
 
-/* Keeps the first bytes in mind and skips a byte order mark. false: too few bytes to tell. */
+/* Stores the first bytes and skips a byte order mark. false: more bytes are needed to recognise it.
+ */
 static bool start(struct text_lines *l, bool final) {
     static const char mark[3] = "\xEF\xBB\xBF";
     const size_t n = l->size < sizeof l->head ? l->size : sizeof l->head;
@@ -104,8 +105,8 @@ static bool start(struct text_lines *l, bool final) {
     return true;
 }
 
-/* The byte behind what is checked is no text: a fault of its line, if the handler takes such. But a
- * body with NUL is no text at all. */
+/* The byte after the checked ones is not valid text. It is a fault of its line if the handler
+ * accepts such lines. A body with a NUL byte is refused as a whole. */
 static void wrong_byte(struct text_lines *l, const char *wrong) {
     const char *foreign = csv_text_foreign(l->head);
     if (foreign != NULL || l->handler.wrong == NULL || l->data[l->checked] == '\0') {
@@ -117,8 +118,8 @@ static void wrong_byte(struct text_lines *l, const char *wrong) {
     l->checked++;
 }
 
-/* Checks what has come to be text, cuts it into lines, and moves the rest of the last one to the
- * front. */
+/* Checks the new bytes, divides them into lines, and moves the rest of the last line to the front.
+ */
 static void digest(struct text_lines *l, bool final) {
     if (!l->started && !start(l, final)) {
         return;
@@ -130,7 +131,9 @@ static void digest(struct text_lines *l, bool final) {
         cut(l, l->checked);
         if (!l->stopped &&
             l->checked - l->start >
-                l->max) { /* before anything wrong behind it: so it does not hang on the cuts */
+                /* checked before a wrong byte after it is reported, so that the fault does not
+                 * depend on the pieces */
+                l->max) {
             too_long(l);
         }
         if (!l->stopped && wrong != NULL) {

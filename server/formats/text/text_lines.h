@@ -1,8 +1,9 @@
-/* Lines of a body that is text: fed bytes in any cuts, gives lines, and they depend on the bytes
- * only. Lines end in LF, CRLF or CR. A byte order mark is skipped. Faults, after each of which
- * nothing more can be read: NUL, invalid UTF-8 (unless the handler takes such lines; what else a
- * body may be is told by its first bytes), too long lines. Private to the readers of line by line
- * formats. */
+/* Divides a body into lines. It is fed the body in pieces; the lines do not depend on how the body
+ * is divided into pieces. Lines end in LF, CRLF or CR. A byte order mark is skipped.
+ *
+ * Faults end the reading: NUL, invalid UTF-8 (unless the handler accepts such lines), a too long
+ * line. Bodies that are not text are recognised by their first bytes. Private to formats that are
+ * read line by line. */
 #ifndef FORMATS_TEXT_LINES_H
 #define FORMATS_TEXT_LINES_H
 
@@ -10,46 +11,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_LINES_SLACK 64 /* bytes behind a line that may be read */
+#define TEXT_LINES_SLACK 64 /* bytes after a line that may be read */
 
 struct text_lines_handler {
-    /* A line without its end, which follows it (or NUL, at the end of the body); `line` counts
-     * from 1. Valid during the call. Empty lines come too. false: stop reading. */
+    /* Takes a line without its end. The byte after it is its line end, or NUL at the end of the
+     * body. line: from 1. The bytes are valid during the call. Empty lines are delivered too.
+     * false: reading stops. */
     bool (*line)(void *arg, const char *bytes, size_t n, int64_t line);
-    /* A line that is no text; its first wrong byte and why. Likewise. NULL: such a fault ends
-     * reading. */
+    /* Takes a line that is not valid text, with the column of its first wrong byte and a
+     * description. NULL: such a fault ends the reading. */
     bool (*wrong)(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                   const char *text);
-    /* The fault that ends reading; column in bytes, from 1; text lives as long as the call. */
+    /* Reports the fault that ends the reading; column: in bytes, from 1. The text is valid during
+     * the call. */
     void (*fault)(void *arg, int64_t line, int64_t column, const char *text);
     void *arg; /* of both */
 };
 
-/* Fields are the reader's own. Offsets count from the start of `data`. */
+/* All members are private. Offsets count from the start of `data`. */
 struct text_lines {
     struct text_lines_handler handler;
-    size_t max; /* bytes of one line */
-    char *data; /* the line being read and what came after it; TEXT_LINES_SLACK readable bytes
-                   behind `size` */
+    size_t max; /* limit of the bytes of a line */
+    char *data; /* the present line and the bytes after it, then TEXT_LINES_SLACK readable bytes */
     size_t size, capacity; /* of data */
-    size_t checked;        /* bytes of data known to be text, or noted as wrong */
-    int64_t wrong_column;  /* of the line at hand: its first wrong byte; 0: none was found */
-    const char *wrong;     /* what that is */
-    size_t start;          /* of the line */
-    size_t scan;           /* where looking for its end goes on */
-    bool behind_cr;        /* a CR ended the line before: a LF that follows belongs to it */
-    bool started;          /* the byte order mark is behind us, or there is none */
-    char head[4];          /* the first bytes of the body */
-    int64_t line;          /* number of the line being read */
-    bool stopped;          /* a fault, or the handler said stop */
-    bool no_memory;        /* why it stopped */
+    size_t checked;        /* bytes of data that were checked: valid, or recorded as wrong */
+    /* column of the first wrong byte of the present line; 0: none was found */
+    int64_t wrong_column;
+    const char *wrong; /* what that is */
+    size_t start;      /* of the line */
+    size_t scan;       /* the search for its end continues here */
+    bool behind_cr;    /* the line before ended in CR: a LF that follows belongs to it */
+    bool started;      /* a byte order mark was skipped, or there is none */
+    char head[4];      /* the first bytes of the body */
+    int64_t line;      /* number of the present line */
+    bool stopped;      /* by a fault, or because the handler returned false */
+    bool no_memory;    /* stopped because memory is exhausted */
 };
 
 void text_lines_init(struct text_lines *l, size_t max, const struct text_lines_handler *handler);
 void text_lines_done(struct text_lines *l);
 /* false: stopped. */
 bool text_lines_feed(struct text_lines *l, const char *bytes, size_t n);
-/* The body is complete: the last line, which needs no end. */
+/* Ends the body. The last line needs no line end. */
 bool text_lines_end(struct text_lines *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the answers of many rows have in common, and rows as coordinates. */
+/* Items of answers with many rows, and answers with coordinates. */
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/text/view_cell.h"

@@ -1,4 +1,4 @@
-/* The stored columns as the API shows them: a sparse column as the features that it stands for. */
+/* Writes the stored columns as the API shows them: a sparse column as its features. */
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "formats/formats.h"
@@ -22,7 +22,7 @@ static const char *feature_name(const json_t *column, int64_t place, char out[NA
     return out;
 }
 
-/* One object for each place. */
+/* Writes an object for each feature. */
 static void write_features(const json_t *column, struct json_writer *w) {
     static const char *const members[] = {"min", "max", "mean", "std", "nonzero"};
     const json_t *features = json_object_get(column, "features");
@@ -43,7 +43,7 @@ static void write_features(const json_t *column, struct json_writer *w) {
     }
 }
 
-/* The columns before the sparse one unchanged: text[0 … before - 1] is "[…,". */
+/* Writes the columns before the sparse one unchanged. text[0 … before - 1] is "[…,". */
 static void write_columns(const char *text, size_t before, const json_t *column,
                           struct json_writer *w) {
     const char *first = strchr(text, '[') + 1, *comma = text + before;
@@ -73,7 +73,7 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
     json_end_object(w);
 }
 
-/* Passes over the value that begins with the token at hand. */
+/* Skips the value that begins with the present token. */
 static bool skip_value(struct json_reader *r, struct json_token *token) {
     const unsigned depth = r->depth - json_token_begins(token->kind);
     while (r->depth > depth) {
@@ -89,7 +89,7 @@ static bool token_is(const struct json_token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-/* Reads a column up to its end. */
+/* Reads to the end of a column object. */
 static bool read_column(struct json_reader *r, struct json_token *token, bool *sparse) {
     while (json_reader_next(r, token) == JSON_TOKEN_KEY) {
         const bool is_type = token_is(token, "type");
@@ -103,8 +103,8 @@ static bool read_column(struct json_reader *r, struct json_token *token, bool *s
     return token->kind == JSON_TOKEN_END_OBJECT;
 }
 
-/* Where the sparse column, which is the last of its table, is in the text of the columns: [*from,
- * *to). false: there is none. */
+/* Finds the sparse column, the last one of its table, in the text of the columns: [*from, *to).
+ * false: there is none. */
 static bool find_sparse(const char *columns, size_t *from, size_t *to) {
     struct json_reader r;
     struct json_token token;
@@ -131,7 +131,7 @@ void schema_columns_write(const char *columns, int64_t n_rows, struct json_write
     problem_done(&problem);
     if (column != NULL && json_object_get(column, "features") != NULL) {
         write_columns(columns, from, column, w);
-    } else { /* most tables have no sparse column */
+    } else { /* there is no sparse column with features */
         json_kv_raw(w, "columns", columns);
     }
     if (column != NULL) {

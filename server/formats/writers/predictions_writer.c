@@ -1,6 +1,5 @@
-/* Classes and features as JSON, and the answer of a prediction call as JSON and NDJSON; as CSV and
- * TSV it is predictions_csv.c's. Numbers go straight into the buffer; the text of a class is made
- * once, not for each row. */
+/* Writes classes and features as JSON, and predictions as JSON and NDJSON; predictions_csv.c writes
+ * CSV and TSV. The text of each class is made once, not for each row. */
 #include "base/json/json_write.h"
 #include "formats/csv/predictions_csv.h"
 #include "formats/text/view_cell.h"
@@ -77,7 +76,8 @@ void answer_texts_done(struct answer_texts *texts) {
 const char *answer_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
     buf_clear(name);
     size_t n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
-    if (n >= name->capacity) { /* a column's name and a category's text can be long together */
+    /* the name of a column and the text of a category can be long together */
+    if (n >= name->capacity) {
         if (!buf_reserve(name, n + 1)) {
             return NULL;
         }
@@ -115,13 +115,13 @@ void answer_numbers_write(const double *x, size_t n, struct buf *out) {
         if (i > 0) {
             *p++ = ',';
         }
-        p += dn_number_format(x[i], p); /* what is not finite is null */
+        p += dn_number_format(x[i], p); /* null if not finite */
     }
     *p++ = ']';
     out->size = (size_t)(p - out->data);
 }
 
-/* The comma before a member that is not the first. */
+/* Writes a key, after a comma if it is not the first member. */
 static void put_key(struct predictions_writer *p, const char *key) {
     if (p->out->size > 0 && p->out->data[p->out->size - 1] != '{') {
         buf_putc(p->out, ',');
@@ -151,7 +151,7 @@ static void put_contributions(struct predictions_writer *p, const double *x) {
     buf_putc(p->out, ']');
 }
 
-/* Whether a row without a class must say so, and which classes come into question. */
+/* Writes whether the row has no class, and the classes that are possible. */
 static void put_ambiguity(struct predictions_writer *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n;
     const char *comma = "";
