@@ -1,8 +1,8 @@
-/* A format: one representation of rows as bytes, and everything the server can do with it.
+/* A format: one representation of rows as bytes, and what the server can do with it.
  *
- * A format is one folder and one name in FORMATS. Its object says how tables and instances are read
- * and how rows and answers are written; NULL: not in this format. Media types, error texts and the
- * lists of Accept are made from these objects. */
+ * A format is one folder and one name in FORMATS. Its object has the functions that read tables and
+ * instances and write rows and answers; NULL: not possible in this format. Media types, error texts
+ * and the lists of Accept are made from these objects. */
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
 
@@ -26,29 +26,29 @@ struct instances_reader {
 /* Writes rows of a stored table. */
 struct rows_writer {
     bool document; /* the rows are the items of one JSON document */
-    bool entries;  /* a row is a label and index:value entries: svmlight_rows_write writes it */
+    bool entries;  /* a row is a label and index:value entries, written by svmlight_rows_write */
     /* NULL: no header */
     void (*header)(const char *const *names, size_t n_columns, struct buf *out);
-    /* Writes rows first … first + n - 1; begun: a row was written before. NULL if `entries`. */
+    /* Writes rows first … first + n - 1. begun: rows were written before. NULL if `entries`. */
     void (*rows)(const dn_column_view *views, const char *const *names, size_t n_columns,
                  size_t first, size_t n, bool begun, struct buf *out);
 };
 
-/* How the answers of prediction calls are laid out: one document, lines of JSON, or cells. */
+/* The form of the answers of prediction calls: one document, lines of JSON, or cells. */
 struct answers_writer {
     bool document;  /* one JSON document */
     char delimiter; /* between cells; '\0': the rows are JSON */
 };
 
 struct format {
-    const char *const *media_types;   /* ends with NULL; the first is the one that is sent */
+    const char *const *media_types;   /* ends with NULL; the first one is sent */
     const struct table_reader *table; /* table/table.h */
     const struct instances_reader *instances;
     const struct rows_writer *rows;
     const struct answers_writer *answers;
 };
 
-/* All formats, in the order in which a body is sniffed: csv takes any text. */
+/* All formats, in the order in which bodies are recognised: csv accepts any text. */
 #define FORMATS(X) X(json) X(ndjson) X(svmlight) X(arff) X(csv) X(tsv)
 
 #define FORMAT_DECLARE(name) extern const struct format format_##name;
@@ -71,11 +71,11 @@ const char *format_media_type(const struct format *format);
 /* Finds the format of a media type. *out NULL: the type is "", so that the body decides. false: no
  * format of this use has the type. */
 bool format_find(const char *media_type, enum format_use use, const struct format **out);
-/* Appends the media types of all formats of a use: "application/json, text/csv or text/x-svmlight".
+/* Appends the media types of the formats of a use: "application/json, text/csv or text/x-svmlight".
  */
 void format_list(enum format_use use, struct buf *out);
-/* The formats of a use, `first` before the others: offered[i] and types[i] of the same format, both
- * with FORMATS_MAX + 1 elements. types ends with NULL. */
+/* Lists the formats of a use with `first` before the others: offered[i] has the media type
+ * types[i]. Both have FORMATS_MAX + 1 elements; types ends with NULL. */
 void format_offer(enum format_use use, const struct format *first,
                   const struct format *offered[FORMATS_MAX + 1],
                   const char *types[FORMATS_MAX + 1]);

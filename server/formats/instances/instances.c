@@ -1,7 +1,5 @@
-/* Instances: the matrix and its entries. Which input a name or a cell belongs to is in
- * instances_inputs.c, what a value may be in instances_value.c; the formats are in
- * instances_json.c, instances_lines.c, instances_csv.c, instances_svmlight.c and instances_pairs.c.
- */
+/* The matrix of instances and its entries. instances_inputs.c finds the input of a name or a cell,
+ * instances_value.c checks values. The readers are in the folders of the formats. */
 #include "formats/instances/instances.h"
 #include "base/array.h"
 
@@ -54,8 +52,7 @@ void instance_rows_keep_labelled(struct instance_rows *in) {
         n_entries += end - from;
         n++;
         if (in->row_start != NULL) {
-            in->row_start[n] =
-                n_entries; /* n <= i + 1: what is read next lies behind it, or was read */
+            in->row_start[n] = n_entries; /* n <= i + 1: row_start[n] is not read any more */
         }
     }
     in->n = n;
@@ -138,12 +135,12 @@ static bool refuse_size(struct instances *in) {
     return false;
 }
 
-/* What a row takes beside its entries. */
+/* Bytes of a row without its entries. */
 static size_t row_bytes(const struct instances *in) {
     return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
 }
 
-/* May matrix and entries grow to so many rows and entries? */
+/* Whether the memory may grow to so many rows and entries. false: reading stops. */
 static bool may_hold(struct instances *in, size_t n_rows, size_t n_entries) {
     const size_t entry = sizeof *in->rows.entry + sizeof *in->rows.feature;
     struct problem why = {0};
@@ -184,7 +181,7 @@ static bool rows_grow(struct instances *in) {
     return true;
 }
 
-/* The rows at hand go to who wants them in blocks. With a fault no row is of any use. */
+/* Passes the rows to options->block. After a fault no row is of use. */
 static bool give_block(struct instances *in) {
     const size_t first = (size_t)in->n_begun - in->rows.n;
     if (in->problem->type == PROBLEM_NONE &&
@@ -210,9 +207,9 @@ double *instances_row(struct instances *in) {
         return NULL;
     }
     double *row = rows->raw + rows->n * in->n_inputs;
-    const bool wanted =
-        !in_blocks(in) ||
-        in->problem->type == PROBLEM_NONE; /* otherwise it goes nowhere, and may be wide */
+    const bool wanted = !in_blocks(in) ||
+                        /* after a fault the rows are not used, and may be wide */
+                        in->problem->type == PROBLEM_NONE;
     for (size_t i = 0; wanted && i < in->n_inputs; i++) {
         row[i] = (double)NAN;
     }
@@ -261,7 +258,7 @@ void instances_put_entry(struct instances *in, size_t i, size_t place, double nu
     }
 }
 
-/* Sorts n entries by feature, by a heap: no worst case, no memory. */
+/* Heap sort of n entries by feature: O(n log n) in the worst case, without memory. */
 static void sift(uint32_t *feature, double *entry, size_t at, size_t n) {
     const uint32_t f = feature[at];
     const double x = entry[at];
@@ -312,7 +309,7 @@ size_t instances_row_end(struct instances *in) {
         twice = i > 0 && feature[i] == feature[i - 1] ? feature[i] : twice;
         feature[kept] = feature[i];
         entry[kept] = entry[i];
-        kept += entry[i] != 0; /* zeros were kept to find what comes twice */
+        kept += entry[i] != 0; /* entries of 0 were kept to find features given twice */
     }
     in->n_entries = from + kept;
     rows->row_start[rows->n] = in->n_entries;

@@ -1,4 +1,4 @@
-/* Reading instances: finds the format of a body and calls its reader; reads lines. */
+/* Finds the format of a body and calls its reader. Reads bodies line by line. */
 #include "formats/instances/instances.h"
 #include "formats/text/text_lines.h"
 

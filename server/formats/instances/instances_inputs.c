@@ -1,4 +1,4 @@
-/* The model's inputs: which of them a name or a cell of a body means, and what it is called. */
+/* Finds the inputs of the model for the names and cells of a body. */
 #include "formats/instances/instances.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ static bool is_named(const struct instances *in, size_t i, const char *name, siz
     return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0';
 }
 
-/* "f17" of a sparse input "f": digits without a leading zero, from first_index on. */
+/* Finds the sparse input of a name like "f17": the name of the input and a number without leading
+ * zeros, from first_index on. */
 static struct slot find_place(const struct instances *in, const char *name, size_t n) {
     for (size_t i = 0; i < in->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(in->encoder, i);

@@ -1,4 +1,4 @@
-/* One instance from name/value pairs: the query string of a GET. */
+/* Reads one instance from name/value pairs: the query of a GET request. */
 #include "base/json/json.h"
 #include "formats/instances/instances.h"
 

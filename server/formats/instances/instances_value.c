@@ -1,4 +1,4 @@
-/* What a value may be, by its input's type, and where it goes. */
+/* Checks values by the types of their inputs and stores them. */
 #include "formats/instances/instances.h"
 #include "formats/text/cell_hint.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* ---- values ---- */
-/* What came, for a message. */
+/* Writes the value that was refused, for a message. */
 static void put_shown(const struct value *value, struct buf *why) {
     char shown[TEXT_SHOWN];
     text_show(value->text.bytes, value->text.n, shown);
@@ -40,7 +40,7 @@ static bool is_text(const struct value *value) {
     return value->kind == VALUE_STRING || value->kind == VALUE_TEXT;
 }
 
-/* Null, or a token for missing; NaN is one only where no number is expected. */
+/* Whether the value is null or a token for missing. NaN is one only where no number is expected. */
 static bool is_missing(const struct instances *in, const struct value *value, bool numeric) {
     if (value->kind == VALUE_MISSING) {
         return true;
@@ -50,7 +50,7 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
            !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
 }
 
-/* What was perhaps meant. */
+/* Writes a hint at what the sender meant. */
 static void put_hint(const struct value *value, struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
@@ -118,7 +118,7 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
     return true;
 }
 
-/* The entries of a text. */
+/* Adds the entries of a text. */
 static bool put_words(struct instances *in, size_t i, struct text text, struct buf *why) {
     const uint32_t *feature = NULL;
     const double *entry = NULL;
@@ -154,7 +154,7 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
     return true;
 }
 
-/* false: it does not fit; `why` gets what is wanted and what came. */
+/* false: the value does not fit; `why` gets the rule and the value. */
 static bool put(struct instances *in, struct slot slot, const struct value *value,
                 struct buf *why) {
     const size_t i = slot.input;

@@ -1,4 +1,4 @@
-/* The formats json (one document) and ndjson (a line for each row). */
+/* The formats json (one document) and ndjson (one line for each row). */
 #include "formats/json/format_json.h"
 
 static const char *const json_types[] = {"application/json", NULL};

@@ -1,5 +1,5 @@
-/* Instances as JSON: {"instances": […]}, the bare array, or a table: {"columns": […], "rows":
- * [[…]]}, the columns first as in uploads. An instance is read by instances_json_row.c. */
+/* Reads instances as JSON: {"instances": […]}, the array alone, or a table {"columns": […], "rows":
+ * [[…]]} with the columns first, as in uploads. instances_json_row.c reads an instance. */
 #include "formats/json/instances_json.h"
 #include "base/array.h"
 #include "formats/json/format_json.h"
@@ -35,14 +35,14 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
         instances_no_memory(in);
         return;
     }
-    if (why != NULL) { /* a feature of a sparse input that comes twice is found in the rows */
+    if (why != NULL) { /* a feature of a sparse input given twice is reported for each row */
         column_fault(r, why);
     }
     r->column[r->n_columns++] = slot;
 }
 
-/* The "name" of a column object; what else it has is not read, so that a description can be sent
- * back. */
+/* Reads the "name" of a column object. Other members are ignored, so that the description of a
+ * dataset can be sent. */
 static bool read_name(struct json_reading *r, struct buf *name) {
     bool named = false;
     while (json_next(r) == JSON_TOKEN_KEY && !json_over(r)) {
@@ -70,7 +70,7 @@ static void columns(struct json_reading *r) {
             instances_no_memory(r->in);
         } else if (!json_over(r)) {
             column_fault(r, "a column must be a name, or an object with a name");
-            r->in->stopped = true; /* the rest cannot be counted */
+            r->in->stopped = true; /* the next columns cannot be numbered */
         }
     }
     buf_done(&name);
@@ -79,10 +79,10 @@ static void columns(struct json_reading *r) {
 /* ---- the document ---- */
 struct members {
     bool instances, columns, rows; /* were seen */
-    bool alone;                    /* the body is an instance, not an object that has some */
+    bool alone;                    /* the body is one instance, not an object with instances */
 };
 
-/* The array that a member must be; what is none is a fault, and passed over. */
+/* Begins the array of a member. Another value is a fault and is skipped. */
 static bool begin_array(struct json_reading *r, const char *pointer) {
     if (json_next(r) != JSON_TOKEN_BEGIN_ARRAY && !json_over(r)) {
         instances_fault(r->in, pointer, 0, 0, "\"%s\" must be an array", pointer + 1);
@@ -91,7 +91,7 @@ static bool begin_array(struct json_reading *r, const char *pointer) {
     return r->token.kind == JSON_TOKEN_BEGIN_ARRAY && !json_over(r);
 }
 
-/* Rows of what "columns" has named. If there is something wrong with that, they are not judged. */
+/* Reads rows by "columns". If "columns" has a fault, the rows are skipped. */
 static void listed_rows(struct json_reading *r, const struct members *m) {
     r->prefix = r->in->rows.place = "/rows";
     if (!m->columns) {
@@ -124,7 +124,7 @@ static void fault_member(struct json_reading *r, struct text key, const char *be
     buf_done(&pointer);
 }
 
-/* A member that is none of ours: most often somebody has sent one instance as it is. */
+/* Reports a member that is not known. Most often the body is one instance itself. */
 static void other_member(struct json_reading *r, struct text key, struct members *m) {
     char shown[TEXT_SHOWN];
     if (!m->alone && !m->instances && !m->columns &&
@@ -171,7 +171,7 @@ static void member(struct json_reading *r, struct members *m) {
     }
 }
 
-/* What the object as a whole must be. */
+/* Checks which members the object has. */
 static void judge_members(struct json_reading *r, const struct members *m) {
     if (m->alone) {
         return;
@@ -204,7 +204,7 @@ static void document(struct json_reading *r) {
                         "the body must be an object with \"instances\", or an array");
     }
     if (!json_over(r)) {
-        json_next(r); /* the end, or a fault */
+        json_next(r); /* the end of the body, or a fault */
     }
 }
 
@@ -212,7 +212,7 @@ static bool read_json(struct instances *in, const char *body, size_t size,
                       struct instance_rows *out) {
     struct json_reading r = {.in = in, .prefix = "/instances"};
     json_reader_init(&r.json);
-    r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
+    r.json.allow_not_finite = true; /* reported as a fault of its value, not as a fault of JSON */
     json_reader_feed(&r.json, body, size);
     json_reader_close(&r.json);
     in->rows.place = r.prefix;

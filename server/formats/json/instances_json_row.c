@@ -1,4 +1,4 @@
-/* One instance of JSON. Numbers go from the text into the matrix. */
+/* Reads one instance of JSON. Numbers are parsed straight into the matrix. */
 #include "formats/json/instances_json.h"
 
 #include <stdarg.h>
@@ -21,8 +21,8 @@ void json_skip(struct json_reading *r) {
 }
 
 /* ---- faults ---- */
-/* Of a document, the pointer of the row at hand, or of a value in it: by key, or by position
- * (SIZE_MAX: neither). */
+/* In a document: the pointer of the present row, or of the value in it with that key or position
+ * (SIZE_MAX: neither). NULL: NDJSON. */
 static const char *pointer_of(struct json_reading *r, const struct text *key, size_t position) {
     if (r->line > 0) {
         return NULL;
@@ -45,8 +45,8 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
     return buf_cstr(&r->pointer);
 }
 
-/* A fault of the last token, or at the pointer. In a document the instance is told, for its number
- * is not easily seen; in lines the line is. */
+/* Reports a fault at the pointer, or at the present token of a line. In a document the message
+ * names the instance, since its number is not easily seen. */
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...) {
@@ -97,15 +97,14 @@ static struct value value_of(const struct json_token *token) {
     return value;
 }
 
-/* The value that the last token is (or begins) belongs to a slot; it came under a key, or at a
- * position. */
+/* Stores the value that begins with the present token. It has a key, or a position. */
 static void put(struct json_reading *r, struct slot slot, bool keyed, size_t position) {
     const struct value value = value_of(&r->token);
     char shown[SLOT_SHOWN];
     const char *why = instances_put(r->in, slot, &value);
     if (why != NULL) {
         const char *name = instances_show(r->in, slot, shown);
-        const struct text key = {name + 1, strlen(name) - 2}; /* without the quotes */
+        const struct text key = {name + 1, strlen(name) - 2}; /* the name without its quotes */
         fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name, why);
     }
     json_skip(r);
@@ -114,8 +113,8 @@ static void put(struct json_reading *r, struct slot slot, bool keyed, size_t pos
 /* ---- arrays ---- */
 enum { AT_ONCE = 256 };
 
-/* Numbers of consecutive features of a sparse input, the first that of a place; returns how many
- * were read. */
+/* Reads numbers of consecutive features of a sparse input, from that of `slot` on. Returns how
+ * many. */
 static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     double number[AT_ONCE];
     const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);
@@ -131,7 +130,7 @@ static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     return n;
 }
 
-/* The plain numbers that follow at position i, straight into the matrix; returns how many. */
+/* Reads the plain numbers from position i on into the matrix. Returns how many. */
 static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     struct instances *in = r->in;
     if (i >= in->schema->n_cells) {
@@ -175,7 +174,7 @@ static void array_row(struct json_reading *r, double *row) {
 }
 
 /* ---- objects ---- */
-/* The key of the last token: where does its value belong? input SIZE_MAX: its value is not read. */
+/* The slot of the key that is the present token. input SIZE_MAX: its value is skipped. */
 static struct slot key_slot(struct json_reading *r, size_t expected) {
     struct instances *in = r->in;
     const struct slot nowhere = {SIZE_MAX, 0};
@@ -189,9 +188,10 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
         }
         return nowhere;
     }
-    r->nameless &= slot.input == in->n_inputs; /* the target says nothing of what is asked */
+    /* a target alone is no column of the model's inputs */
+    r->nameless &= slot.input == in->n_inputs;
     if (slot.input < in->n_inputs && in->schema->type[slot.input] == DN_SPARSE) {
-        return slot; /* what comes twice is found when the row is complete */
+        return slot; /* features given twice are found when the row is complete */
     }
     if (in->named[slot.input] == in->n_begun) {
         fault(r, pointer_of(r, &key, 0), ": the column %s comes twice",

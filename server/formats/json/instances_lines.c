@@ -1,21 +1,21 @@
-/* Instances as NDJSON: an array or an object a line. A block of rows at a time, each line judged by
- * itself; or a whole body as one table. */
+/* Reads instances as NDJSON: an array or an object on each line. A stream is read in blocks of
+ * rows, each line for itself; a body is read as a whole. */
 #include "formats/json/format_json.h"
 #include "formats/json/instances_json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with so many is full */
+enum { BLOCK_ENTRIES = 32 * 1024 }; /* a block with so many entries is full */
 
 struct instance_lines {
     struct instances in;
     struct json_reading r;
-    struct problem problem; /* of the line at hand */
+    struct problem problem; /* of the present line */
     size_t max_rows, max_line;
     int64_t *line_of; /* [max_rows] */
-    bool begun;       /* what may be a byte order mark is behind us */
-    bool skipping;    /* within a line that is too long already */
+    bool begun;       /* a byte order mark was skipped, or there is none */
+    bool skipping;    /* in the rest of a line that was refused as too long */
 };
 
 /* ---- one line ---- */
@@ -28,11 +28,11 @@ static bool is_blank(const char *bytes, size_t n) {
     return true;
 }
 
-/* The line is no JSON, or there is no memory for it. */
+/* Reports that the line is not JSON, or that memory is exhausted. */
 static void fault(struct json_reading *r) {
     int64_t line = 0, column = 0;
     const char *text = r->json.fault;
-    switch (r->json.fault_code) { /* the reader of JSON calls the line a body */
+    switch (r->json.fault_code) { /* the texts of the JSON reader name the body */
     case JSON_READER_NO_MEMORY:
         instances_no_memory(r->in);
         return;
@@ -52,11 +52,11 @@ static void fault(struct json_reading *r) {
     instances_fault(r->in, NULL, r->line, column, "%s", text);
 }
 
-/* Reads the one value of a line as a row; `slack` bytes behind it, beginning with its end, may be
- * looked at. Its faults go to in's problem. */
+/* Reads the value of a line as a row. `slack` bytes after it may be read; the first is its line
+ * end. Faults are added to the problem of r->in. */
 static void read_line(struct json_reading *r, const char *bytes, size_t n, size_t slack) {
     json_reader_reset(&r->json);
-    r->json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
+    r->json.allow_not_finite = true; /* reported as a fault of its value, not as a fault of JSON */
     json_reader_feed(&r->json, bytes, n);
     r->json.slack = slack;
     json_reader_close(&r->json);
@@ -65,15 +65,16 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
         json_row(r);
     }
     if (!json_over(r)) {
-        json_next(r); /* the end, or a fault */
+        json_next(r); /* the end of the line, or a fault */
     }
     if (r->token.kind == JSON_TOKEN_FAULT) {
         fault(r);
     }
 }
 
-/* An object that lacks some columns has no value there. One that has none of them was hardly meant
- * for this model, unless nothing is a row of zeros: it has sparse inputs alone. */
+/* Refuses an object that names no column of the model: it was probably sent to the wrong model. If
+ * all inputs are sparse, it is a row of zeros. Columns that an object lacks beside others are
+ * missing. */
 static void judge_names(struct json_reading *r) {
     const struct instances *in = r->in;
     size_t dense = 0;
@@ -123,7 +124,7 @@ void instance_lines_free(struct instance_lines *l) {
     free(l);
 }
 
-/* The line's faults, if there are any, are told and its row dropped. */
+/* Reports the faults of the line and removes its row. */
 static enum instance_lines_state judge(struct instance_lines *l, size_t n_before,
                                        struct problem *problem) {
     if (l->problem.type == PROBLEM_NONE) {
@@ -150,7 +151,7 @@ static enum instance_lines_state take_line(struct instance_lines *l, const char 
                                            size_t slack, struct problem *problem) {
     const bool first = !l->begun;
     l->begun = true;
-    if (l->skipping) { /* its beginning was refused and counted */
+    if (l->skipping) { /* the line was refused at its beginning */
         l->skipping = false;
         return INSTANCE_LINES_MORE;
     }
@@ -185,7 +186,7 @@ enum instance_lines_state instance_lines_read(struct instance_lines *l, const ch
         }
         if (l->skipping) {
             at = n;
-        } else if (length > l->max_line + 3) { /* a byte order mark does not count */
+        } else if (length > l->max_line + 3) { /* without a byte order mark */
             l->begun = true;
             l->skipping = true;
             l->r.line++;
@@ -247,8 +248,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Does every bracket of the line find its end in it, as those of a whole value do? The line begins
- * with one. */
+/* Whether each bracket of the line is closed in it, so that the line may be a complete value. It
+ * begins with a bracket. */
 static bool is_whole(const char *line, size_t n) {
     size_t depth = 0;
     bool quoted = false;

@@ -1,4 +1,4 @@
-/* Rows of stored tables as JSON objects. */
+/* Writes rows of stored tables as JSON objects. */
 #include "base/json/json_write.h"
 #include "formats/formats.h"
 #include "formats/json/format_json.h"
@@ -20,7 +20,7 @@ static void put_json_cell(const dn_column_view *view, size_t row, struct buf *ou
     }
 }
 
-/* keys: `"name":` of each column, one after the other; key_end[j]: where that of column j ends. */
+/* keys: `"name":` of all columns. key_end[j]: end of the key of column j. */
 static void put_json_row(const dn_column_view *views, const struct buf *keys, const size_t *key_end,
                          size_t n_columns, size_t row, struct buf *out) {
     buf_putc(out, '{');
@@ -59,7 +59,7 @@ void sparse_rows_write(const struct sparse_rows *rows, size_t n, bool begun, str
     buf_done(&name);
 }
 
-/* lines: a line for each row; otherwise the rows are separated by commas. */
+/* lines: each row is a line; otherwise commas separate the rows. */
 static void put_json_rows(bool lines, const dn_column_view *views, const char *const *names,
                           size_t n_columns, size_t first, size_t n, bool begun, struct buf *out) {
     struct buf keys = {0};

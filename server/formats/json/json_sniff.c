@@ -1,10 +1,10 @@
-/* One JSON document or a line for each row: the sample is read with the reader itself, as lines. */
+/* Finds whether a body is one JSON document or NDJSON. The sample is read as NDJSON. */
 #include "formats/json/json_sniff.h"
 #include "formats/json/json_reader.h"
 
 #include <string.h>
 
-/* Bytes of a byte order mark at the beginning. */
+/* Bytes of the byte order mark at the beginning. */
 static size_t mark(const char *bytes, size_t n) {
     return n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
@@ -17,7 +17,7 @@ bool json_sniff_looks(const char *bytes, size_t n) {
     return i < n && (bytes[i] == '[' || bytes[i] == '{');
 }
 
-/* A member of a document that is a table, or of an answer that has one. */
+/* Whether the key is a member of a document with a table: of an upload, or of an answer. */
 static bool is_ours(const struct json_token *key) {
     static const char *const names[] = {"columns", "rows", "items"};
     bool is = false;
@@ -28,8 +28,8 @@ static bool is_ours(const struct json_token *key) {
     return is;
 }
 
-/* The line ends within its value, as in a document that is written on many lines: no further row
- * begins on the next. */
+/* Whether the line ends within its value and the next line does not begin with {, as in a document
+ * on many lines. */
 static bool is_broken_up(const struct json_reader *r) {
     const char *p = r->at;
     if (p >= r->end || *p != '\n') {
@@ -41,10 +41,10 @@ static bool is_broken_up(const struct json_reader *r) {
     return p == r->end || *p != '{';
 }
 
-/* The tokens up to the verdict. An array within the first one, or a "columns", "rows" or "items"
- * that has more in it, is a document's beginning; any other nested value is a fault of a row. An
- * object that begins with another key is no document of ours, so it is a row, perhaps the only one
- * or one with a fault. */
+/* Reads tokens until the format is known. A document begins with an array in the first array, or
+ * with a member "columns", "rows" or "items" that is a container. Any other nested value is a fault
+ * of a row. An object that begins with another key is a row: perhaps the only one, or one with a
+ * fault. */
 static enum json_sniff verdict(struct json_reader *r) {
     struct json_token token;
     bool lined = false, ours = false, in_array = false, is_row = false;
@@ -72,7 +72,8 @@ static enum json_sniff verdict(struct json_reader *r) {
             in_array = kind == JSON_TOKEN_BEGIN_ARRAY;
         }
         is_row =
-            is_row || ours || (key && !is_ours(&token)); /* ours: what followed had nothing in it */
+            /* ours: the value before was not a container */
+            is_row || ours || (key && !is_ours(&token));
         ours = key && is_ours(&token);
         lined = kind == JSON_TOKEN_END_LINE;
     }

@@ -1,4 +1,4 @@
-/* The texts of tokens: strings (end, escapes, UTF-8), numbers. */
+/* The texts of tokens: ends of strings, escapes, UTF-8, the grammar of numbers. */
 #include "formats/json/json_string.h"
 #include "base/utf8.h"
 #include "formats/csv/csv_text.h"
@@ -47,7 +47,7 @@ static int hex_digit(char c) {
                                   : -1;
 }
 
-/* The four digits after \u at p, -1: not four digits. */
+/* The value of the four hexadecimal digits after \u at p; -1: they are not four digits. */
 static long unit(const char *p, const char *end) {
     if (end - p < 4) {
         return -1;
@@ -82,7 +82,7 @@ static char *put_utf8(char *out, unsigned long c) {
     return out;
 }
 
-/* The \u escape whose digits begin at *p: appends its character, moves *p behind it. */
+/* Decodes the \u escape whose digits begin at *p: writes its character and moves *p after it. */
 static const char *unicode(const char **p, const char *end, char **out) {
     long u = unit(*p, end);
     if (u < 0) {
@@ -127,7 +127,7 @@ const char *json_text_unescape(char *text, size_t n, size_t *out_n, size_t *wron
             break;
         }
         *wrong = (size_t)(p - text);
-        p++; /* a closing quote cannot be escaped, so something follows the backslash */
+        p++; /* the closing quote is not escaped, so a character follows */
         const char c = *p++;
         if (c == 'u') {
             const char *fault = unicode(&p, end, &out);

@@ -1,7 +1,8 @@
-/* The tokens of the incremental JSON reader: a push-down automaton over the pieces. A token that a
- * piece's end cuts is gathered raw in `scratch` and decided when its end has come, so that cuts
- * never show. Strings are found first (to the closing quote) and decoded then (json_string.c);
- * words (numbers, true, NaN …) are runs of word characters. */
+/* Finds the tokens of the incremental JSON reader: a push-down automaton over the pieces. The bytes
+ * of a token that the end of a piece divides are gathered in `scratch`, and the token is read when
+ * it is complete, so the result does not depend on the pieces. A string is first searched for its
+ * closing quote and then decoded (json_string.c). A word is a run of word characters: a number,
+ * true, NaN. */
 #include "formats/json/json_tokens.h"
 #include "formats/json/json_string.h"
 #include "formats/text/scan.h"
@@ -63,7 +64,7 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
     token->text = text;
     token->length = n;
     if (text[0] < 'A' &&
-        json_text_is_number(text, n)) { /* no letter first: mostly the words are true and false */
+        json_text_is_number(text, n)) { /* most words that begin with a letter are true and false */
         token->finite = dn_number_parse(text, n, &token->number);
         return deliver(r, token, JSON_TOKEN_NUMBER);
     }
@@ -90,7 +91,7 @@ static enum json_token_kind word_decide(struct json_reader *r, struct json_token
                                  : "unknown word where a value is expected");
 }
 
-/* A word from `at` on, or the rest of a cut one. */
+/* Reads a word from `at` on, or the rest of a divided one. */
 static enum json_token_kind word(struct json_reader *r, struct json_token *token) {
     const char *p = r->at;
     while (p < r->end && word_byte(*p)) {
@@ -119,7 +120,7 @@ static enum json_token_kind word(struct json_reader *r, struct json_token *token
     return word_decide(r, token, r->scratch.data, r->scratch.size);
 }
 
-/* A plain number is decided here and now; everything else is a word. */
+/* Reads a plain number fast. Any other number is read as a word. */
 static enum json_token_kind number(struct json_reader *r, struct json_token *token) {
     if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
         unsigned written = 0;
@@ -138,8 +139,7 @@ static enum json_token_kind number(struct json_reader *r, struct json_token *tok
 }
 
 /* ---- strings ---- */
-/* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the
- * body. */
+/* Completes a string of n bytes without its quotes. */
 static enum json_token_kind string_decide(struct json_reader *r, struct json_token *token,
                                           const char *raw, size_t n) {
     const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
@@ -149,7 +149,7 @@ static enum json_token_kind string_decide(struct json_reader *r, struct json_tok
     token->length = n;
     if (r->decode) {
         if (raw != r->scratch.data) {
-            buf_append(&r->scratch, raw, n); /* empty until now */
+            buf_append(&r->scratch, raw, n); /* scratch is empty before */
         }
         if (r->scratch.failed) {
             return json_reader_fault_of(r, token, JSON_READER_NO_MEMORY);
@@ -165,7 +165,7 @@ static enum json_token_kind string_decide(struct json_reader *r, struct json_tok
     return deliver(r, token, key ? JSON_TOKEN_KEY : JSON_TOKEN_STRING);
 }
 
-/* The string whose text goes on at `at`: to its closing quote, or to the end of the piece. */
+/* Reads a string from `at` on, to its closing quote or to the end of the piece. */
 static enum json_token_kind string(struct json_reader *r, struct json_token *token) {
     const char *from = r->at;
     const size_t room = JSON_TOKEN_MAX - r->scratch.size;
@@ -213,7 +213,7 @@ static enum json_token_kind string_begin(struct json_reader *r, struct json_toke
 }
 
 /* ---- between tokens ---- */
-/* With lines a line end is no space. */
+/* With `lines` a line end is not a space. */
 SCAN_INLINE const char *skip_space(struct json_reader *r, const char *p) {
     while (p < r->end && (unsigned char)*p <= ' ') {
         if (*p == '\n') {
@@ -248,8 +248,8 @@ static enum json_token_kind value(struct json_reader *r, struct json_token *toke
 }
 
 /* ---- lines: NDJSON ---- */
-/* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it
- * unread). */
+/* Handles a line end between tokens. Returns true if it is a token: END_LINE, or a fault, which
+ * leaves it unread. */
 static bool line_end(struct json_reader *r, struct json_token *token) {
     if (r->depth > 0) {
         json_reader_fault(r, token, r->token_at, "the line ends within an array or object");
@@ -264,7 +264,7 @@ static bool line_end(struct json_reader *r, struct json_token *token) {
     return told;
 }
 
-/* Passes over the rest of the line; false: the piece ends before it. */
+/* Skips the rest of the line. false: the piece ends before the line. */
 static bool line_pass(struct json_reader *r) {
     const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
     r->at = end != NULL ? end : r->end;
@@ -272,7 +272,7 @@ static bool line_pass(struct json_reader *r) {
     return end != NULL;
 }
 
-/* The piece is used up between tokens. */
+/* Handles the end of the piece between tokens. */
 static enum json_token_kind at_end(struct json_reader *r, struct json_token *token) {
     if (!r->closed) {
         token->kind = JSON_TOKEN_MORE;
@@ -314,7 +314,7 @@ enum json_token_kind json_reader_next(struct json_reader *r, struct json_token *
             return at_end(r, token);
         }
         const char c = *r->at;
-        if (SCAN_UNLIKELY(c == '\n')) { /* with lines only: otherwise it is a space */
+        if (SCAN_UNLIKELY(c == '\n')) { /* only with `lines`; otherwise it was skipped as a space */
             if (line_end(r, token)) {
                 return token->kind;
             }
@@ -349,7 +349,7 @@ enum json_token_kind json_reader_next(struct json_reader *r, struct json_token *
         case EXPECT_NOTHING:
             return json_reader_unexpected(r, token);
         }
-        r->at++; /* a comma or a colon: punctuation is no token */
+        r->at++; /* skips the comma or colon, which is not a token */
     }
 }
 
@@ -359,7 +359,7 @@ size_t json_reader_numbers(struct json_reader *r, double *out, size_t max) {
     }
     size_t n = 0;
     while (n < max) {
-        r->at = skip_space(r, r->at); /* at once: a line is counted only once */
+        r->at = skip_space(r, r->at); /* stored at once, so that a line is counted once */
         if (r->expect == EXPECT_COMMA_OR_END) {
             if (r->at == r->end || *r->at != ',') {
                 break;

@@ -1,5 +1,5 @@
-/* What the two files of the incremental JSON reader share: json_reader.c (pieces in, places and
- * faults) and json_tokens.c (the automaton). Private to them. */
+/* Shared by the files of the incremental JSON reader: json_reader.c (input, places and faults) and
+ * json_tokens.c (the automaton). Private to them. */
 #ifndef FORMATS_JSON_TOKENS_H
 #define FORMATS_JSON_TOKENS_H
 
@@ -16,14 +16,13 @@ enum json_expect {
 };
 enum json_partial { PARTIAL_NONE, PARTIAL_STRING, PARTIAL_WORD };
 
-/* Something is wrong at this offset of the body: makes the token a fault, and nothing else comes.
- * Returns JSON_TOKEN_FAULT. */
+/* Sets a fault at this offset of the body, which ends the reading. Returns JSON_TOKEN_FAULT. */
 enum json_token_kind json_reader_fault(struct json_reader *r, struct json_token *token,
                                        int64_t offset, const char *text);
-/* Likewise, with a code: the text is the code's. The place is that of the token at hand. */
+/* As json_reader_fault, with the text of a code, at the present token. */
 enum json_token_kind json_reader_fault_of(struct json_reader *r, struct json_token *token,
                                           enum json_reader_code code);
-/* Likewise: the byte at `at` is not what is expected there. */
+/* As json_reader_fault: the byte at `at` is not expected there. */
 enum json_token_kind json_reader_unexpected(struct json_reader *r, struct json_token *token);
 
 #endif

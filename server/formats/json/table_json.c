@@ -1,10 +1,10 @@
-/* JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON: a row on each line.
- * A machine over the reader's tokens; what a row is made of is in table_json_rows.c.
+/* Reads JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON with a row on
+ * each line. A state machine over the tokens of the reader; table_json_rows.c reads the rows.
  *
- * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type`
- * (what else it has is not read, so that a description can be sent back). NDJSON: the first line
- * that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of
- * its row only: reading goes on with the next line. */
+ * "columns" must come before "rows". A column is a name, or an object with `name` and optionally
+ * `type`; other members are ignored, so that the description of a dataset can be sent. NDJSON: the
+ * first row determines whether all rows are objects or arrays. A line that is not JSON is a fault
+ * of its row only: reading continues with the next line. */
 #include "formats/json/table_json.h"
 #include "base/json/json_write.h"
 #include "formats/csv/csv_text.h"
@@ -59,7 +59,7 @@ static bool column_add(struct table *t, const char *name, size_t n) {
 static bool on_column(struct table *t, const struct json_token *token) {
     if (token->kind == JSON_TOKEN_END_ARRAY) {
         json_of(t)->state = AT_MEMBER;
-        t->refused |= t->n_faults > 0; /* without names the rest cannot be judged */
+        t->refused |= t->n_faults > 0; /* without names the rows cannot be read */
         return !t->refused;
     }
     json_of(t)->has_type = json_of(t)->has_name = false;
@@ -146,7 +146,7 @@ static bool on_member(struct table *t, const struct json_token *token) {
 }
 
 /* ---- rows ---- */
-/* In the array of rows. */
+/* Handles a token in the array of rows. */
 static bool on_row(struct table *t, const struct json_token *token, enum json_token_kind wanted) {
     const bool array = wanted == JSON_TOKEN_BEGIN_ARRAY;
     if (token->kind == JSON_TOKEN_END_ARRAY) {
@@ -167,7 +167,7 @@ static bool on_row(struct table *t, const struct json_token *token, enum json_to
                            array ? "array" : "object");
 }
 
-/* At the beginning of a line. */
+/* Handles the first token of a line. */
 static bool on_line(struct table *t, enum json_token_kind kind) {
     struct table_json *at = json_of(t);
     const bool array = kind == JSON_TOKEN_BEGIN_ARRAY;
@@ -196,8 +196,8 @@ static bool on_line(struct table *t, enum json_token_kind kind) {
                            at->row_kind_known ? ", as the first one" : "");
 }
 
-/* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's
- * end. */
+/* Handles the end of a row's object or array. In NDJSON the row is added at the end of its line,
+ * since more on the line is a fault. */
 static bool on_row_closed(struct table *t, bool array) {
     json_of(t)->state = json_of(t)->lines ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
     return json_of(t)->lines || table_json_row_end(t, array);
@@ -275,7 +275,7 @@ static bool on_token(struct table *t, const struct json_token *token) {
 }
 
 /* ---- what is no JSON ---- */
-/* Refuses the whole body by the reader's fault. */
+/* Refuses the whole body because of the fault of the reader. */
 static bool refuse(struct table *t) {
     const char *foreign =
         json_of(t)->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
@@ -288,8 +288,8 @@ static bool refuse(struct table *t) {
     return json_reader_problem(&json_of(t)->json, &t->problem);
 }
 
-/* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it
- * all. */
+/* Reports a line that is not JSON as a fault of its row. The end of the body within a value and a
+ * lack of memory refuse the whole body. */
 static bool bad_line(struct table *t) {
     int64_t line = 0, column = 0;
     const char *fault = json_of(t)->json.fault;
@@ -362,7 +362,7 @@ static enum table_begin ndjson_begin(struct table *t, const struct table_sample 
     return begin(t, true);
 }
 
-/* The first call has the sample, and so a byte order mark in one piece. */
+/* The first piece is the sample, so a byte order mark is not divided. */
 static bool feed(struct table *t, const char *bytes, size_t n) {
     struct table_json *at = t->state;
     const size_t mark = !at->fed && n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;

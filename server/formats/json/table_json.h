@@ -1,5 +1,5 @@
-/* What the two halves of the reader of JSON tables share: table_json.c (the document) and
- * table_json_rows.c (a row). Private to them. */
+/* Shared by the files of the reader of JSON tables: table_json.c (the document) and
+ * table_json_rows.c (the rows). Private to them. */
 #ifndef FORMATS_TABLE_JSON_H
 #define FORMATS_TABLE_JSON_H
 
@@ -9,10 +9,10 @@
 enum json_state {
     AT_TOP,
     AT_ITEMS,    /* in the array of objects */
-    AT_LINE,     /* NDJSON: at a line's beginning */
-    AT_LINE_END, /* NDJSON: behind its row */
-    AT_KEY,      /* in an object row */
-    AT_VALUE,    /* behind its key */
+    AT_LINE,     /* NDJSON: before a row */
+    AT_LINE_END, /* NDJSON: after a row */
+    AT_KEY,      /* in a row that is an object */
+    AT_VALUE,    /* after a key of such a row */
     AT_MEMBER,   /* in {"columns", "rows"} */
     AT_COLUMNS_BEGIN,
     AT_COLUMNS, /* in its array */
@@ -21,60 +21,60 @@ enum json_state {
     AT_COLUMN_TYPE,
     AT_ROWS_BEGIN,
     AT_ROWS, /* in its array */
-    AT_CELL, /* in an array row */
-    AT_SKIP, /* before or within a value that is not read */
+    AT_CELL, /* in a row that is an array */
+    AT_SKIP, /* before or in a value that is skipped */
     AT_END
 };
 
-/* A cell of a JSON row that is being read: it goes into the builder when the row is whole and well.
- */
+/* A cell of the present row. It is added to the builder when the row is complete and without
+ * faults. */
 struct json_cell {
-    size_t column; /* a key that is new: the columns that are there, and its place among the row's
-                      new ones */
+    /* of a new key: number of columns so far + index among the new keys of the row */
+    size_t column;
     enum json_token_kind kind; /* STRING, NUMBER, TRUE, FALSE or NULL */
-    bool finite;               /* NUMBER: `number` is it */
+    bool finite;               /* NUMBER: the value is in the range of a double */
     double number;
-    const char
-        *text; /* [length] in the piece that is being read; NULL: in `bytes`, from `start` on */
+    const char *text; /* [length] in the present piece; NULL: in `bytes`, from `start` on */
     size_t start, length;
 };
 
-/* The state of the reader: of the document (table_json.c) and of its rows (table_json_rows.c). */
+/* The state of the reader. */
 struct table_json {
     struct json_reader json;
     bool lines;          /* NDJSON */
-    bool fed;            /* the first bytes were fed */
+    bool fed;            /* the first piece was fed */
     unsigned state;      /* enum json_state */
-    unsigned after_skip; /* the state that follows a skipped value */
-    unsigned skip_depth; /* open containers of the value being skipped */
+    unsigned after_skip; /* the state after a skipped value */
+    unsigned skip_depth; /* open containers of the skipped value */
     bool columns_seen;   /* "columns" was read */
     bool rows_seen;      /* "rows" was read */
-    bool has_type;       /* the column object at hand has a type */
+    bool has_type;       /* the present column object has a type */
     dn_column_type type; /* that type */
-    struct buf name;     /* the column object's name */
+    struct buf name;     /* the name in the present column object */
     bool has_name;
-    /* the row at hand */
-    int64_t row; /* rows begun, this one included */
+    /* of the present row: */
+    int64_t row; /* its number, from 1 */
     int64_t row_line, row_column;
-    size_t column;   /* of the value at hand; SIZE_MAX: it is not wanted (a fault was told) */
-    size_t expected; /* object rows: the column after the last one, where the next key most likely
-                        belongs */
-    size_t n_values; /* array rows: values so far */
-    struct json_cell *cells; /* [n_cells] of the row so far */
+    /* column of the present value; SIZE_MAX: the value is skipped, since its key has a fault */
+    size_t column;
+    /* objects: the column after the last one, which the next key most likely names */
+    size_t expected;
+    size_t n_values;         /* arrays: number of values so far */
+    struct json_cell *cells; /* [n_cells] the cells so far */
     size_t n_cells, cells_capacity;
-    size_t size;            /* of their texts */
-    struct buf bytes;       /* those of them that do not stay where they were read */
-    struct names new_names; /* keys of the row that are no columns yet; their texts are in `keys` */
-    char **keys;            /* [n_keys] malloc'ed */
+    size_t size;            /* bytes of the texts of the cells */
+    struct buf bytes;       /* texts of cells that do not stay valid in the piece */
+    struct names new_names; /* keys of the row that are not columns yet, with texts in `keys` */
+    char **keys;            /* [n_keys] allocated */
     size_t n_keys, keys_capacity;
-    bool arrays; /* NDJSON: rows are arrays, not objects; known with the first one (row_kind_known)
-                  */
+    bool arrays; /* NDJSON: rows are arrays, not objects. Set by the first row (row_kind_known) */
     bool row_kind_known;
-    bool declared; /* columns that only the option `types` names were added, as the first chunk is
-                      about to be closed */
+    /* the columns that only the option `types` names were added, before the first chunk is closed
+     */
+    bool declared;
 };
 
-/* The place of the present token, for table_where. */
+/* Sets the place of the present token; for struct table_where. */
 static inline void table_json_place(const void *arg, size_t position, int64_t *line,
                                     int64_t *column) {
     (void)position;
@@ -93,27 +93,27 @@ static inline int64_t json_column(const struct table *t) {
     return json_reader_column(&json_of(t)->json);
 }
 
-/* The token at hand begins a value that is not wanted: go on in `state` behind it. */
+/* Skips the value that begins with the present token; `state` follows it. */
 void table_json_skip(struct table *t, enum json_token_kind kind, enum json_state state);
 
 /* ---- table_json_rows.c. Those that return bool: false: reading stops ---- */
-/* A row begins at the token at hand. */
+/* Begins a row at the present token. */
 void table_json_row_begin(struct table *t);
-/* A key of an object row: which column its value goes to. */
+/* Finds the column of a key of an object. */
 bool table_json_key(struct table *t, const struct json_token *token);
-/* The value behind a key; the next value of an array row. An array or object is a fault, and
- * skipped: reading goes on in `state` behind it. */
+/* Takes the value of a key, or the next value of an array. A container is a fault and is skipped;
+ * `state` follows it. */
 bool table_json_keyed_value(struct table *t, const struct json_token *token, enum json_state state);
 bool table_json_listed_value(struct table *t, const struct json_token *token,
                              enum json_state state);
-/* The piece is used up: what the row at hand has of it is kept. */
+/* Copies the texts of the present row that are in the piece, which ends. */
 bool table_json_piece_end(struct table *t);
-/* The row is whole: into the builder with it, unless something is wrong. array: it was one. */
+/* Ends the row: adds its cells to the builder, unless it has a fault. array: it is an array. */
 bool table_json_row_end(struct table *t, bool array);
-/* The body is read: columns that only the option `types` names. */
+/* At the end of the body: reports columns of the option `types` that have no cells. */
 bool table_json_rows_end(struct table *t);
 
-/* Frees what the rows hold. */
+/* Frees the memory of the rows. */
 void table_json_rows_done(struct table_json *at);
 
 #endif

@@ -1,12 +1,12 @@
-/* Rows of JSON tables. A row's cells are gathered and go into the builder when the row is whole and
- * nothing is wrong with it, so that a row can be left out.
+/* Reads the rows of JSON tables. The cells of a row are gathered and added to the builder when the
+ * row is complete and without faults, so that a row can be left out.
  *
- * Objects: the columns are the keys in the order in which they first appear; an absent key is a
- * missing cell. A key may be new as long as the first chunk is open (see table_builder.h: at least
- * the first 64 rows, mostly some ten thousand): chunks that were delivered cannot get a further
- * column. Columns that the option `types` names are added before the first chunk is closed, so that
- * their keys may come as late as they like. Arrays: of {"columns", "rows"} as long as the columns;
- * of NDJSON as long as the first one. */
+ * Objects: the columns are the keys in the order of their first occurrence; an absent key is a
+ * missing cell. A key can be new only while the first chunk is open (at least 64 rows, often some
+ * ten thousand: table_builder.h), since a delivered chunk cannot get another column. Columns of the
+ * option `types` are added before the first chunk is closed, so their keys may occur later.
+ *
+ * Arrays: with "columns" as many values as columns; in NDJSON as many as in the first row. */
 #include "base/array.h"
 #include "formats/formats.h"
 #include "formats/json/table_json.h"
@@ -45,7 +45,7 @@ void table_json_row_begin(struct table *t) {
     table_row_begin(t, json_of(t)->row_line);
 }
 
-/* The name of a column, for messages; of one that is new, too. */
+/* The name of a column or of a new key, for messages. */
 static const char *name_of(const struct table *t, size_t i, char made[TEXT_SHOWN]) {
     const struct table_builder *b = &t->builder;
     if (i < b->n_columns) {
@@ -84,7 +84,7 @@ static bool fits(const struct table *t, dn_column_type given, const struct json_
     }
 }
 
-/* Tells the fault of a cell that a given type cannot hold, if it is one. */
+/* Reports a cell that the given type cannot hold. */
 static bool check(struct table *t, dn_column_type given, const struct json_cell *cell, int64_t line,
                   int64_t column) {
     char shown[TEXT_SHOWN], made[TEXT_SHOWN];
@@ -100,7 +100,7 @@ static bool check(struct table *t, dn_column_type given, const struct json_cell 
                            hint != NULL ? hint : "");
 }
 
-/* The cell's text is not where it was read for long. */
+/* Copies the text of a cell, which does not stay valid where it was read. */
 static void keep_text(struct table_json *at, struct json_cell *cell, const char *text) {
     cell->text = NULL;
     cell->start = at->bytes.size;
@@ -117,14 +117,14 @@ bool table_json_piece_end(struct table *t) {
     return !at->bytes.failed || table_no_memory(t);
 }
 
-/* Gathers a scalar for column i. */
+/* Adds a scalar of column i to the cells of the row. */
 static bool keep(struct table *t, size_t i, const struct json_token *token) {
     struct table_json *at = json_of(t);
     if (at->n_cells == at->cells_capacity &&
         !array_grow(&at->cells, &at->cells_capacity, 64, sizeof *at->cells)) {
         return table_no_memory(t);
     }
-    const bool bare = token->kind == JSON_TOKEN_NULL; /* its text says no more */
+    const bool bare = token->kind == JSON_TOKEN_NULL; /* null has no text */
     struct json_cell *cell = &at->cells[at->n_cells++];
     *cell = (struct json_cell){.column = i,
                                .kind = token->kind,
@@ -146,7 +146,7 @@ static bool keep(struct table *t, size_t i, const struct json_token *token) {
                        at->row, TABLE_MAX_ROW);
 }
 
-/* A scalar into column i of the row at hand. */
+/* Checks a scalar and adds it to the row. */
 static bool take(struct table *t, size_t i, dn_column_type given, const struct json_token *token) {
     char made[TEXT_SHOWN];
     if (token->kind == JSON_TOKEN_STRING || token->kind == JSON_TOKEN_NUMBER) {
@@ -166,7 +166,7 @@ static bool take(struct table *t, size_t i, dn_column_type given, const struct j
     return true;
 }
 
-/* The value is an array or an object. */
+/* Reports a value that is an array or an object. */
 static bool nested(struct table *t, size_t i, enum json_token_kind kind, enum json_state state) {
     char made[TEXT_SHOWN];
     table_json_skip(t, kind, state);
@@ -179,15 +179,15 @@ static bool nested(struct table *t, size_t i, enum json_token_kind kind, enum js
 }
 
 /* ---- rows that are objects ---- */
-/* A further column would have to be filled up for all rows of the open chunk: many keys that come
- * late would be a bomb. */
+/* Whether a column may be added. It must be filled for all rows of the open chunk, so many late
+ * keys would take much time and memory. */
 static bool may_add(const struct table *t) {
     const struct table_builder *b = &t->builder;
     return b->n_chunks == 0 &&
            (b->rows + 1) * (b->n_columns + json_of(t)->new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
 }
 
-/* A copy of the name among the row's new ones. */
+/* Copies a new name of the row. */
 static bool key_keep(struct table_json *at, struct text name) {
     if (at->n_keys == at->keys_capacity &&
         !array_grow(&at->keys, &at->keys_capacity, 16, sizeof *at->keys)) {
@@ -210,7 +210,7 @@ static bool new_key(struct table *t, struct text name) {
     if (t->append.on) {
         return table_append_unknown(t, name, json_line(t), json_column(t));
     }
-    if (t->builder.broken) { /* it would have been added with a row before, perhaps */
+    if (t->builder.broken) { /* after a fault the keys before were perhaps not added */
         return true;
     }
     text_show(name.bytes, name.n, shown);
@@ -286,7 +286,7 @@ bool table_json_keyed_value(struct table *t, const struct json_token *token,
 }
 
 /* ---- rows that are arrays ---- */
-/* Values of a row; SIZE_MAX: this one tells. */
+/* Values of a row; SIZE_MAX: the first row determines it. */
 static size_t width(const struct table *t) {
     return t->builder.n_columns > 0 ? table_append_width(&t->append, &t->builder) : SIZE_MAX;
 }
@@ -304,7 +304,7 @@ bool table_json_listed_value(struct table *t, const struct json_token *token,
                 token);
 }
 
-/* The first array of NDJSON is whole: the columns are numbered. */
+/* The first array of NDJSON is complete: adds columns with numbers as names. */
 static bool columns_numbered(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const size_t n = json_of(t)->n_values;
@@ -368,8 +368,8 @@ static bool add_new_columns(struct table *t) {
     return true;
 }
 
-/* Columns that the option `types` names and no row had yet: the last moment for them is before the
- * first chunk is closed. */
+/* Adds the columns of the option `types` that no row has named, before the first chunk is closed.
+ */
 static bool declare(struct table *t) {
     const struct table_where where = {table_json_place, &json_of(t)->json};
     const struct type_override *type = NULL;
