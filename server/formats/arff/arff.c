@@ -18,10 +18,10 @@ struct cursor {
 
 /* A name or a value. */
 struct token {
-    struct text text; /* with escapes replaced; in the line, or in arff->unescaped */
+    struct text text; /* with escapes decoded; in the line, or in arff->unescaped */
     size_t column;
     bool quoted;
-    size_t start; /* offset in arff->unescaped, if escaped */
+    size_t start; /* if escaped: offset in arff->unescaped */
     bool escaped;
 };
 
@@ -47,7 +47,7 @@ static void skip_blanks(struct cursor *c) {
     }
 }
 
-/* The line ends here, or a comment begins. */
+/* Whether the line or its part before a comment ends here. */
 static bool at_end(const struct cursor *c) {
     return c->at >= c->n || c->line[c->at] == '%';
 }
@@ -56,7 +56,7 @@ static char unescape(char c) {
     return c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
 }
 
-/* Reads up to the closing quote. */
+/* Reads a quoted token up to the closing quote. */
 static int read_quoted(struct cursor *c, struct token *out) {
     const size_t open = c->at++;
     struct buf *bytes = &c->arff->unescaped;
@@ -84,7 +84,7 @@ static int read_quoted(struct cursor *c, struct token *out) {
     return bytes->failed ? READ_NO_MEMORY : READ_WELL;
 }
 
-/* Reads a name or a value; an unquoted one ends before a blank or a character of `ends`. */
+/* Reads a name or a value. An unquoted one ends before a blank or a character of `ends`. */
 static int read_token(struct cursor *c, const char *ends, struct token *out) {
     *out = (struct token){.column = c->at + 1};
     if (c->at < c->n && (c->line[c->at] == '\'' || c->line[c->at] == '"')) {
@@ -99,7 +99,7 @@ static int read_token(struct cursor *c, const char *ends, struct token *out) {
     return READ_WELL;
 }
 
-/* The text of a token; arff->unescaped may move until the line is read. */
+/* The text of a token. It is not valid after another append to arff->unescaped. */
 static struct text token_text(const struct arff *arff, const struct token *token) {
     return token->escaped ? (struct text){arff->unescaped.data + token->start, token->text.n}
                           : token->text;
@@ -245,7 +245,7 @@ static int read_attribute(struct cursor *c, size_t max_attributes) {
     return status == READ_WELL ? expect_end(c) : status;
 }
 
-/* @data: the attributes are complete. */
+/* Begins the rows: the declarations are complete. */
 static int begin_data(struct cursor *c) {
     struct arff *arff = c->arff;
     if (arff->n_attributes == 0) {
@@ -270,7 +270,7 @@ static int read_declaration(struct cursor *c, size_t max_attributes, enum arff_l
     }
     *kind = ARFF_DECLARED;
     if (is_word(token.text, "@relation")) {
-        return READ_WELL; /* the name of the relation has no use here */
+        return READ_WELL; /* the name of the relation is not used */
     }
     if (is_word(token.text, "@attribute")) {
         return read_attribute(c, max_attributes);
@@ -307,7 +307,7 @@ static int put_cell(struct cursor *c, size_t i, const struct token *token) {
     return READ_WELL;
 }
 
-/* Passes over the separator behind value i. *more: another value follows. */
+/* Skips the separator after a value. *more: another value follows. */
 static int read_separator(struct cursor *c, char close, bool *more) {
     bool tab = false;
     while (c->at < c->n && is_blank(c->line[c->at])) {
@@ -354,7 +354,7 @@ static int read_dense(struct cursor *c) {
                                            i == 1 ? "" : "s", arff->n_attributes);
 }
 
-/* The values that a sparse row leaves out. */
+/* Sets the values from `from` to end - 1, which a sparse row leaves out. */
 static int imply(struct cursor *c, size_t from, size_t end) {
     struct arff *arff = c->arff;
     for (size_t i = from; i < end; i++) {
@@ -432,10 +432,10 @@ static int read_sparse(struct cursor *c) {
     return imply(c, next, arff->n_attributes);
 }
 
-/* Escaped texts get their addresses when the row is read and the buffer no longer moves. */
+/* Reads a row. The buffer for escaped texts is reserved first, so that they do not move. */
 static int read_row(struct cursor *c) {
     struct arff *arff = c->arff;
-    /* an escaped text is at most as long as the line */
+    /* escaped texts are together at most as long as the line */
     if (!buf_reserve(&arff->unescaped, c->n + 1)) {
         return READ_NO_MEMORY;
     }

@@ -1,4 +1,4 @@
-/* The grammar of ARFF, line by line: declarations of attributes, then rows. Private to formats/arff.
+/* Reads ARFF line by line: declarations of attributes, then rows. Private to formats/arff.
  *
  *   % comment
  *   @relation NAME
@@ -8,9 +8,10 @@
  *   {index value, index value} a sparse row: indices count from 0 and ascend
  *
  * Keywords are read in any case. Names and values are quoted by ' or " if they hold spaces, commas,
- * braces, % or quotes; a backslash in quotes escapes the next character (\n, \r, \t; others stand for
- * themselves). Values are separated by commas or tabs. An unquoted % begins a comment. ? is a missing
- * value. A value that a sparse row leaves out is 0, or the first value of a nominal attribute.
+ * braces, % or quotes; a backslash in quotes escapes the next character (\n, \r, \t; others stand
+ * for themselves). Values are separated by commas or tabs. An unquoted % begins a comment. ? is a
+ * missing value. A value that a sparse row leaves out is 0, or the first value of a nominal
+ * attribute.
  *
  * Not supported, and refused: date and relational attributes, weights of rows.
  *
@@ -38,7 +39,7 @@ struct arff_cell {
     size_t column; /* of the line, from 1 */
     bool missing;  /* an unquoted ? */
     bool quoted;
-    bool implied; /* left out by a sparse row */
+    bool implied; /* the sparse row leaves it out */
     struct text text;
 };
 
@@ -48,11 +49,11 @@ struct arff_fault {
 };
 
 enum arff_line {
-    ARFF_BLANK,    /* nothing but a comment */
+    ARFF_BLANK,    /* blank, or only a comment */
     ARFF_DECLARED, /* a line of the header */
-    ARFF_DATA,     /* @data: the header is complete */
+    ARFF_DATA,     /* @data: the declarations are complete */
     ARFF_ROW,      /* arff->cells */
-    ARFF_FAULT,    /* fault is set; in the header nothing can be read any more */
+    ARFF_FAULT,    /* fault is set. A fault in the declarations ends the reading */
     ARFF_NO_MEMORY
 };
 
@@ -62,10 +63,10 @@ struct arff {
     size_t n_attributes, capacity;
     struct names names; /* of the attributes */
     bool in_data;       /* @data was read */
-    int64_t comments;   /* lines that hold nothing else */
+    int64_t comments;   /* lines with only a comment */
     /* The present row: a value for each attribute, in order. */
     struct arff_cell *cells; /* [n_attributes] */
-    struct buf unescaped;    /* texts that have escapes */
+    struct buf unescaped;    /* decoded texts of values with escapes */
     char **owned;            /* [n_owned] texts of names and nominal values */
     size_t n_owned, owned_capacity;
 };
@@ -77,8 +78,8 @@ enum arff_line arff_read(struct arff *arff, const char *line, size_t n, size_t m
                          struct arff_fault *fault);
 /* Whether a nominal attribute has the value. */
 bool arff_has_value(const struct arff_attribute *attribute, struct text value);
-/* Whether the bytes begin an ARFF body: comments, then @relation or @attribute. *unsure: the bytes
- * end before that is known. */
+/* Whether the bytes begin an ARFF body: comments, then @relation or @attribute. *unsure: more bytes
+ * are needed. */
 bool arff_looks_like(const char *bytes, size_t n, bool *unsure);
 
 #endif

@@ -1,4 +1,4 @@
-/* The format arff of Weka. Rows and answers are not written in it. */
+/* The format arff of Weka. It is read only: rows and answers are not written in it. */
 #include "formats/arff/format_arff.h"
 
 static const char *const types[] = {"text/x-arff", "application/x-arff", NULL};

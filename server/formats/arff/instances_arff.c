@@ -1,5 +1,5 @@
-/* Instances in ARFF. The attributes are matched with the columns of the model by name; the order
- * and the declared types are free. */
+/* Reads instances in ARFF. Attributes are matched with the columns of the model by name. Their
+ * order and declared types do not matter. */
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
 #include "formats/instances/instances.h"
@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reading of one body. */
+/* The state of reading one body. */
 struct reading {
     struct instances *in;
     struct arff arff;
-    struct slot *slot; /* [n_attributes] where the values of an attribute belong */
+    struct slot *slot; /* [n_attributes] slots of the attributes' values */
     int64_t line;
 };
 
-/* The header is complete. false: reading stops. */
+/* Finds the slots of the attributes, which are complete. false: reading stops. */
 static bool find_slots(struct reading *r) {
     struct instances *in = r->in;
     const struct arff *arff = &r->arff;

@@ -1,5 +1,5 @@
-/* Tables in ARFF. The types of the columns are those of the attributes: nominal ones are
- * categorical, numeric ones numeric; those of strings are inferred as in other formats. */
+/* Reads tables in ARFF. Nominal attributes become categorical columns, numeric ones numeric
+ * columns. The types of string attributes are inferred as in other formats. */
 #include "base/json/json_write.h"
 #include "formats/arff/arff.h"
 #include "formats/arff/format_arff.h"
@@ -12,7 +12,7 @@
 struct table_arff {
     struct text_lines lines;
     struct arff arff;
-    int64_t line; /* the present one */
+    int64_t line; /* number of the present line */
 };
 
 static struct table_arff *arff_of(const struct table *t) {
@@ -27,7 +27,7 @@ static void line_place(const void *arg, size_t position, int64_t *line, int64_t 
     *column = 1;
 }
 
-/* Values that the table reads as missing: in all formats the same texts are. */
+/* Warns of nominal values that are read as missing because they are tokens for missing. */
 static void warn_of_missing(struct table *t, const struct arff_attribute *attribute) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < attribute->values.n; i++) {
@@ -61,7 +61,7 @@ static bool add_column(struct table *t, const struct arff_attribute *attribute) 
 }
 
 /* ---- rows ---- */
-/* Puts a cell that was checked into its column. false: reading stops. */
+/* Adds a checked cell to its column. false: reading stops. */
 static bool put_cell(struct table *t, const struct arff_cell *cell) {
     struct table_builder *b = &t->builder;
     const struct table_arff *a = arff_of(t);
@@ -82,7 +82,7 @@ static bool put_cell(struct table *t, const struct arff_cell *cell) {
     return status == BUILDER_WELL || table_stop(t);
 }
 
-/* Whether the cell fits the type that the column was given. false: reading stops. */
+/* Reports a cell that does not fit the type of its column. false: reading stops. */
 static bool check_cell(struct table *t, const struct arff_cell *cell) {
     const struct table_builder *b = &t->builder;
     const size_t i = table_append_column(&t->append, cell->attribute);
@@ -136,7 +136,7 @@ static bool on_row(struct table *t) {
 }
 
 /* ---- lines ---- */
-/* The header is complete: the attributes become columns. */
+/* Adds the attributes, which are complete, as columns. */
 static bool on_data(struct table *t) {
     const struct arff *arff = &arff_of(t)->arff;
     bool go_on = true;
@@ -177,7 +177,7 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     return true;
 }
 
-/* on_error=skip: a line that is not text. */
+/* on_error=skip: a line that is not UTF-8. */
 static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
                      const char *text) {
     struct table *t = arg;
