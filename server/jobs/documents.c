@@ -312,33 +312,32 @@ static enum problem_type problem_type_of(dn_status code) {
     return PROBLEM_INTERNAL;
 }
 
-/* The place in the job's body that the error is about; "": none is known. */
-static void place_of(const dn_error *err, const struct jobs_spec *spec, struct buf *out) {
-    if (!err->field[0]) {
-        return;
-    }
-    if (spec->target.name && strcmp(err->field, spec->target.name) == 0) {
-        buf_puts(out, "/target");
+/* Writes the JSON pointer of the member of the job's body that the error is about; "" if unknown. */
+static void find_pointer(const dn_error *err, const struct jobs_spec *spec,
+                         char out[JOBS_POINTER_SIZE]) {
+    const char *pointer = "/features";
+    if (err->field[0] == '\0') {
+        pointer = "";
+    } else if (spec->target.name != NULL && strcmp(err->field, spec->target.name) == 0) {
+        pointer = "/target";
     } else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0) {
-        buf_puts(out, "/weight");
+        pointer = "/weight";
     } else if (dn_params_has(spec->params, err->field)) {
         jobs_param_pointer(err->field, out);
-    } else {
-        buf_puts(out, "/features");
+        return;
     }
+    (void)snprintf(out, JOBS_POINTER_SIZE, "%s", pointer);
 }
 
 void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec,
                             struct problem *out) {
-    struct buf place = {0};
-    if (spec) {
-        place_of(err, spec, &place);
+    char pointer[JOBS_POINTER_SIZE] = "";
+    if (spec != NULL) {
+        find_pointer(err, spec, pointer);
     }
-    const char *pointer = buf_cstr(&place);
-    if (pointer && pointer[0]) {
+    if (pointer[0] != '\0') {
         problem_add(out, problem_type_of(err->code), pointer, "%s", err->message);
     } else {
         problem_set(out, problem_type_of(err->code), "%s", err->message);
     }
-    buf_done(&place);
 }

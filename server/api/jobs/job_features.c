@@ -2,6 +2,7 @@
  * how many features there are in all. */
 #include "api/jobs/job_spec.h"
 #include "base/json/json_read.h"
+#include "jobs/request/params.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -170,7 +171,7 @@ static void refuse_encoding(struct job_request *r, const json_t *features, const
         return;
     }
     if (dn_params_has(r->spec.params, err->field)) {
-        job_params_fault(r, err);
+        jobs_params_fault(err, r->problem);
         return;
     }
     for (size_t k = 0; k < json_array_size(include); k++) {

@@ -2,6 +2,7 @@
 #include "api/jobs/job_spec.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
+#include "jobs/request/params.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -186,7 +187,7 @@ static void check_classes(struct job_request *r) {
     dn_error_clear(&err);
     if (job_request_has_classes(r) && r->spec.params &&
         dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK) {
-        job_params_fault(r, &err);
+        jobs_params_fault(&err, r->problem);
     }
 }
 
@@ -202,7 +203,7 @@ static void check_shape(struct job_request *r) {
         status = dn_params_resolve(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
     }
     if (status != DN_OK) {
-        job_params_fault(r, &err);
+        jobs_params_fault(&err, r->problem);
     }
     dn_params_free(used);
 }
@@ -341,7 +342,8 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     read_model(out, root);
-    job_params_read(out, root);
+    jobs_params_read(root, arena, &out->spec.params, problem);
+    out->spec.algorithm = out->spec.params != NULL ? out->spec.params->algorithm : NULL;
     job_columns_read(out, root);
     check_classes(out);
     job_class_weight_read(out, root);

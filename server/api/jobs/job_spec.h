@@ -102,10 +102,5 @@ void job_validation_read(struct job_request *r, const json_t *root);
 /* The names of the features as a JSON array, or null where the summary does not know them all
  * (job_names.c). */
 void job_names_write(const struct job_request *r, struct json_writer *w);
-/* Algorithm and its parameters (job_params.c). */
-void job_params_read(struct job_request *r, const json_t *root);
-/* The fault that the core finds in the parameters: at the one that err->field names, and its item
- * err->row. */
-void job_params_fault(struct job_request *r, const dn_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "jobs/documents.h"
+#include <stdio.h>
 #include <string.h>
 
 const char *jobs_param_member(const dn_param *param) {
@@ -51,12 +52,11 @@ uint64_t jobs_param_choices(const dn_algorithm *algorithm, size_t i) {
     return choices;
 }
 
-void jobs_param_pointer(const char *name, struct buf *out) {
-    const char *dot = strchr(name, '.');
-    buf_puts(out, "/params/");
-    buf_append(out, name, dot ? (size_t)(dot - name) : strlen(name));
-    if (dot) {
-        buf_printf(out, "/%s", dot + 1);
+void jobs_param_pointer(const char *name, char out[JOBS_POINTER_SIZE]) {
+    (void)snprintf(out, JOBS_POINTER_SIZE, "/params/%s", name);
+    char *dot = strchr(out, '.');
+    if (dot != NULL) {
+        *dot = '/';
     }
 }
 

@@ -1,30 +1,42 @@
-/* Parameters of an algorithm as JSON. In its table all of them stand side by side; parameters
- * called "kernel.degree", "kernel.width" are members of `kernel`, which is an object in JSON:
- * {"type": its own value, "degree": 2}. */
+/* Parameters of an algorithm as JSON. The algorithm's table is flat; parameters named "kernel.degree"
+ * and "kernel.width" are members of the parameter `kernel`, which is an object in JSON: {"type": its
+ * own value, "degree": 2}. */
 #ifndef JOBS_PARAMS_H
 #define JOBS_PARAMS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/json/json_read.h"
 #include <discern/algorithm.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name that a member has in its object, "degree" of "kernel.degree"; NULL: it is no member. */
+#define JOBS_POINTER_SIZE 200
+
+/* The name of the parameter in its object, "degree" of "kernel.degree"; NULL: not a member. */
 const char *jobs_param_member(const dn_param *param);
-/* Whether `param` is a member of the parameter called `owner`. */
+/* Whether `param` is a member of the parameter named `owner`. */
 bool jobs_param_belongs(const dn_param *param, const char *owner);
-/* The parameter that the one at place i of the table is a member of; NULL: it is none. */
+/* The parameter that parameter i of the table is a member of; NULL: not a member. */
 const dn_param *jobs_param_owner(const dn_algorithm *algorithm, size_t i);
 /* Whether the algorithm's parameter of that name has members. */
 bool jobs_param_is_object(const dn_algorithm *algorithm, const char *name);
-/* For which choices of its owner the member at place i of the table matters: bit k for choice k. 0:
- * for none, or no memory. */
+/* The choices of its owner with which parameter i of the table has an effect: bit k for choice k.
+ * 0: none, or no memory. */
 uint64_t jobs_param_choices(const dn_algorithm *algorithm, size_t i);
-/* Appends the place in a job's body of the parameter called `name`: /params/kernel/degree. */
-void jobs_param_pointer(const char *name, struct buf *out);
-/* The parameters as a JSON object: numbers, words, booleans, lists and objects as they would be
- * given, null for the word that it stands for. Those that do not matter for the values of the
- * others are left out. */
+/* The JSON pointer of a parameter in a job's body: "/params/kernel/degree" of "kernel.degree". */
+void jobs_param_pointer(const char *name, char out[JOBS_POINTER_SIZE]);
+
+/* Reads the members "algorithm" and "params" of a job's body. *out: the parameters, which the
+ * caller frees; NULL if the algorithm is unknown or there is no memory. Adds every fault to
+ * `problem`; *out is complete and checked if there was none. */
+void jobs_params_read(const json_t *root, struct arena *arena, dn_params **out,
+                      struct problem *problem);
+/* Adds an error of the core about a parameter: at err->field, and its item err->row. */
+void jobs_params_fault(const dn_error *err, struct problem *problem);
+/* Appends the parameters as the JSON object that a client may send: numbers, words, booleans, lists
+ * and objects, null for the word that null is converted to. Parameters without effect are left
+ * out. */
 void jobs_params_write(const dn_params *params, struct buf *out);
 
 #endif

@@ -4,40 +4,12 @@
 
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
-#include "jobs/documents.h"
+#include "jobs/request/params.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_INDEX ((int64_t)1 << 40)
-
-static void params_write(const dn_params *params, struct json_writer *w) {
-    json_put_key(w, "numbers");
-    json_begin_object(w);
-    for (size_t i = 0; i < params->algorithm->n_params; i++) {
-        if (!params->values[i].word && !params->values[i].list) {
-            json_kv_double(w, params->algorithm->params[i].name, params->values[i].number);
-        }
-    }
-    json_end_object(w);
-    json_put_key(w, "words");
-    json_begin_object(w);
-    for (size_t i = 0; i < params->algorithm->n_params; i++) {
-        if (params->values[i].word) {
-            json_kv_string(w, params->algorithm->params[i].name, params->values[i].word);
-        }
-    }
-    json_end_object(w);
-    json_put_key(w, "lists");
-    json_begin_object(w);
-    for (size_t i = 0; i < params->algorithm->n_params; i++) {
-        if (params->values[i].list) {
-            json_put_key(w, params->algorithm->params[i].name);
-            jobs_numbers_put(params->values[i].list, params->values[i].n_list, w);
-        }
-    }
-    json_end_object(w);
-}
 
 /* Which places are features: kind and number for each column, and the places of all; nothing where
  * no column chooses. */
@@ -176,13 +148,15 @@ const char *jobs_warning_code(dn_warning_code code) {
 
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     struct json_writer w;
+    struct buf params = {0};
     json_writer_init(&w, out);
     json_begin_object(&w);
     json_kv_string(&w, "model", spec->model);
     json_kv_string(&w, "dataset", spec->dataset);
     json_kv_int(&w, "dataset_version", spec->dataset_version);
     json_kv_string(&w, "algorithm", spec->algorithm->id);
-    params_write(spec->params, &w);
+    jobs_params_write(spec->params, &params);
+    json_kv_raw(&w, "params", buf_cstr(&params));
     json_put_key(&w, "target");
     json_begin_object(&w);
     columns_write(&spec->target, jobs_spec_first_input(spec), &w);
@@ -218,6 +192,8 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     }
     json_end_array(&w);
     json_end_object(&w);
+    out->failed = out->failed || params.failed;
+    buf_done(&params);
 }
 
 /* What places_write wrote; columns are {0} of it. */
@@ -289,63 +265,6 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
     }
     *out_n = n_names;
     return columns;
-}
-
-/* Every name must be a parameter: without this, one that a later binary renamed would be ignored.
- */
-static bool params_known(const json_t *object, const dn_algorithm *algorithm,
-                         struct problem *problem) {
-    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
-        const char *name = json_object_iter_key(at);
-        size_t i = 0;
-        while (i < algorithm->n_params && strcmp(algorithm->params[i].name, name) != 0) {
-            i++;
-        }
-        if (i == algorithm->n_params) {
-            return problem_set(problem, PROBLEM_INTERNAL,
-                               "algorithm \"%s\" has no parameter \"%s\"", algorithm->id, name);
-        }
-    }
-    return true;
-}
-
-/* Sets every parameter that the text has; those it lacks keep their default. */
-static bool params_read(const json_t *root, const dn_algorithm *algorithm, struct arena *arena,
-                        dn_params **out, struct problem *problem) {
-    const json_t *numbers = NULL, *words = NULL, *lists = NULL;
-    dn_error err;
-    dn_error_clear(&err);
-    if (!json_read_object(root, "numbers", true, "", &numbers, problem) ||
-        !json_read_object(root, "words", true, "", &words, problem) ||
-        !json_read_object(root, "lists", true, "", &lists, problem) ||
-        !params_known(numbers, algorithm, problem) || !params_known(words, algorithm, problem) ||
-        !params_known(lists, algorithm, problem)) {
-        return false;
-    }
-    dn_status s = dn_params_new(algorithm, out, &err);
-    for (size_t i = 0; s == DN_OK && i < algorithm->n_params; i++) {
-        const dn_param *p = &algorithm->params[i];
-        const char *word = NULL;
-        double number = 0, *list = NULL;
-        size_t n = 0;
-        if (json_read_numbers(lists, p->name, false, "", DN_MAX_LIST, arena, &list, &n, problem)) {
-            s = dn_params_set_list(*out, p->name, list, n, &err);
-        } else if (json_read_string(words, p->name, false, "", &word, problem)) {
-            s = dn_params_set_word(*out, p->name, word, &err);
-        } else if (json_read_number(numbers, p->name, false, "", &number, problem)) {
-            s = p->type == DN_PARAM_BOOLEAN
-                    ? dn_params_set_boolean(*out, p->name, number != 0, &err)
-                    : dn_params_set_number(*out, p->name, number, &err);
-        }
-    }
-    if (s == DN_OK) {
-        s = dn_params_check(*out, &err);
-    }
-    if (s != DN_OK) {
-        return problem_set(problem, PROBLEM_INTERNAL, "%s", err.message);
-    }
-    return problem->type == PROBLEM_NONE;
 }
 
 /* null, "balanced", or an object of weights. */
@@ -435,12 +354,11 @@ static bool options_read(const json_t *root, struct arena *arena, struct jobs_sp
 
 static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_spec *spec,
                          struct problem *problem) {
-    const char *model = NULL, *dataset = NULL, *algorithm = NULL;
+    const char *model = NULL, *dataset = NULL;
     int64_t seed = 0, *snapshots = NULL;
     size_t n = 0;
     if (!json_read_string(root, "model", true, "", &model, problem) ||
         !json_read_string(root, "dataset", true, "", &dataset, problem) ||
-        !json_read_string(root, "algorithm", true, "", &algorithm, problem) ||
         !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &spec->dataset_version,
                        problem) ||
         !json_read_int(root, "seed", true, "", 0, (int64_t)1 << 53, &seed, problem) ||
@@ -466,11 +384,6 @@ static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_sp
     spec->snapshots = at;
     spec->n_snapshots = n;
     spec->seed = (uint64_t)seed;
-    spec->algorithm = dn_algorithm_find(algorithm);
-    if (!spec->algorithm) {
-        return problem_set(problem, PROBLEM_INTERNAL, "this binary knows no algorithm \"%s\"",
-                           algorithm);
-    }
     return true;
 }
 
@@ -493,8 +406,11 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
     struct problem why = {0};
     struct jobs_spec spec = {0};
     json_t *root = json_parse(json, strlen(json), &why);
-    bool good = root && scalars_read(root, arena, &spec, &why) &&
-                params_read(root, spec.algorithm, arena, &spec.params, &why) &&
+    if (root != NULL) {
+        jobs_params_read(root, arena, &spec.params, &why);
+        spec.algorithm = spec.params != NULL ? spec.params->algorithm : NULL;
+    }
+    bool good = spec.algorithm != NULL && scalars_read(root, arena, &spec, &why) &&
                 target_read(root, arena, &spec, &why) &&
                 (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
                 options_read(root, arena, &spec, &why) && !why.type;

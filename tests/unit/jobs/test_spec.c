@@ -236,6 +236,40 @@ static void what_has_no_target(void **state) {
     }
 }
 
+/* Version 0.1.0 stored parameters in three groups by full names, with booleans as 0 and 1 and with
+ * parameters that have no effect. */
+static void groups_of_parameters_are_read(void **state) {
+    (void)state;
+    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    struct problem problem = {0};
+    struct arena arena;
+    struct buf text = {0}, old = {0};
+    arena_init(&arena, 0);
+    jobs_spec_write(&spec, &text);
+    const char *whole = buf_cstr(&text), *at = strstr(whole, "\"algorithm\":"),
+               *end = strstr(at, ",\"target\":");
+    assert_true(at != NULL && end != NULL);
+    buf_append(&old, whole, (size_t)(at - whole));
+    buf_puts(
+        &old,
+        "\"algorithm\":\"svm\",\"numbers\":{\"C\":0.25,\"kernel.degree\":3,\"kernel.length\":3,"
+        "\"kernel.normalize\":1},\"words\":{\"kernel\":\"polynomial\",\"kernel.width\":\"auto\"},"
+        "\"lists\":{}");
+    buf_puts(&old, end);
+    if (!jobs_spec_read(buf_cstr(&old), &arena, &back, &problem)) {
+        fail_msg("%s", problem.detail);
+    }
+    assert_true(dn_params_number(back.params, "C") == 0.25);
+    assert_true(dn_params_number(back.params, "kernel.degree") == 3);
+    assert_string_equal(dn_params_word(back.params, "kernel"), "polynomial");
+    assert_true(dn_params_boolean(back.params, "kernel.normalize"));
+    jobs_spec_done(&back);
+    dn_params_free(spec.params);
+    buf_done(&text);
+    buf_done(&old);
+    arena_done(&arena);
+}
+
 /* Every text that is cut short, and some that were changed. */
 static void what_is_damaged_is_refused(void **state) {
     (void)state;
@@ -258,7 +292,7 @@ static void what_is_damaged_is_refused(void **state) {
         {"\"drop_first\"", "\"drop_last\""},
         {"\"tolerance\":", "\"tolerence\":"},
         {"\"solver\":", "\"solvers\":"},
-        {"\"lists\":{", "\"lists\":{\"inits\":[1],"},
+        {"\"params\":{", "\"parameters\":7,\"words\":{\"solvers\":\"newton\"},\"params_\":{"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0] + text.size; i++) {
         struct problem problem = {0};
@@ -292,6 +326,7 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_is_left_out_stays_out),
         cmocka_unit_test(what_has_no_target),
+        cmocka_unit_test(groups_of_parameters_are_read),
         cmocka_unit_test(what_is_damaged_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
