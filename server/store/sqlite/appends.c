@@ -1,6 +1,7 @@
 /* The queue of appends: a bounded number of places. Appends are queued in the order in which their
- * rows were complete. One append of a dataset runs at a time. A free turn is kept for the first
- * append in the queue that no append of its dataset precedes, until that append asks for it. */
+ * rows were complete. One append of a dataset runs at a time, and STORE_APPENDS_RUNNING of all
+ * datasets. A turn that becomes free is reserved for the first append in the queue that no append
+ * of its dataset precedes. */
 #include "store/sqlite/appends.h"
 #include "store/sqlite/internal.h"
 
@@ -13,7 +14,7 @@ void store_appends_done(struct store_appends *appends) {
     pthread_mutex_destroy(&appends->mutex);
 }
 
-/* The place with this id (0: a free place); NULL: none. Lock held. */
+/* Finds the place with this id, or a free place for id 0; NULL: none. Lock held. */
 static struct store_append *find(struct store_appends *appends, int64_t id) {
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         if (appends->places[i].id == id) {
@@ -55,8 +56,8 @@ static void queue(struct store_appends *appends, struct store_append *own) {
     }
 }
 
-/* Whether the append may run: no append of the dataset is before it, and the appends that run or
- * may run before it leave a turn. Lock held. */
+/* Whether the append may run: no append of the dataset precedes it in the queue, and fewer than
+ * STORE_APPENDS_RUNNING appends run or may run before it. Lock held. */
 static bool is_next(const struct store_appends *appends, const struct store_append *own) {
     size_t n_turns = 0;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {

@@ -1,4 +1,4 @@
-/* Reading chunks back, each blob held to its CRC. */
+/* Reading chunks. The CRC of each blob is checked. */
 #include "base/hash.h"
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
@@ -6,10 +6,10 @@
 
 enum {
     SMALL_BLOB = 16384
-}; /* up to here a copy by way of the statement is cheaper than opening the blob; stands in the SQL
-      too */
+}; /* up to this size a column of the statement is cheaper than sqlite3_blob_open; the SQL text has
+      the same number */
 
-/* A large blob goes from the page cache straight into the buffer. Within the read's transaction. */
+/* Copies a large blob from SQLite's page cache into the buffer, in the transaction of the read. */
 static bool read_large(struct store_read *r, int64_t id, char *out, size_t size) {
     sqlite3_blob *blob = NULL;
     int code = sqlite3_blob_open(r->connection->db, "main", "blobs", "bytes", id, 0, &blob);
@@ -25,7 +25,8 @@ static bool read_large(struct store_read *r, int64_t id, char *out, size_t size)
 
 bool store_blob_read(struct store_read *r, int64_t part, int64_t chunk, size_t column,
                      struct buf *out) {
-    /* A selected column is loaded whole with its row, so a large one must not be selected. */
+    /* SQLite loads a selected column with its row, so the statement must not select a large
+     * blob. */
     static const char sql[] = "SELECT b.id, b.crc, length(b.bytes), CASE WHEN length(b.bytes) <= "
                               "16384 THEN b.bytes END FROM chunks c"
                               " JOIN blobs b ON b.id = c.first_blob + ?3 WHERE c.part = ?1 AND "
@@ -87,7 +88,7 @@ bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size
     return store_part_read(store, chunk->part, chunk->chunk, column, out, problem);
 }
 
-/* The chunks of a version, within a read: counted first, so that the array is allocated once. */
+/* Lists the chunks of a version. They are counted first, so the array is allocated once. */
 static bool load_chunks(struct store_read *r, int64_t id, struct store_chunk **out, size_t *n) {
     int64_t count = STORE_ASK(
         r->connection, r->problem, 0,

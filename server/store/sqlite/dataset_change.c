@@ -7,7 +7,7 @@ struct dataset_name {
     int64_t newest; /* 0: no version */
     int64_t id;     /* of the newest version */
     int64_t revision;
-    char etag[64]; /* of the newest version; "" when there is none */
+    char etag[64]; /* of the newest version; "": none */
 };
 
 static struct dataset_name look_up(struct store_tx *tx, const char *name) {
@@ -43,12 +43,12 @@ static bool must_exist(struct store_tx *tx, const char *name, const struct datas
 struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
-    int64_t kept; /* parts of the version that is appended to */
+    int64_t kept; /* number of first parts of `onto` that the new version shares */
     struct store_dataset_published out;
     struct store_dataset *dataset; /* the version as it is committed; NULL: not wanted */
 };
 
-/* The id of the newest version when it has the same content, read with the same options. */
+/* Returns the id of the newest version if its content and options are the same; 0: they differ. */
 static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d, int64_t newest) {
     return STORE_ASK(tx->connection, tx->problem, 0,
                      "SELECT id FROM dataset_versions WHERE name = ? AND version = ? AND content = "
@@ -58,8 +58,8 @@ static int64_t find_same(struct store_tx *tx, const struct store_dataset_new *d,
                      store_int(d->n_rows), store_int(d->n_cols));
 }
 
-/* The summaries of version `before` (0: none) give way to those of version `id`: rows are only
- * appended to the newest version. */
+/* Deletes the summaries of version `before` (0: none) and saves those of version `id`. Only the
+ * newest version needs summaries, since rows are appended to no other. */
 static void replace_summaries(struct store_tx *tx, const struct store_dataset_new *d,
                               int64_t before, int64_t id) {
     STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_summaries WHERE version = ?",
@@ -102,8 +102,8 @@ static void insert_version(struct store_tx *tx, struct publish *p, int64_t befor
     p->out.version = version;
 }
 
-/* The rows of the parts that stay of the version that is appended to, 0 for a table of its own. It
- * must be the newest still. */
+/* Returns the number of rows of the shared parts of `onto`; 0 without an append. PROBLEM_CONFLICT
+ * if `onto` is not the newest version. */
 static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
     const struct store_dataset_new *d = p->d;
     if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {
@@ -238,7 +238,7 @@ static void check_delete(struct store_tx *tx, const struct delete *d,
     }
 }
 
-/* Hides the rows; the sweeper removes them when nothing in the process reads them any more. */
+/* Hides the versions. The sweep removes each when no call has it pinned. */
 static void delete(struct store_tx *tx, void *arg) {
     struct delete *d = arg;
     struct dataset_name now = look_up(tx, d->name);
@@ -257,7 +257,7 @@ static void delete(struct store_tx *tx, void *arg) {
     if (newest) {
         STORE_RUN(tx->connection, tx->problem, "UPDATE datasets SET newest = ?2 WHERE name = ?1",
                   store_text(d->name), store_int(newest));
-    } else { /* of a deleted name only the counters stay */
+    } else { /* the counters of a deleted name stay, so that no version number is used again */
         STORE_RUN(tx->connection, tx->problem,
                   "UPDATE datasets SET newest = 0, description = NULL, tags = '[]', revision = "
                   "revision + 1 WHERE name = ?",

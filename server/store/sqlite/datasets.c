@@ -41,7 +41,7 @@ bool store_dataset_load(struct store_query *q, struct store_dataset *out) {
     return true;
 }
 
-/* Reads one; not found: false without a problem. */
+/* Reads one version and ends the query. No row: false without a problem. */
 static bool load_one(struct store_query *q, struct store_dataset *out) {
     bool found = store_query_row(q) && store_dataset_load(q, out);
     store_query_end(q);

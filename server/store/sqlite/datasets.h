@@ -1,4 +1,4 @@
-/* A dataset version as a row, for the files that read and change datasets. */
+/* Loading dataset versions from rows. */
 #ifndef STORE_DATASETS_H
 #define STORE_DATASETS_H
 
@@ -10,9 +10,9 @@
     "v.content, v.columns, v.notes, d.description,"                                                \
     " d.tags, d.revision, d.newest = v.version, v.options FROM dataset_versions v JOIN datasets "  \
     "d ON d.name = v.name "
-/* Reads the present row. On failure (the query's problem) out is {0}. */
+/* Loads the current row. On failure (the query's problem) out is {0}. */
 bool store_dataset_load(struct store_query *q, struct store_dataset *out);
-/* Loads one version by its id within a transaction or read. PROBLEM_UNKNOWN_DATASET. */
+/* Loads the version with this id, in a transaction or a read. PROBLEM_UNKNOWN_DATASET. */
 bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,
                         struct problem *problem);
 

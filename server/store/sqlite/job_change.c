@@ -1,4 +1,4 @@
-/* What users do to jobs: insert, cancel, delete; and pruning. */
+/* The writes of users and of the reporter: insert, cancel, delete, prune jobs. */
 #include "store/sqlite/jobs.h"
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@ struct insert {
     struct store_job *job; /* the job as it is committed; NULL: not wanted */
 };
 
-/* While the job waits or runs, the version stays. */
+/* Pins a version for a job, so that it cannot be deleted before the job ends. */
 static void pin(struct store_tx *tx, int64_t job, int64_t version) {
     int64_t there = STORE_ASK(tx->connection, tx->problem, 0,
                               "INSERT INTO job_pins (job, version) SELECT ?1, id FROM "

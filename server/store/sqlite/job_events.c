@@ -1,9 +1,9 @@
-/* A job's events and its history. */
+/* Events and history of jobs. */
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/page.h"
 #include <inttypes.h>
 
-enum { PROGRESS_KEPT = 1000 }; /* progress events of one job; the oldest go */
+enum { PROGRESS_KEPT = 1000 }; /* progress events of a job; the oldest are deleted */
 
 static void drop_oldest_progress(struct store_tx *tx, int64_t job) {
     STORE_RUN(tx->connection, tx->problem,

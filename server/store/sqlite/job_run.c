@@ -28,7 +28,7 @@ void store_jobs_expire(struct store_tx *tx) {
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT id, cancel_requested FROM jobs WHERE " LEASE_ENDED,
                 store_text(tx->store->owner), store_int(tx->now), store_int(STORE_JOB_RUNNING));
-    while (n < AT_ONCE && store_query_row(&q)) { /* what is left over comes with the next claim */
+    while (n < AT_ONCE && store_query_row(&q)) { /* the next claim continues */
         cancel[n] = store_query_int(&q, 1) != 0;
         ids[n++] = store_query_int(&q, 0);
     }
@@ -46,7 +46,7 @@ void store_jobs_expire(struct store_tx *tx) {
     }
 }
 
-/* A job that was started too often ends here; its error says so. */
+/* Ends a job with max_attempts attempts as failed. */
 static void fail_crashed(struct store_tx *tx, int64_t id, int64_t attempts) {
     struct problem crashed = {0};
     struct buf text = {0};
@@ -85,10 +85,10 @@ static void start(struct store_tx *tx, struct claim *c, int64_t id) {
     c->found = store_job_find(tx->connection, id, &c->job, tx->problem);
 }
 
-/* What runs now, as far as it decides on what may start. */
+/* The running jobs. */
 struct running {
     int64_t n;
-    int64_t most_attempts; /* of any of them, the present start counted; 0: none runs */
+    int64_t most_attempts; /* highest attempts of a running job, this one included; 0: none */
 };
 
 static struct running running_now(struct store_tx *tx) {
@@ -104,9 +104,9 @@ static struct running running_now(struct store_tx *tx) {
     return now;
 }
 
-/* The oldest queued job that is not a suspect who has to wait for another one. A suspect before its
- * last start is not passed over, though it has to wait until nothing runs: a busy queue would keep
- * it waiting for ever. 0: none. */
+/* Returns the oldest queued job, without suspects while another suspect runs; 0: none. A suspect
+ * before its last attempt is not left out, although it has to wait until no job runs: otherwise
+ * younger jobs would start before it forever. */
 static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t max_attempts,
                          int64_t *attempts) {
     int64_t id = 0;
@@ -146,7 +146,7 @@ static void claim(struct store_tx *tx, void *arg) {
     }
 }
 
-/* Reads whether a claim may find a job: one is queued, or its owner's lease ended. */
+/* Reads whether a job is queued or the lease of a running job ended. */
 static bool some_job_waits(struct store *store, bool *waits, struct problem *problem) {
     struct store_read r;
     if (!store_read_begin(&r, store, problem)) {
@@ -297,7 +297,7 @@ bool store_job_end(struct store *store, const struct store_job_end *e, int64_t *
     }
     if (success) {
         store_parts_forget(&store->parts, e->model_part);
-        store_writer_kick(store); /* older versions may have gone */
+        store_writer_kick(store); /* older versions may have been deleted */
     }
     if (out_version) {
         *out_version = end.version;

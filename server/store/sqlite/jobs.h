@@ -1,4 +1,4 @@
-/* A job as a row, for the files that read and change jobs. */
+/* Loading jobs from rows, and what the files that change jobs share. */
 #ifndef STORE_JOBS_H
 #define STORE_JOBS_H
 
@@ -9,9 +9,9 @@
     "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
     "started_at, finished_at, attempts,"                                                           \
     " cancel_requested, progress, warnings, error, result, version, last_event, token FROM jobs "
-/* Reads the present row. On failure (the query's problem) out is {0}. */
+/* Loads the current row. On failure (the query's problem) out is {0}. */
 bool store_job_load(struct store_query *q, struct store_job *out);
-/* Loads one job within a transaction or read. PROBLEM_UNKNOWN_JOB. */
+/* Loads the job with this id, in a transaction or a read. PROBLEM_UNKNOWN_JOB. */
 bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
                     struct problem *problem);
 

@@ -1,4 +1,4 @@
-/* Publishing (as part of a job's end), describing, switching and deleting models. */
+/* Publishing models (in the transaction that ends a job), changing and deleting them. */
 #include "store/sqlite/internal.h"
 #include <inttypes.h>
 
@@ -42,8 +42,8 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
 
 /* ---- publish ---- */
 
-/* Removes the versions that the statement chooses; their parts are swept later. Both statements
- * take name, a number, a number. */
+/* Runs `kill`, which marks the parts of versions as dead, then `remove`, which deletes these
+ * versions. Parameters of both: name, a, b, the state "dead". */
 static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
                             const char *name, int64_t a, int64_t b) {
     STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b),
@@ -94,11 +94,11 @@ int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m
 
 struct change {
     const char *name;
-    int64_t version; /* live: the new one; delete: the one, 0: all */
+    int64_t version; /* live: the new live version; delete: the version, 0: all */
     int64_t promote; /* delete: the version that becomes live; 0: none */
     const char *description, *tags;
     const struct store_condition *condition;
-    struct store_model *model; /* live, patch: as it is committed */
+    struct store_model *model; /* live, patch: the live version as it is committed */
 };
 
 static void set_live(struct store_tx *tx, void *arg) {
@@ -117,7 +117,7 @@ static void set_live(struct store_tx *tx, void *arg) {
     store_model_find_live(tx, c->name, c->model);
 }
 
-/* Runs a change that leaves a live version. */
+/* Runs a change and hands out the live version. */
 static bool write(struct store *store, store_tx_fn run, struct change *c, struct store_model *model,
                   struct problem *problem) {
     struct store_model changed = {0};
@@ -201,7 +201,7 @@ static void delete(struct store_tx *tx, void *arg) {
             tx->connection, tx->problem,
             "UPDATE models SET newest = ?2, live = ?3, revision = revision + 1 WHERE name = ?1",
             store_text(c->name), store_int(newest), store_int(live));
-    } else { /* of a deleted name only the counters stay */
+    } else { /* the counters of a deleted name stay, so that no version number is used again */
         STORE_RUN(tx->connection, tx->problem,
                   "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', "
                   "revision = revision + 1 WHERE name = ?",

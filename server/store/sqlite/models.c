@@ -46,7 +46,7 @@ static void unknown(const char *name, int64_t version, struct problem *problem) 
     }
 }
 
-/* Not found: a problem. */
+/* version 0: the live one. PROBLEM_UNKNOWN_MODEL. */
 static void find(struct store_connection *c, const char *name, int64_t version,
                  struct store_model *out, struct problem *problem) {
     struct store_query q;
@@ -127,7 +127,7 @@ bool store_model_versions(struct store *store, const char *name, int64_t after,
     return store_page_end(&r, &q, &model_item, limit, out);
 }
 
-/* All chunks within one read, so that a deletion meanwhile takes nothing away. */
+/* Reads all chunks in one transaction, so that a deletion meanwhile has no effect. */
 static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct buf *out) {
     struct buf chunk = {0};
     int64_t n = STORE_ASK(r->connection, r->problem, 0,

@@ -10,11 +10,11 @@ struct store_item {
     bool (*load)(struct store_query *q, void *item); /* false: the query's problem; *item is {0} */
     void (*done)(void *item);
 };
-/* Loads the page from the query and ends the query and the read. For the query's LIMIT use
+/* Loads a page from the query, and ends the query and the read. The LIMIT of the query must be
  * store_page_rows. On failure out is untouched. */
 bool store_page_end(struct store_read *r, struct store_query *q, const struct store_item *kind,
                     const struct store_limit *limit, struct store_page *out);
-/* Rows that a page needs: its items and the row that shows whether more follow. */
+/* The number of rows for a page: its items and one more, which shows whether items follow. */
 struct store_value store_page_rows(const struct store_limit *limit);
 
 #endif

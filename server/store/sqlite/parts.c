@@ -1,5 +1,5 @@
-/* Staging: ids without a transaction, chunks through the bulk queue, and the books that publishing
- * is checked against. */
+/* Staging parts: their ids, their chunks in the bulk queue, and counts that the publish is checked
+ * with. */
 #include "store/sqlite/parts.h"
 #include "base/hash.h"
 #include "base/log/log.h"
@@ -14,7 +14,7 @@ struct append_blob {
 
 /* A chunk in the bulk queue; owns its blobs. */
 struct append {
-    struct store_work work; /* first: the work's address is ours */
+    struct store_work work; /* first member: its address is that of the append */
     struct store *store;
     int64_t part, chunk, n_rows;
     store_done_fn done; /* the caller's */
@@ -24,7 +24,7 @@ struct append {
     struct append_blob blobs[];
 };
 
-/* ---- the books ---- */
+/* ---- staged parts of this process ---- */
 
 bool store_parts_init(struct store_parts *parts, struct problem *problem) {
     pthread_mutex_init(&parts->mutex, NULL);
@@ -42,7 +42,7 @@ void store_parts_done(struct store_parts *parts) {
     pthread_mutex_destroy(&parts->mutex);
 }
 
-/* With the mutex held: the link to the part, or to NULL. */
+/* Returns the link to the part, or to NULL if it is unknown. Mutex held. */
 static struct store_part **find(struct store_parts *parts, int64_t id) {
     struct store_part **link = &parts->buckets[(uint64_t)id % STORE_PART_BUCKETS];
     while (*link && (*link)->id != id) {
@@ -62,9 +62,9 @@ int64_t store_part_begin(struct store *store, const struct store_claim *claim) {
     struct store_parts *parts = &store->parts;
     struct store_part *p = calloc(1, sizeof *p);
     if (!p) {
-        return 0; /* no part: appending to it fails */
+        return 0; /* no such part: its first chunk is refused */
     }
-    p->id = (int64_t)(ids_random() >> 2) + 1; /* 62 bits: two never meet */
+    p->id = (int64_t)(ids_random() >> 2) + 1; /* 62 random bits: unique without a transaction */
     if (claim != NULL) {
         p->claim = *claim;
     }
@@ -216,8 +216,8 @@ static void append_done(struct store_work *work) {
     append_free(a);
 }
 
-/* Whether the chunk's turn has come. Chunks may begin with number 1: then number 0 may come later.
- * With the mutex held. */
+/* Whether the chunk has the next number. If the first chunk has number 1, number 0 may come at any
+ * time after it. Mutex held. */
 static bool is_due(struct store_part *p, int64_t chunk) {
     if (p->n_chunks == 0 && chunk == 1) {
         p->due = 1;
@@ -229,7 +229,7 @@ static bool is_due(struct store_part *p, int64_t chunk) {
     return next || front;
 }
 
-/* Enters the chunk in the books. False: it may not be written. */
+/* Counts the chunk. Returns false, with the problem of the append set, if it must be refused. */
 static bool enter(struct store_parts *parts, struct append *a) {
     pthread_mutex_lock(&parts->mutex);
     struct store_part *p = *find(parts, a->part);
@@ -251,10 +251,10 @@ static bool enter(struct store_parts *parts, struct append *a) {
 
 static void append_refused(struct store_tx *tx, void *arg) {
     (void)tx;
-    (void)arg; /* its problem is set already: the transaction has nothing in it */
+    (void)arg; /* the problem of the append is set already, so the transaction is empty */
 }
 
-/* The one case without a queue entry: the problem is told on the caller's thread. */
+/* Refuses a chunk when memory for its queue entry lacks: calls `done` on the caller's thread. */
 static bool append_without_memory(struct store *store, int64_t part, const struct store_blob *blobs,
                                   size_t n_blobs, store_done_fn done, void *arg) {
     for (size_t i = 0; i < n_blobs; i++) {
@@ -334,7 +334,7 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
                     "UPDATE parts SET state = ?3 WHERE id = ?1 AND state = ?4 AND owner = ?2",
                     store_int(staged->part), store_text(tx->store->owner),
                     store_int(STORE_PART_PUBLISHED), store_int(STORE_PART_STAGED));
-    if (changed == 0 && staged->n_chunks == 0) { /* without a chunk there is no row yet */
+    if (changed == 0 && staged->n_chunks == 0) { /* a part without chunks has no row */
         insert_part(tx, staged->part, STORE_PART_PUBLISHED);
     } else if (changed == 0) {
         problem_set_permanent(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",

@@ -1,4 +1,4 @@
-/* Dataset versions that this process reads: the sweep leaves their chunks, also of deleted ones. */
+/* The dataset versions that calls read. The sweep does not remove their chunks. */
 #ifndef STORE_PINS_H
 #define STORE_PINS_H
 

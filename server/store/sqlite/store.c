@@ -11,8 +11,8 @@ enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 
 /* ---- open ---- */
 
-/* Whatever others have leased is free at once, whatever the clock says: our holding the lock proves
- * them dead. */
+/* Ends the leases of other owners at once: this process has the lock file, so their processes have
+ * ended. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     STORE_RUN(tx->connection, tx->problem,
@@ -24,7 +24,7 @@ static void recover(struct store_tx *tx, void *arg) {
     store_jobs_expire(tx);
 }
 
-/* A full disk is no reason not to serve what is there: then it is tried again later. */
+/* A full disk does not fail the start: the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem) {
     enum { AGAIN_MS = 2000 };
     struct problem own = {0};
@@ -40,7 +40,7 @@ bool store_recover(struct store *store, struct problem *problem) {
     return done || later;
 }
 
-/* On the connection that will be the writer thread's. */
+/* Opens the writing connection. The writer thread owns it later. */
 static bool open_database(struct store *store, bool backup, struct problem *problem) {
     struct store_connection *c = store_connection_open(store->path, STORE_WRITE, problem);
     store->writer.connection = c;
@@ -89,7 +89,7 @@ static bool check_documents(struct store_connection *c, struct problem *problem)
     return problem->type == PROBLEM_NONE;
 }
 
-/* Everything but the thread. */
+/* Prepares all but the writer thread. */
 static bool prepare(struct store *store, const struct store_settings *settings,
                     struct problem *problem) {
     if (!set_up(store, settings, problem)) {
@@ -114,7 +114,7 @@ static void dismantle(struct store *store) {
     store_pins_done(&store->pins);
     store_appends_done(&store->appends);
     store_ring_done(&store->ring);
-    store_lock_release(store->lock_fd); /* last: until here nobody else may open the file */
+    store_lock_release(store->lock_fd); /* last: until here no other process may open the file */
     free(store->log_path);
     free(store->path);
     free(store);
@@ -148,8 +148,8 @@ void store_close(struct store *store) {
     if (!store) {
         return;
     }
-    store_writer_stop(store); /* from here on its connection is ours. What it leases is freed by the
-                                 next store_open */
+    store_writer_stop(store); /* its connection is of this thread now. The next store_open ends the
+                                 leases */
     store_checkpoint_last(store);
     log_info("store.closed", log_str("path", store->path));
     dismantle(store);
@@ -180,7 +180,7 @@ static int64_t file_size(const char *path) {
     return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-/* Bytes of the summaries of versions that are hidden (1) or not (0). */
+/* Bytes of the summaries of versions. hidden: 1: of deleted ones, 0: of the others. */
 static int64_t summary_bytes(struct store_read *r, int64_t hidden) {
     return STORE_ASK(r->connection, r->problem, 0,
                      "SELECT coalesce(sum(length(s.state)), 0) FROM dataset_summaries s JOIN "

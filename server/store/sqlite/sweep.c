@@ -1,26 +1,26 @@
-/* Giving back what nobody sees any more: deleted dataset versions, dead parts, parts whose owner is
- * gone; then the file's free pages. Some MiB a step, so that commits pass. */
+/* The sweep: removes deleted dataset versions, dead parts and staged parts whose lease ended, then
+ * gives free pages of the file back. A step removes some MiB, so that commits run between steps. */
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
 enum {
-    STEP_BYTES = 8 * 1024 * 1024, /* given back in one transaction */
-    STEP_BLOBS = 8192,            /* the same for small ones */
+    STEP_BYTES = 8 * 1024 * 1024, /* of chunks that one transaction removes */
+    STEP_BLOBS = 8192,            /* the limit for small blobs */
     STEP_CHUNKS = 64,
     STEP_PARTS = 64,
     VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE,
-    TIGHT_PAGES = 8 /* on a disk without room for more */
+    TIGHT_PAGES = 8 /* if the disk has no room for more */
 };
 
-/* What one step has to do and what it did. */
+/* The work and the result of a step. */
 struct sweep {
     int64_t dropped[STEP_PARTS]; /* parts that this process dropped */
     size_t n_dropped;
-    int64_t bytes; /* given back */
+    int64_t bytes; /* removed by this step */
     bool worked;
 };
 
-/* A stored chunk to go. */
+/* A stored chunk to be removed. */
 struct doomed {
     int64_t chunk, first_blob, n_blobs, bytes;
 };
@@ -30,7 +30,7 @@ void store_part_kill(struct store_tx *tx, int64_t part) {
               store_int(STORE_PART_DEAD), store_int(part));
 }
 
-/* The first deleted version that nothing reads. 0: none. */
+/* Returns the first deleted version that is not pinned; 0: none. */
 static int64_t find_hidden(struct store_tx *tx) {
     struct store_query q;
     int64_t found = 0;
@@ -44,7 +44,7 @@ static int64_t find_hidden(struct store_tx *tx) {
     return found;
 }
 
-/* Its parts die unless another version has them too. */
+/* Removes a version. Its parts are dead unless another version shares them. */
 static void remove_version(struct store_tx *tx, int64_t version, struct sweep *sweep) {
     sweep->bytes +=
         STORE_ASK(tx->connection, tx->problem, 0,
@@ -65,7 +65,7 @@ static void remove_version(struct store_tx *tx, int64_t version, struct sweep *s
               store_int(version));
 }
 
-/* Collects chunks up to the step's size; they are deleted after the query has ended. */
+/* Lists the chunks of a step. They are deleted after the query, which reads the same table. */
 static size_t collect(struct store_tx *tx, int64_t part, struct doomed *out) {
     struct store_query q;
     size_t n = 0;
@@ -121,8 +121,8 @@ static void step(struct store_tx *tx, void *arg) {
     sweep->worked = version || part;
 }
 
-/* Moves the last pages of the file into its holes. Only when no chunk waits: a new one would fill
- * the holes better. */
+/* Moves the last pages of the file into free pages and truncates the file. Only if no chunk is
+ * queued: a chunk would use the free pages. */
 static bool vacuum(struct store *store, bool *more, struct problem *problem) {
     struct store_connection *c = store->writer.connection;
     if (STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0) {

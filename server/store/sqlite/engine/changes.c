@@ -1,4 +1,4 @@
-/* What was committed, kept in memory for caches and event streams. */
+/* The ring of committed changes in memory, for caches and event streams. */
 #include "store/sqlite/engine/changes.h"
 #include "store/sqlite/internal.h"
 #include <string.h>

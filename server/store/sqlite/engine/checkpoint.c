@@ -1,26 +1,25 @@
-/* Checkpoints, made by the writer thread between its transactions: often and in small steps, so
- * that the log stays short and no commit waits for a long one. */
+/* Checkpoints of the write-ahead log, made by the writer thread between its transactions. They are
+ * frequent and small, so that the log stays short and no commit waits long. */
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "store/sqlite/internal.h"
 
 #define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)
 enum {
-    STEP_PAGES = PAGES(8),   /* a log with more than this to copy is checkpointed */
-    DEFER_PAGES = PAGES(12), /* while somebody waits for a commit: more than this */
-    INSIST_PAGES =
-        PAGES(16), /* a log longer than this has readers waited for, so that it can begin anew */
-    HOLD_PAGES = PAGES(40),    /* and one longer than this lets no chunk in before it has */
-    TRUNCATE_PAGES = PAGES(4), /* an idle store keeps no longer log file */
-    READER_MS = 50,            /* how long readers are waited for: a read copies one chunk */
-    HOLD_MS = 2000 /* how long a chunk is held back at most, should a reader stay that long */
+    STEP_PAGES = PAGES(8),     /* so many pages that are not in the file yet: a checkpoint */
+    DEFER_PAGES = PAGES(12),   /* the same while a caller waits for a commit */
+    INSIST_PAGES = PAGES(16),  /* so long a log: wait for readers, so that the log restarts */
+    HOLD_PAGES = PAGES(40),    /* so long a log: no chunk is written before the restart */
+    TRUNCATE_PAGES = PAGES(4), /* an idle store truncates a longer log file */
+    READER_MS = 50,            /* longest wait for readers; a read copies one chunk */
+    HOLD_MS = 2000             /* longest time that chunks wait for the restart */
 };
 
 int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages) {
     struct store_writer *w = writer;
     (void)db;
     (void)name;
-    if (pages < w->log_pages) { /* it began anew */
+    if (pages < w->log_pages) { /* the log has restarted */
         w->log_done = 0;
         w->log_retry = 0;
         w->log_blocked = false;
@@ -50,8 +49,8 @@ static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
     metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
 }
 
-/* PASSIVE copies what no reader hinders; when it has copied all, the next commit begins the log
- * anew unless a reader still reads from it. RESTART waits for that reader. */
+/* PASSIVE copies the pages that no reader needs in the log. If it has copied all, the next commit
+ * restarts the log, unless a reader still uses the log. RESTART waits for this reader. */
 void store_checkpoint_due(struct store *store, bool pressing) {
     struct store_writer *w = &store->writer;
     if (w->log_pages >= INSIST_PAGES && w->log_pages >= w->log_retry) {

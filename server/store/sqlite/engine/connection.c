@@ -1,20 +1,20 @@
-/* Opening a connection, its pragmas, the statement cache, the mapping of SQLite's errors. */
+/* Opening connections, their pragmas, cached statements, problems of SQLite's error codes. */
 #include "store/sqlite/engine/connection.h"
 #include "base/log/log.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* temp_store: sub-journals and sorters must not need a writable /tmp. cache_size is in KiB when
- * negative; chunks pass through it once, so a small one will do. */
+/* temp_store: statement journals and sorters then need no writable /tmp. cache_size: in KiB if
+ * negative. Each page of a chunk is used once, so a small cache suffices. */
 static const char common_pragmas[] = "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA "
                                      "temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
                                      "PRAGMA journal_size_limit=16777216;";
 static const char read_pragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-1024;";
 static const char write_pragmas[] = "PRAGMA cache_size=-4096;";
 
-/* SQLite counts its memory under one global mutex unless told not to: readers in parallel would
- * queue there for every page. */
+/* Turns SQLite's memory statistics off: they take one global mutex for each page, for which
+ * parallel readers would wait. */
 static void configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
@@ -30,7 +30,7 @@ static bool disk_is_full(struct store_connection *c, int code) {
     return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
 }
 
-/* Whether the code means damaged or contradictory data, so that a retry fails again. */
+/* Whether a retry would fail again: the data are damaged or break a constraint. */
 static bool is_permanent(int code) {
     switch (code & 0xff) {
     case SQLITE_CORRUPT:

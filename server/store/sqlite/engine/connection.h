@@ -1,5 +1,5 @@
-/* One SQLite connection: its pragmas, its cache of prepared statements, and how SQLite's failures
- * become problems. One thread at a time. */
+/* An SQLite connection: its pragmas, its cache of prepared statements, problems of SQLite's errors.
+ * Used by one thread at a time. */
 #ifndef STORE_CONNECTION_H
 #define STORE_CONNECTION_H
 
@@ -10,13 +10,13 @@
 
 #define STORE_PAGE_SIZE 16384
 #define STORE_APPLICATION_ID 0x4473726e /* "Dsrn" */
-#define STORE_BUSY_MS 5000              /* how long a foreign program's lock is waited for */
-#define STORE_STATEMENTS 256 /* slots of the statement cache, more than there are statements */
+#define STORE_BUSY_MS 5000              /* longest wait for the lock of another program */
+#define STORE_STATEMENTS 256 /* slots of the statement cache; there are fewer statements */
 
-/* A cached statement, found by the address of its SQL text. */
+/* A cached statement. Its key is the address of the SQL text. */
 struct store_statement {
     const char *sql;         /* static text; NULL: the slot is free */
-    sqlite3_stmt *statement; /* reset, its bindings cleared, unless it is being stepped */
+    sqlite3_stmt *statement; /* reset and without bindings while no query uses it */
 };
 
 struct store_connection {
@@ -25,13 +25,13 @@ struct store_connection {
 };
 
 enum store_access { STORE_READ, STORE_WRITE };
-/* Opens the file (which must exist) and sets what every connection has. NULL: problem. */
+/* Opens the file, which must exist, and runs the pragmas. NULL: problem. */
 struct store_connection *store_connection_open(const char *path, enum store_access access,
                                                struct problem *problem);
 void store_connection_close(struct store_connection *c); /* NULL is allowed */
-/* Runs SQL text that is not worth caching. Does nothing when the problem is set. */
+/* Runs SQL text without the cache. Has no effect if the problem is set. */
 bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem);
-/* Notes (and logs) what SQLite's result code means: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL.
+/* Logs an SQLite result code and sets the problem: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL.
  * Returns false. */
 bool store_connection_failed(struct store_connection *c, int code, const char *sql,
                              struct problem *problem);

@@ -1,4 +1,4 @@
-/* Binding, stepping and reading of statements. */
+/* Binding values, stepping statements, reading columns. */
 #include "store/sqlite/engine/query.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static int bind(sqlite3_stmt *s, int at, const struct store_value *v) {
         return sqlite3_bind_int64(s, at, v->i);
     case STORE_VALUE_TEXT:
         return sqlite3_bind_text(s, at, v->bytes, -1, SQLITE_STATIC);
-    case STORE_VALUE_BLOB: /* a NULL pointer would bind null, not the empty blob */
+    case STORE_VALUE_BLOB: /* with a NULL pointer SQLite binds null, not an empty blob */
         return v->size ? sqlite3_bind_blob64(s, at, v->bytes, v->size, SQLITE_STATIC)
                        : sqlite3_bind_zeroblob(s, at, 0);
     default:
@@ -102,7 +102,7 @@ int64_t store_ask_values(struct store_connection *c, struct problem *problem, in
     store_query_start(&q, c, problem, sql, values);
     int64_t answer = none;
     for (bool first = true; store_query_row(&q);
-         first = false) { /* to the end: an INSERT … RETURNING is complete only then */
+         first = false) { /* all rows: INSERT ... RETURNING must be stepped to the end */
         answer = first ? store_query_int(&q, 0) : answer;
     }
     store_query_end(&q);

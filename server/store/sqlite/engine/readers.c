@@ -1,4 +1,4 @@
-/* Reading connections are made on demand, up to STORE_READERS, and kept. */
+/* The pool of reading connections: opened on demand, at most STORE_READERS, and kept open. */
 #include "store/sqlite/internal.h"
 
 enum { WAIT_MS = 30000 };
@@ -81,7 +81,7 @@ bool store_read_begin_within(struct store_read *r, struct store *store, int64_t 
 }
 
 bool store_read_end(struct store_read *r) {
-    struct problem ignored = {0}; /* a read that failed must end as well */
+    struct problem ignored = {0}; /* the transaction ends also after a failure */
     if (!sqlite3_get_autocommit(r->connection->db)) {
         STORE_RUN(r->connection, &ignored, "COMMIT", STORE_NO_VALUES);
     }

@@ -9,34 +9,35 @@
 
 #define STORE_READERS 8
 
-/* A place for a connection. */
+/* A place in the pool. */
 struct store_reader {
     struct store_connection *connection; /* NULL: not opened yet */
     bool busy;
 };
 struct store_readers {
     pthread_mutex_t mutex; /* guards the places */
-    pthread_cond_t cond;   /* one became free */
+    pthread_cond_t cond;   /* a place became free */
     struct store_reader places[STORE_READERS];
-    struct metric *chunks_read; /* of datasets: columns of chunks */
+    struct metric *chunks_read; /* counts the columns of chunks that were read */
 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem);
 void store_readers_done(struct store_readers *readers);
 
-/* One read: everything between begin and end sees the same state. */
+/* A read: one transaction, so all its statements see the same state. */
 struct store_read {
     struct store *store;
     struct store_connection *connection;
-    struct problem *problem; /* sticky */
+    struct problem *problem; /* of the caller; keeps the first failure */
     int place;               /* in the pool */
 };
-/* Borrows a connection (waits for one when all are in use) and begins a transaction. False:
- * problem, nothing to end. */
+/* Borrows a connection, waiting for a free one, and begins a transaction. False: the problem is
+ * set, and there is no read to end. */
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem);
 bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
                              struct problem *problem);
-/* Ends the transaction and returns the connection. Returns whether all went well. */
+/* Ends the transaction and returns the connection to the pool. Returns false if the problem is
+ * set. */
 bool store_read_end(struct store_read *r);
 
 #endif

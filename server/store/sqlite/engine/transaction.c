@@ -1,9 +1,9 @@
-/* Transactions of the writer thread: one alone, or several in one commit, each in its savepoint. */
+/* Transactions of the writer thread: one work, or several in one COMMIT, each in a savepoint. */
 #include "base/clock.h"
 #include "store/sqlite/internal.h"
 
 static bool begin(struct store_writer *w, bool durable, struct problem *problem) {
-    if (durable != w->durable) { /* only between transactions has this an effect */
+    if (durable != w->durable) { /* SQLite ignores it in a transaction */
         store_connection_exec(w->connection,
                               durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
                               problem);
@@ -14,7 +14,7 @@ static bool begin(struct store_writer *w, bool durable, struct problem *problem)
 
 static void roll_back(struct store_writer *w) {
     if (!sqlite3_get_autocommit(
-            w->connection->db)) { /* SQLite may have done it itself, when the disk was full */
+            w->connection->db)) { /* SQLite may have rolled back after an error */
         struct problem ignored = {0};
         STORE_RUN(w->connection, &ignored, "ROLLBACK", STORE_NO_VALUES);
         problem_done(&ignored);
@@ -31,7 +31,7 @@ static void run_one(struct store *store, struct store_work *work) {
     }
 }
 
-/* One work of a group in its savepoint. A failure undoes this one alone. */
+/* Runs a work of a group in a savepoint: its failure undoes this work alone. */
 static void run_in_savepoint(struct store *store, struct store_work *work) {
     struct store_writer *w = &store->writer;
     struct problem outer = {0};
@@ -39,22 +39,22 @@ static void run_in_savepoint(struct store *store, struct store_work *work) {
     STORE_RUN(w->connection, work->problem, "SAVEPOINT one", STORE_NO_VALUES);
     run_one(store, work);
     if (sqlite3_get_autocommit(w->connection->db)) {
-        return; /* the whole transaction is gone: the caller sees that */
+        return; /* SQLite rolled the transaction back; the caller checks it */
     }
     if (work->problem->type) {
         w->n_changes = work->mark;
         STORE_RUN(w->connection, &outer, "ROLLBACK TO one", STORE_NO_VALUES);
     }
     STORE_RUN(w->connection, &outer, "RELEASE one", STORE_NO_VALUES);
-    if (outer.type) { /* not possible, and nothing of the group may be kept if it happens */
+    if (outer.type) { /* not expected: undo the whole group */
         roll_back(w);
     }
     problem_done(&outer);
 }
 
-/* What makes the whole transaction void is noted in `problem`: the failure of the only work, or a
- * rollback by SQLite itself. A chunk is always alone: in a savepoint SQLite would keep a copy of
- * every page that it overwrites. */
+/* Runs the works of a group. `problem` is set if the whole transaction fails: the only work failed,
+ * or SQLite rolled back. A chunk runs without a savepoint, in which SQLite would copy each page
+ * that the chunk overwrites. */
 static void run_all(struct store *store, struct store_work *works, struct problem *problem) {
     if (!works->next) {
         run_one(store, works);
@@ -83,7 +83,7 @@ static void fail_all(struct store_work *works, const struct problem *why) {
     }
 }
 
-/* Runs the works in one transaction and tells each how it went. */
+/* Runs the works in one transaction and calls the `done` of each. */
 void store_run_group(struct store *store, struct store_work *works, struct metric *seconds) {
     struct store_writer *w = &store->writer;
     struct problem problem = {0};
@@ -104,7 +104,7 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
     problem_done(&problem);
     for (struct store_work *work = works, *next; work; work = next) {
-        next = work->next; /* done() may free the work */
+        next = work->next; /* `done` may free the work */
         metric_observe(seconds, (double)(clock_monotonic_ns() - work->queued_ns) * 1e-9);
         work->done(work);
     }
@@ -126,7 +126,7 @@ bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool 
     return problem->type == PROBLEM_NONE;
 }
 
-/* Appends a change of a transaction. */
+/* Appends a change to those of the transaction. */
 static void add_change(struct store_tx *tx, const struct store_change *change) {
     struct store_writer *w = &tx->store->writer;
     if (tx->problem->type) {

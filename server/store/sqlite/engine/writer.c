@@ -1,4 +1,4 @@
-/* The writer's queues and thread. */
+/* The writer thread and its queues. */
 #include "store/sqlite/engine/writer.h"
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -8,9 +8,9 @@
 
 enum { STATES_AT_ONCE = 64, SWEEP_PAUSE_MS = 5000, SWEEP_DEFER_MS = 200, IDLE_MS = 500 };
 
-/* A caller of store_write, asleep. */
+/* A caller of store_write that waits for the commit. */
 struct waiter {
-    struct store_work work; /* first: the work's address is the waiter's */
+    struct store_work work; /* first member: its address is that of the waiter */
     struct store_writer *writer;
     pthread_cond_t cond;
     bool finished;
@@ -26,7 +26,7 @@ static void queue_push(struct store_queue *q, struct store_work *work) {
     q->bytes += (int64_t)work->bytes;
 }
 
-/* Takes up to `most` works off, as a list. */
+/* Removes up to `most` works from the queue; returns them as a list. */
 static struct store_work *queue_take(struct store_queue *q, size_t most) {
     struct store_work *first = q->first, **end = &q->first;
     size_t n = 0;
@@ -128,7 +128,8 @@ static void renew(struct store_tx *tx, void *arg) {
               store_int(STORE_PART_STAGED));
 }
 
-/* One step of the sweep, if one is due. Somebody who waits for a commit goes first, for a while. */
+/* Runs one step of the sweep if one is due. State transactions run before it, for
+ * SWEEP_DEFER_MS. */
 static void sweep(struct store *store) {
     struct store_writer *w = &store->writer;
     int64_t now = clock_monotonic_ns();
@@ -146,14 +147,14 @@ static void sweep(struct store *store) {
     w->swept_ns = now;
     w->sweep_ns = now + store->lease_ms * 1000000;
     if (!store_sweep_step(store, busy, &more)) {
-        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS *
-                                1000000; /* perhaps the disk is full: not at once again */
+        w->sweep_ns =
+            now + (int64_t)SWEEP_PAUSE_MS * 1000000; /* the disk may be full: retry later */
     } else if (more) {
         store_writer_kick(store);
     }
 }
 
-/* Between the queues: a checkpoint, the leases, the sweep. */
+/* Runs between transactions: checkpoint, renewal of leases, sweep. */
 static void keep_house(struct store *store) {
     struct store_writer *w = &store->writer;
     pthread_mutex_lock(&w->mutex);
@@ -179,7 +180,7 @@ static void keep_house(struct store *store) {
     sweep(store);
 }
 
-/* Sleeps until there is something to do. Called and returns with the mutex held. */
+/* Waits for work or for the next time of housekeeping. Mutex held before and after. */
 static void wait_for_work(struct store_writer *w) {
     for (;;) {
         if (w->answered != w->asked) {
@@ -199,7 +200,7 @@ static void wait_for_work(struct store_writer *w) {
     }
 }
 
-/* One bulk transaction, if there is one and the log has room. */
+/* Runs one bulk transaction, if one is queued and the log is not too long. */
 static bool write_chunk(struct store *store) {
     struct store_writer *w = &store->writer;
     if (store_checkpoint_holds(store)) {
@@ -289,7 +290,7 @@ bool store_writer_init(struct store *store, struct problem *problem) {
     w->state.last = &w->state.first;
     w->bulk.last = &w->bulk.first;
     w->sweep = true;
-    w->durable = true; /* SQLite begins so */
+    w->durable = true; /* the default of SQLite */
     w->idle_since_ns = w->keep_alive_ns = w->sweep_ns = clock_monotonic_ns();
     pthread_mutex_init(&w->mutex, NULL);
     bool ok = store_cond_init(&w->work);
@@ -308,7 +309,7 @@ void store_writer_done(struct store *store) {
 
 bool store_writer_start(struct store *store, struct problem *problem) {
     struct store_writer *w = &store->writer;
-    sigset_t all, before; /* signals are for the main thread */
+    sigset_t all, before; /* the main thread takes the signals */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&w->thread, NULL, writer_main, store);

@@ -1,4 +1,4 @@
-/* The backup before migrations: VACUUM INTO a temporary name, sync, rename. */
+/* The backup before migrations: VACUUM INTO a temporary file, sync it, rename it. */
 #include "store/sqlite/file/backup.h"
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -16,7 +16,7 @@
 
 struct backup {
     char *path;      /* of the finished copy */
-    char *temporary; /* while it is written; a crash leaves it, the next backup overwrites it */
+    char *temporary; /* while it is written; the next backup replaces one that a crash left */
     char *folder;
 };
 
@@ -71,7 +71,7 @@ static bool backup_fits(struct store_connection *c, const struct backup *b, int6
         return false;
     }
     if (statvfs(b->folder, &v) != 0) {
-        return true; /* the write finds out */
+        return true; /* the write fails if there is no room */
     }
     const double room = (double)v.f_bavail * (double)v.f_frsize;
     return room >= (double)*bytes ||
@@ -82,7 +82,7 @@ static bool backup_fits(struct store_connection *c, const struct backup *b, int6
                        room / MIB, b->path, (double)*bytes / MIB);
 }
 
-/* Makes the empty file with the database's permissions; VACUUM INTO fills it. */
+/* Creates the empty file with the permissions of the database; VACUUM INTO fills it. */
 static bool backup_create(const struct backup *b, const char *database, struct problem *problem) {
     struct stat st;
     (void)unlink(b->temporary);

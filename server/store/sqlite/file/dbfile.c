@@ -1,8 +1,9 @@
-/* Finding, recognising and making the database file.
+/* Finding, checking and creating the database file.
  *
- * Trap: closing any descriptor of a database file drops all fcntl locks that this process has on
- * it, SQLite's too. So the file is opened here only when it was not there (then nobody can have it
- * open) or under the flock of its lock file (then no other store of this process has). */
+ * Trap: closing any descriptor of a file drops all fcntl locks that this process has on the file,
+ * those of SQLite too. So this file opens the database only if it did not exist, so that no
+ * connection to it can be open, or with its lock file locked, so that no other store of this
+ * process has it open. */
 #include "store/sqlite/file/dbfile.h"
 #include "store/sqlite/engine/query.h"
 #include <errno.h>
@@ -72,8 +73,8 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     }
     ssize_t n = pread(fd, header, sizeof header, 0);
     close(fd);
-    /* With a rollback journal beside it (a crash while the file was made) the bytes mean nothing
-     * yet: SQLite will roll back, store_dbfile_prepare looks again. */
+    /* A rollback journal beside the file means a crash while the file was created. SQLite then
+     * rolls back first, and store_dbfile_prepare checks the application id. */
     if (n == 0 || journal_exists(path)) {
         return true;
     }
@@ -93,11 +94,10 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     return true;
 }
 
-/* The mark is written while the journal is still the classic one: one transaction gives the file
- * its header, page size, vacuum mode and mark together or not at all, and the mark is in the file
- * itself, where store_dbfile_check finds it. WAL comes after. The vacuum mode alone would be a
- * transaction of its own; and the BEGIN must be a deferred one, since the first write fixes the
- * mode. */
+/* Writes page size, vacuum mode and application id in one transaction with a rollback journal, so
+ * that a crash leaves all or none of them, in the file itself, where store_dbfile_check reads them.
+ * The change to WAL follows. BEGIN must be deferred: the first write of a transaction fixes the
+ * vacuum mode. */
 static bool make(struct store_connection *c, struct problem *problem) {
     char sql[200];
     snprintf(sql, sizeof sql,

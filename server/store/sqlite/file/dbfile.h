@@ -1,17 +1,17 @@
-/* The database file before SQLite sees it: where it is, whether it is ours; and its making. */
+/* The database file: its path, the check that it is a Discern database, its first contents. */
 #ifndef STORE_DBFILE_H
 #define STORE_DBFILE_H
 
 #include "store/sqlite/engine/connection.h"
 
-/* Makes the file if there is none (empty), and gives its path without symbolic links (malloc'ed),
- * so that two names cannot mean two locks. NULL: problem. */
+/* Returns the path without symbolic links, for the caller to free, so that all names of a file have
+ * one lock file. Creates an empty file if there is none. NULL: problem. */
 char *store_dbfile_find(const char *path, struct problem *problem);
-/* Refuses what is no database of ours by its first bytes, without touching it. Only with the lock
- * held. */
+/* Fails if the header of the file is not that of a Discern database. Writes nothing. Only with the
+ * lock file locked. */
 bool store_dbfile_check(const char *path, struct problem *problem);
-/* Gives an empty database its page size, vacuum mode, mark and journal; refuses one that is not
- * ours. Outside any transaction, before the migrations. */
+/* Sets page size, vacuum mode and application id of an empty database, and the journal mode. Fails
+ * if it is not a Discern database. Before the migrations, not in a transaction. */
 bool store_dbfile_prepare(struct store_connection *c, const char *path, struct problem *problem);
 
 #endif

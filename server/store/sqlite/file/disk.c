@@ -1,13 +1,12 @@
-/* Room on the disk. Chunks may not fill it to the last byte: without room in the log neither the
- * end of a job nor a DELETE could be committed, and what a refused upload has staged could not be
- * given back. So chunks stop earlier, and the rest is for everything else. */
+/* Room on the disk. Chunks leave a reserve: without room in the log neither the end of a job nor a
+ * DELETE could be committed, and the chunks of a refused upload could not be removed. */
 #include "store/sqlite/internal.h"
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 enum {
     RESERVE_BYTES = 16 * 1024 * 1024,
-    RESERVE_SHARE = 16 /* … but at most a sixteenth of a small disk */,
+    RESERVE_SHARE = 16 /* the reserve is at most this part of the disk */,
     FRAME_HEADER = 24
 };
 
@@ -15,7 +14,7 @@ static int64_t more_than_zero(int64_t n) {
     return n > 0 ? n : 0;
 }
 
-/* What the log and then the file would grow by, counting what is free within them. */
+/* Bytes by which the log and the file would grow, less the free space in them. */
 static int64_t growth(struct store *store, int64_t bytes) {
     struct store_writer *w = &store->writer;
     struct problem ignored = {0};
@@ -26,7 +25,7 @@ static int64_t growth(struct store *store, int64_t bytes) {
     const int64_t pages_free =
         STORE_ASK(w->connection, &ignored, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
     const int64_t uncopied = (int64_t)(w->log_pages - w->log_done) *
-                             STORE_PAGE_SIZE; /* some of it may be new pages of the file */
+                             STORE_PAGE_SIZE; /* all may be new pages of the file */
     problem_done(&ignored);
     return more_than_zero(bytes - log_free) +
            more_than_zero(uncopied + bytes - pages_free * STORE_PAGE_SIZE);
@@ -36,7 +35,7 @@ bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking) {
     struct statvfs v;
     *lacking = 0;
     if (statvfs(store->path, &v) != 0) {
-        return true; /* the write will tell */
+        return true; /* the write fails if there is no room */
     }
     const int64_t unit = (int64_t)v.f_frsize, total = (int64_t)v.f_blocks * unit;
     const int64_t reserve =

@@ -1,5 +1,5 @@
-/* The lock file: "PID\n" in a record of fixed length, so that it is replaced by one write and never
- * found half written. */
+/* The lock file: the process id in a record of fixed length, which one write replaces as a
+ * whole. */
 #include "store/sqlite/file/lockfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { RECORD_SIZE = 21 }; /* the digits of any pid, spaces, a newline */
+enum { RECORD_SIZE = 21 }; /* bytes: digits of the process id, spaces, a newline */
 
-/* For whoever is locked out. It is the lock that counts: on a full disk the text may be missing. */
+/* Writes the record for the message of other processes. On a full disk it is left out: the lock
+ * does not need it. */
 static void write_record(int fd, struct problem *problem) {
     char record[RECORD_SIZE + 1];
     snprintf(record, sizeof record, "%-20ld\n", (long)getpid());

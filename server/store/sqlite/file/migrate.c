@@ -1,5 +1,5 @@
-/* Applying the embedded migrations. The table that records them is made by the transaction of the
- * first one. */
+/* Applying the embedded migrations. The transaction of the first migration creates the table that
+ * records them. */
 #include "store/sqlite/file/migrate.h"
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -17,8 +17,7 @@ const struct store_migration *store_migrations(size_t *n) {
     return embedded;
 }
 
-/* What binaries before the checksum of the bare SQL recorded: BLAKE2b of the whole file. Databases
- * with these are as good as others. */
+/* Checksums of whole files, which earlier binaries recorded. They are accepted too. */
 static const struct {
     const char *name, *checksum;
 } whole_file_checksums[] = {
@@ -28,7 +27,7 @@ static const struct {
 
 /* ---- checksums ---- */
 
-/* The end of the comment that begins at s, or s if none does. */
+/* Returns the end of the comment that begins at s; s if none begins there. */
 static const char *skip_comment(const char *s) {
     if (s[0] == '-' && s[1] == '-') {
         return s + strcspn(s, "\n");
@@ -40,7 +39,8 @@ static const char *skip_comment(const char *s) {
     return s;
 }
 
-/* The end of the quoted text that begins at s. A doubled quote in it begins another quoted text. */
+/* Returns the end of the quoted text that begins at s. A doubled quote is the end of one text and
+ * the start of the next. */
 static const char *skip_quoted(const char *s) {
     const char *end = strchr(s + 1, *s == '[' ? ']' : *s);
     return end == NULL ? s + strlen(s) : end + 1;
@@ -50,8 +50,8 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The SQL without comments; white space becomes one space between two words and nothing elsewhere.
- */
+/* Appends the SQL without comments. White space between two words becomes one space; other white
+ * space is removed. */
 static void strip(const char *sql, struct buf *out) {
     bool gap = false;
     char last = '\0';
@@ -90,8 +90,7 @@ bool store_migration_checksum(const struct store_migration *m, char out[HASH_BLA
     return h != NULL || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
-/* Whether the recorded checksum is that of the migration, in the present form or in the older one.
- */
+/* Whether the recorded checksum is one of the migration: of its SQL or of the whole file. */
 static bool checksum_fits(const struct store_migration *m, const char *recorded,
                           struct problem *problem) {
     char present[HASH_BLAKE2B_TEXT];
@@ -108,8 +107,8 @@ static bool checksum_fits(const struct store_migration *m, const char *recorded,
 
 /* ---- applying ---- */
 
-/* The recorded ones must be the first of the list, in its order and with its texts. *done is how
- * many there are. */
+/* Checks that the recorded migrations are the first of the list, in its order and with its
+ * checksums. *done: their number. */
 static bool compare(struct store_connection *c, const struct store_migration *list, size_t n,
                     size_t *done, struct problem *problem) {
     *done = 0;
@@ -139,7 +138,7 @@ static bool compare(struct store_connection *c, const struct store_migration *li
     return problem->type == PROBLEM_NONE;
 }
 
-/* Refuses if a row refers to one that does not exist. */
+/* Fails if a row refers to a row that does not exist. */
 static void check_foreign_keys(struct store_connection *c, const struct store_migration *m,
                                struct problem *problem) {
     struct store_query q;

@@ -12,13 +12,13 @@ struct store_migration {
     const char *text; /* NUL-terminated */
     size_t size;      /* without the NUL */
 };
-/* Those that are part of the binary. */
+/* The migrations of this binary. */
 const struct store_migration *store_migrations(size_t *n);
 /* Applies what is missing; `backup`: copies a database that has migrations before the first missing
- * one is applied (store/sqlite/file/backup.h). Foreign keys are not enforced while a migration runs, so
- * that it may drop and rebuild a table; they are checked before its COMMIT. Refuses a database with
- * migrations that are not in the list (it is newer) or whose text was another one when it was
- * applied. */
+ * one is applied (store/sqlite/file/backup.h). Foreign keys are not enforced while a migration
+ * runs, so that it may drop and rebuild a table; they are checked before its COMMIT. Refuses a
+ * database with migrations that are not in the list (it is newer) or whose text was another one
+ * when it was applied. */
 bool store_migrate(struct store_connection *c, const struct store_migration *list, size_t n,
                    bool backup, struct problem *problem);
 /* The checksum of a migration: BLAKE2b of its SQL without comments and with white space only
