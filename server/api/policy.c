@@ -6,21 +6,22 @@
 #include <string.h>
 
 const struct http_media api_takes_object = {.kind = MEDIA_OBJECT};
-const struct http_media api_takes_table = {MEDIA_FORMATS, FORMAT_TABLE, "a dataset is"};
-const struct http_media api_takes_instances = {MEDIA_FORMATS, FORMAT_INSTANCES, "instances are"};
+const struct http_media api_takes_table = {MEDIA_FORMATS, FORMAT_TABLE, "a dataset"};
+const struct http_media api_takes_instances = {MEDIA_FORMATS, FORMAT_INSTANCES, "instances"};
 const struct http_media api_takes_labelled_rows = {MEDIA_FORMATS, FORMAT_INSTANCES,
-                                                   "labelled rows are"};
-const struct http_media api_sends_rows = {MEDIA_FORMATS, FORMAT_ROWS, "rows come"};
-const struct http_media api_sends_answers = {MEDIA_FORMATS, FORMAT_ANSWERS, "the answer comes"};
-const struct http_media api_sends_grid = {MEDIA_FORMATS, FORMAT_GRID, "the grid comes"};
+                                                   "labelled rows"};
+const struct http_media api_sends_rows = {MEDIA_FORMATS, FORMAT_ROWS, "rows"};
+const struct http_media api_sends_answers = {MEDIA_FORMATS, FORMAT_ANSWERS, "the reply"};
+const struct http_media api_sends_grid = {MEDIA_FORMATS, FORMAT_GRID, "the grid"};
 
 static void refuse_unknown(struct http_call *call, const char *name) {
     const char *const *known = http_route_of(call)->query;
     struct buf list = {0};
     for (size_t i = 0; known[i] != NULL; i++) {
-        buf_printf(&list, "%s%s", i > 0 ? ", " : "; known here: ", known[i]);
+        buf_printf(&list, "%s%s", i > 0 ? ", " : " (known: ", known[i]);
     }
-    const char *text = known[0] != NULL ? buf_cstr(&list) : ": this call takes none";
+    buf_puts(&list, known[0] != NULL ? ")" : ": the call has no query parameters");
+    const char *text = buf_cstr(&list);
     http_fail(call, PROBLEM_BAD_REQUEST, "unknown query parameter \"%.100s\"%s", name,
               text != NULL ? text : "");
     buf_done(&list);
@@ -67,7 +68,7 @@ static bool admit_body(struct http_call *call) {
         return true;
     }
     if (accepts->kind == MEDIA_OBJECT) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON,
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "the body must be %s, got \"%s\"", API_JSON,
                   type);
         return false;
     }
@@ -75,7 +76,7 @@ static bool admit_body(struct http_call *call) {
     format_list(accepts->use, &list);
     const char *text = buf_cstr(&list);
     http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-              "%s %s (without Content-Type the body decides), got \"%s\"", accepts->what,
+              "%s must be %s (detected if there is no Content-Type), got \"%s\"", accepts->what,
               text != NULL ? text : "", type);
     buf_done(&list);
     return false;
@@ -99,7 +100,8 @@ static bool admit_reply(struct http_call *call) {
     struct buf list = {0};
     format_list(offers->use, &list);
     const char *text = buf_cstr(&list);
-    http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s as %s", offers->what, text != NULL ? text : "");
+    http_fail(call, PROBLEM_NOT_ACCEPTABLE, "%s can be sent as %s only", offers->what,
+              text != NULL ? text : "");
     buf_done(&list);
     return false;
 }

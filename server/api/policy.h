@@ -12,7 +12,7 @@ struct http_media {
         MEDIA_FORMATS /* the formats of `use` */
     } kind;
     enum format_use use;
-    const char *what; /* subject and verb of a refusal: "a dataset is" */
+    const char *what; /* subject of a refusal: "a dataset" */
 };
 
 /* Request bodies. */
@@ -21,7 +21,8 @@ extern const struct http_media api_takes_object, api_takes_table, api_takes_inst
 /* Replies. */
 extern const struct http_media api_sends_rows, api_sends_answers, api_sends_grid;
 
-/* The format of the body by its Content-Type, which the route accepts. NULL: the body decides. */
+/* The format of the body by its Content-Type, which the route accepts. NULL: it is detected from the
+ * body. */
 const struct format *api_body_format(const struct http_call *call);
 /* The format that Accept prefers among those that the route offers; without Accept, `first`. */
 const struct format *api_reply_format(const struct http_call *call, const struct format *first);

@@ -130,8 +130,8 @@ static bool take_all(struct rows_columns *c, size_t sparse, bool svmlight,
     const size_t width = sparse != SIZE_MAX ? c->schema.columns[sparse].width : 0;
     if (!svmlight && width > TABLE_MAX_COLUMNS) {
         return problem_set(problem, PROBLEM_NOT_ACCEPTABLE,
-                           "the dataset has %zu features and rows of columns have at most %d: ask "
-                           "for text/x-svmlight, or name some by columns=",
+                           "the dataset has %zu features, more than the %d that rows may have: "
+                           "request text/x-svmlight, or choose columns by ?columns=",
                            width, TABLE_MAX_COLUMNS);
     }
     for (size_t i = 0; i < c->schema.n; i++) {
@@ -185,10 +185,11 @@ static bool set_label_apart(struct rows_columns *c, size_t sparse, const char *l
     for (size_t i = 0; i < c->n; i++) {
         const dn_column_type type = read_column(c, c->column[i].read)->type;
         if (type == DN_CATEGORICAL || type == DN_TEXT) {
-            return problem_set(problem, PROBLEM_NOT_ACCEPTABLE,
-                               "text/x-svmlight is of numbers, but column \"%s\" is %s: name the "
-                               "others by columns=",
-                               c->column[i].name, dn_column_type_name(type));
+            return problem_set(
+                problem, PROBLEM_NOT_ACCEPTABLE,
+                "text/x-svmlight has numbers only, but column \"%s\" is %s: name the "
+                "others by columns=",
+                c->column[i].name, dn_column_type_name(type));
         }
     }
     return true;
@@ -372,8 +373,8 @@ static bool check_column(const struct rows_columns *c, struct store *store,
                 ? "column \"%s\" cannot be the label of text/x-svmlight: in row %" PRId64
                   " (counted from 1) it is empty or has a space, a comma, a colon or a #"
                 : "column \"%s\" is missing in row %" PRId64
-                  " (counted from 1), and text/x-svmlight has no missing values: name the others "
-                  "by columns=",
+                  " (counted from 1), but text/x-svmlight has no missing values: choose other "
+                  "columns by ?columns=",
             read_column(c, read)->name, first + (int64_t)wrong + 1);
     }
     return true;

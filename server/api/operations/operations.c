@@ -57,7 +57,7 @@ void api_readyz(struct http_call *call) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s",
                     storage.detail ? storage.detail : "no detail");
     } else if (!c.workers) {
-        problem_set(&problem, PROBLEM_UNAVAILABLE, "the workers are not up");
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "not all workers have started");
     }
     if (problem.type) {
         reply_unready(call, &c, &problem);

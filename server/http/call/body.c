@@ -175,8 +175,7 @@ static bool accept_coding(struct http_call *call) {
     enum coding coding;
     if (!coding_of_content(call->request.headers.content_encoding, &coding)) {
         http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "Content-Encoding \"%.100s\" is not supported; it may be gzip or deflate, or the "
-                  "body comes as it is",
+                  "Content-Encoding must be gzip, deflate or absent, got \"%.100s\"",
                   call->request.headers.content_encoding);
         return false;
     }
@@ -349,7 +348,8 @@ static enum body_next waste(struct http_call *call, size_t n) {
     if (call->body.discarded <= call->server->settings.discard_limit) {
         return BODY_CONTINUE;
     }
-    http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s takes no body", route->method, route->path);
+    http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s has no request body", route->method,
+              route->path);
     body_answer_and_close(call);
     return BODY_CLOSE;
 }
@@ -372,8 +372,7 @@ static enum body_next take_plain(struct http_call *call, const char *bytes, size
 
 static void fail_coding(struct http_call *call) {
     http_fail(call, PROBLEM_BAD_REQUEST,
-              "the body is not what Content-Encoding says (%.20s): %s; %llu bytes of it were read, "
-              "%llu came of them",
+              "the body is not valid %.20s: %s (after %llu bytes, which were decoded to %llu)",
               call->request.headers.content_encoding, decoder_fault(call->body.decoder),
               (unsigned long long)call->body.seen, (unsigned long long)call->body.read);
 }

@@ -99,7 +99,7 @@ static void take(struct http_server *server, int fd, const struct sockaddr *sa, 
         if (counted) {
             address_counts_leave(&server->per_address, &peer);
         }
-        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon has no room for another connection",
+        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon cannot hold another connection",
                server->metrics.refused_limit);
         return;
     }

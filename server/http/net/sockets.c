@@ -180,7 +180,7 @@ bool sockets_listen(struct listener *l, const char *address, struct problem *pro
         return listen_local(l, address + 5, problem);
     }
     if (!split(address, host, sizeof host, &port)) {
-        return problem_set(problem, PROBLEM_INTERNAL, "--listen \"%s\" cannot be taken apart",
+        return problem_set(problem, PROBLEM_INTERNAL, "--listen \"%s\" is malformed",
                            address); /* checked above */
     }
     struct addrinfo hints = {.ai_family = AF_INET,

@@ -174,7 +174,7 @@ bool headers_check_content(const struct headers *h, const char *method, struct p
     }
     if (!good) {
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                           "charset \"%.*s\" is not understood; only utf-8 is",
+                           "charset \"%.*s\" is not supported; use utf-8",
                            (int)(charset.n < 60 ? charset.n : 60), charset.text);
     }
     if (h->n_content_encoding > 1) {

@@ -145,9 +145,8 @@ bool origin_check_host(const struct http_call *call, struct problem *problem) {
     if (is_allowed_host(server, host, name, n)) {
         return true;
     }
-    return problem_set(
-        problem, PROBLEM_MISDIRECTED,
-        "Host \"%.200s\" is not one this daemon answers for; --allowed-host adds one", host);
+    return problem_set(problem, PROBLEM_MISDIRECTED,
+                       "Host \"%.200s\" is not allowed; --allowed-host adds a host", host);
 }
 
 /* ---- Origin ---- */
@@ -216,6 +215,6 @@ bool origin_check(struct http_call *call, struct problem *problem) {
         return true;
     }
     return problem_set(problem, PROBLEM_CROSS_ORIGIN,
-                       "a page of \"%.200s\" sent this %s; --allow-origin allows it", origin,
-                       call->request.method);
+                       "a page of \"%.200s\" sent this %s; --allow-origin permits an origin",
+                       origin, call->request.method);
 }

@@ -91,7 +91,7 @@ static bool check_address(struct http_call *call, struct problem *problem) {
     }
     metric_add(server->metrics.refused_address, 1);
     return problem_set(problem, PROBLEM_TOO_MANY_REQUESTS,
-                       "%s has %lld connections open, the most one address may have",
+                       "%s has %lld open connections, the maximum for one address",
                        call->request.client, (long long)limit);
 }
 
@@ -101,8 +101,7 @@ static bool check_request(struct http_call *call, const char *method, struct pro
         return false;
     }
     if (!router_method_known(method)) {
-        return problem_set(problem, PROBLEM_NOT_IMPLEMENTED,
-                           "the method \"%.40s\" is not known here", method);
+        return problem_set(problem, PROBLEM_NOT_IMPLEMENTED, "unknown method \"%.40s\"", method);
     }
     if (!target_parse_path(&call->request.target, &call->arena, problem)) {
         return false;
@@ -153,8 +152,9 @@ static bool route(struct http_call *call, struct problem *problem) {
     }
     if (call->request.match.route == NULL) {
         http_reply_header(call, "Allow", call->request.match.allow);
-        return problem_set(problem, PROBLEM_METHOD_NOT_ALLOWED, "%s is not allowed here, only %s",
-                           call->request.method, call->request.match.allow);
+        return problem_set(problem, PROBLEM_METHOD_NOT_ALLOWED,
+                           "%s is not allowed for this path, only %s", call->request.method,
+                           call->request.match.allow);
     }
     bool (*admit)(struct http_call *) = call->server->settings.admit;
     return target_parse_query(&call->request.target, &call->arena, problem) &&
