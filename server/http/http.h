@@ -173,7 +173,8 @@ const char *http_header(const struct http_call *call, const char *name); /* NULL
 const char *http_condition(const struct http_call *call, enum http_condition condition);
 const char *
 http_client_address(const struct http_call *call); /* of the client in front of trusted proxies */
-/* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL. Never NULL. */
+/* HTTP_BODY_MEMORY: the decoded body [*size], followed by a NUL except in a handler that runs on an
+ * I/O thread. Never NULL. A pointer from such a handler is not valid in http_defer's function. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
 /* The media type of the body, lower case, without parameters. "": the format must be recognised by
  * the body, since no type was sent, or one that curl sends by default

@@ -15,7 +15,7 @@
 
 #define DEFAULT_LIMIT (1 << 20)
 #define FIRST_RESERVE                                                                              \
-    (64 << 10) /* bytes that are allocated by Content-Length, before any byte has arrived */
+    (64 << 10) /* bytes that are allocated by Content-Length when the first byte has arrived */
 #define READER_FACTOR                                                                              \
     4 /* bytes that a sink holds for each byte that arrived: 2 characters can be a number of 8     \
          bytes */
@@ -154,6 +154,11 @@ static bool grow(struct http_call *call, size_t n) {
     if (needed <= body->capacity) {
         return true;
     }
+    const int64_t length = call->request.headers.length;
+    if (length > 0 && body->capacity == 0) {
+        const size_t first = length < FIRST_RESERVE ? (size_t)length + 1 : FIRST_RESERVE;
+        needed = needed > first ? needed : first;
+    }
     int64_t most = call->request.headers.length > 0 && call->body.decoder == NULL
                        ? call->request.headers.length
                        : call->body.limit;
@@ -264,7 +269,6 @@ static void choose_sink(struct http_call *call) {
 }
 
 bool body_begin(struct http_call *call) {
-    const struct http_route *route = call->request.match.route;
     choose_sink(call);
     if (!accept_header(call)) {
         return refuse_filled(call);
@@ -276,12 +280,6 @@ bool body_begin(struct http_call *call) {
         }
         if (call->work.deferred != NULL) {
             return check_first(call);
-        }
-    } else if (route->body == HTTP_BODY_MEMORY && call->request.headers.length > 0) {
-        if (!grow(call, call->request.headers.length < FIRST_RESERVE
-                            ? (size_t)call->request.headers.length
-                            : FIRST_RESERVE)) {
-            return refuse_filled(call);
         }
     }
     return call_enter(call, CALL_BODY);
@@ -409,6 +407,40 @@ static enum body_next take(struct http_call *call, const char *bytes, size_t n, 
                                       : take_plain(call, bytes, n);
 }
 
+static void count_arrived(struct http_call *call, size_t n) {
+    struct connection *c = call->connection;
+    call->body.seen += n;
+    atomic_store_explicit(&c->body, atomic_load_explicit(&c->body, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+bool body_is_whole(const struct http_call *call, size_t n) {
+    const struct http_route *route = call->request.match.route;
+    return call_state(call) == CALL_BODY && route->where == HTTP_ON_IO &&
+           route->body == HTTP_BODY_MEMORY && call->body.sink == NULL &&
+           call->body.decoder == NULL && call->body.seen == 0 &&
+           call->request.headers.length == (int64_t)n;
+}
+
+bool body_handle_whole(struct http_call *call, const char *bytes, size_t n) {
+    count_arrived(call, n);
+    call->body.bytes = (struct buf){.data = (char *)(uintptr_t)bytes, .size = n}; /* only read */
+    call->request.match.route->handle(call);
+    call->body.bytes = (struct buf){0};
+    call->work.handled = true;
+    if (call->reply.kind != REPLY_NONE) {
+        call->body.read = n;
+        return true;
+    }
+    if (take_plain(call, bytes, n) == BODY_CLOSE) {
+        return false;
+    }
+    if (call->reply.kind != REPLY_NONE) { /* there was no memory for the copy */
+        call->work.deferred = NULL;
+    }
+    return true;
+}
+
 enum body_end body_complete(struct http_call *call) {
     struct call_body *body = &call->body;
     const enum relay_state state = body->sink_open ? relay_state(call) : RELAY_IDLE;
@@ -440,10 +472,7 @@ static enum body_next discard(struct http_call *call, size_t n) {
 }
 
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
-    struct connection *c = call->connection;
-    call->body.seen += n;
-    atomic_store_explicit(&c->body, atomic_load_explicit(&c->body, memory_order_relaxed) + n,
-                          memory_order_relaxed);
+    count_arrived(call, n);
     const enum call_state state = call_state(call);
     if (state == CALL_BODY) {
         const enum body_next next = call->body.refusal != NULL

@@ -23,6 +23,12 @@ bool body_begin(struct http_call *call);
 bool body_checked(struct http_call *call);
 /* Takes bytes[n] except the last *left of them. *left stays 0 unless the result is BODY_WAIT. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
+/* Whether the n bytes that have just arrived are the whole body, so that the handler can read them
+ * where they lie: the route runs on the I/O thread, and the body is neither coded nor for a sink. */
+bool body_is_whole(const struct http_call *call, size_t n);
+/* Runs the handler with such a body. If the handler has not replied, the body is copied for the work
+ * that it has deferred. Returns false if the connection must be closed. */
+bool body_handle_whole(struct http_call *call, const char *bytes, size_t n);
 /* The library has passed the whole body. */
 enum body_end {
     BODY_COMPLETE,         /* the handler, or the `end` of the sink, is next */

@@ -77,8 +77,9 @@ struct call_body {
 /* What runs on the pool for the call: one job at a time. */
 struct call_work {
     struct pool_job job;
-    void (*run)(struct http_call *call);              /* what the job does */
-    void (*deferred)(struct http_call *call);         /* http_defer */
+    bool handled;                             /* the handler of an HTTP_ON_IO route has returned */
+    void (*run)(struct http_call *call);      /* what the job does */
+    void (*deferred)(struct http_call *call); /* http_defer */
     bool (*check)(struct http_call *call, bool last); /* http_watch */
     int64_t until_ns;                                 /* http_watch: deadline of the answer */
     int64_t topic;                                    /* http_set_topic */

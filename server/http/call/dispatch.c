@@ -91,8 +91,8 @@ static enum MHD_Result to_pool(struct http_call *call, void (*fn)(struct http_ca
     return MHD_YES;
 }
 
-static enum MHD_Result handle_here(struct http_call *call) {
-    call->request.match.route->handle(call);
+/* After the handler of an HTTP_ON_IO route. */
+static enum MHD_Result handled_here(struct http_call *call) {
     if (call->reply.kind != REPLY_NONE) {
         return queue(call);
     }
@@ -132,11 +132,18 @@ static enum MHD_Result complete(struct http_call *call) {
     if (call->body.sink != NULL) {
         return end_sink(call);
     }
-    if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body.bytes) == NULL) {
+    const bool replied = call->reply.kind != REPLY_NONE;
+    if (route->body == HTTP_BODY_MEMORY && !replied && buf_cstr(&call->body.bytes) == NULL) {
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
         return queue(call);
     }
-    return route->where != HTTP_ON_IO ? to_pool(call, run_handle) : handle_here(call);
+    if (route->where != HTTP_ON_IO) {
+        return to_pool(call, run_handle);
+    }
+    if (!call->work.handled) {
+        route->handle(call);
+    }
+    return handled_here(call);
 }
 
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call)) {
@@ -207,6 +214,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     }
     if (*size == 0) {
         return proceed(call);
+    }
+    if (body_is_whole(call, *size)) {
+        const size_t n = *size;
+        *size = 0;
+        return body_handle_whole(call, data, n) ? MHD_YES : MHD_NO;
     }
     size_t left = 0;
     enum body_next next = body_take(call, data, *size, &left);

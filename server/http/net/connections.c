@@ -42,6 +42,7 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     c->fd = fd;
     c->call = NULL;
     c->linger = false;
+    c->host[0] = '\0';
     atomic_store(&c->body, 0);
     atomic_store(&c->sent, 0);
     atomic_store(&c->gone, false);

@@ -28,6 +28,7 @@ struct connection {
     bool tcp;         /* the kernel counts the bytes that the peer has acknowledged (TCP_INFO) */
     struct http_server *server;
     struct http_call *call; /* the current call; NULL: none; I/O thread only */
+    char host[64];          /* the last value of Host that was allowed; "": none; I/O thread only */
     struct address peer;
     char peer_text[ADDRESS_TEXT_SIZE];
     bool trusted; /* the peer is a trusted proxy */

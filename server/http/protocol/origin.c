@@ -114,13 +114,8 @@ static bool is_local_end(const struct http_call *call, const struct address *lit
            memcmp(own.bytes, literal->bytes, sizeof own.bytes) == 0;
 }
 
-bool origin_check_host(const struct http_call *call, struct problem *problem) {
+static bool host_allowed(const struct http_call *call, const char *host) {
     const struct http_server *server = call->server;
-    const char *host = call->request.target.authority != NULL ? call->request.target.authority
-                                                              : call->request.headers.host;
-    if (!server->settings.check_host || host == NULL) { /* every browser sends Host */
-        return true;
-    }
     const char *name = host;
     size_t n = strlen(host);
     const char *close = host[0] == '[' ? strchr(host, ']') : NULL;
@@ -142,7 +137,24 @@ bool origin_check_host(const struct http_call *call, struct problem *problem) {
     if (own[0] != '\0' && strlen(own) == bare_size && strncasecmp(own, bare, bare_size) == 0) {
         return true;
     }
-    if (is_allowed_host(server, host, name, n)) {
+    return is_allowed_host(server, host, name, n);
+}
+
+/* The verdict depends only on the connection and on the value of Host: a client that repeats the
+ * value is not checked again. */
+bool origin_check_host(const struct http_call *call, struct problem *problem) {
+    struct connection *c = call->connection;
+    const char *host = call->request.target.authority != NULL ? call->request.target.authority
+                                                              : call->request.headers.host;
+    if (!call->server->settings.check_host || host == NULL || /* every browser sends Host */
+        (host[0] != '\0' && strcmp(host, c->host) == 0)) {
+        return true;
+    }
+    if (host_allowed(call, host)) {
+        const size_t n = strlen(host);
+        if (n < sizeof c->host) {
+            memcpy(c->host, host, n + 1);
+        }
         return true;
     }
     return problem_set(problem, PROBLEM_MISDIRECTED,
