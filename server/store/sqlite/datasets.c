@@ -16,7 +16,8 @@ void store_dataset_done(struct store_dataset *d) {
     }
 }
 
-bool store_dataset_load(struct store_query *q, struct store_dataset *out) {
+bool store_dataset_load(struct store_query *q, void *item) {
+    struct store_dataset *out = item;
     *out = (struct store_dataset){.id = store_query_int(q, 0),
                                   .version = store_query_int(q, 2),
                                   .n_rows = store_query_int(q, 3),
@@ -129,13 +130,11 @@ bool store_dataset_summary(struct store *store, int64_t id, size_t column, struc
     return store_read_end(&r);
 }
 
-static bool load_item(struct store_query *q, void *item) {
-    return store_dataset_load(q, item);
-}
 static void free_item(void *item) {
     store_dataset_done(item);
 }
-static const struct store_item dataset_item = {sizeof(struct store_dataset), load_item, free_item};
+static const struct store_item dataset_item = {sizeof(struct store_dataset), store_dataset_load,
+                                               free_item};
 
 bool store_dataset_list(struct store *store, const char *after, const struct store_limit *limit,
                         struct store_page *out, struct problem *problem) {

@@ -10,8 +10,8 @@
     "v.content, v.columns, v.notes, d.description,"                                                \
     " d.tags, d.revision, d.newest = v.version, v.options FROM dataset_versions v JOIN datasets "  \
     "d ON d.name = v.name "
-/* Loads the current row. On failure (the query's problem) out is {0}. */
-bool store_dataset_load(struct store_query *q, struct store_dataset *out);
+/* Loads the current row into out, a struct store_dataset. On failure (the query's problem) out is {0}. */
+bool store_dataset_load(struct store_query *q, void *out);
 /* Loads the version with this id, in a transaction or a read. PROBLEM_UNKNOWN_DATASET. */
 bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,
                         struct problem *problem);

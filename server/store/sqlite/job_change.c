@@ -18,7 +18,7 @@ static void pin(struct store_tx *tx, int64_t job, int64_t version) {
                               store_int(job), store_int(version));
     if (!there) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
-                    "a dataset version that the job reads is there no more");
+                    "a dataset version that the job reads was deleted");
     }
 }
 
@@ -29,7 +29,7 @@ static void insert(struct store_tx *tx, void *arg) {
         STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = ?",
                   store_int(STORE_JOB_QUEUED)) >= j->max_queued) {
         problem_set(tx->problem, PROBLEM_UNAVAILABLE,
-                    "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows",
+                    "%" PRId64 " jobs are queued, as many as --max-queued-jobs allows",
                     j->max_queued);
         return;
     }
@@ -44,7 +44,7 @@ static void insert(struct store_tx *tx, void *arg) {
                   store_int(STORE_DOCUMENT_FORMAT), store_int(STORE_JOB_QUEUED));
     if (!in->id) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
-                    "the dataset version that the job names is there no more");
+                    "the dataset version of the job was deleted");
         return;
     }
     pin(tx, in->id, j->dataset_id);

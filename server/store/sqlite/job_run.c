@@ -287,7 +287,7 @@ bool store_job_end(struct store *store, const struct store_job_end *e, int64_t *
     struct end end = {.e = e};
     bool success = e->state == STORE_JOB_SUCCEEDED;
     if (e->state == STORE_JOB_RUNNING) {
-        return problem_set(problem, PROBLEM_INTERNAL, "a job cannot end as running");
+        return problem_set(problem, PROBLEM_INTERNAL, "a job cannot end in the state \"running\"");
     }
     if (success && !store_parts_settle(&store->parts, e->model_part, &end.staged, problem)) {
         return false;

@@ -32,7 +32,8 @@ void store_job_done(struct store_job *j) {
     }
 }
 
-bool store_job_load(struct store_query *q, struct store_job *out) {
+bool store_job_load(struct store_query *q, void *item) {
+    struct store_job *out = item;
     *out = (struct store_job){.id = store_query_int(q, 0),
                               .state = (enum store_job_state)store_query_int(q, 1),
                               .algorithm = store_query_take(q, 3),
@@ -75,7 +76,7 @@ void store_claim_check(struct store_tx *tx, const struct store_claim *claim) {
                    store_int(claim->job), store_int(claim->token), store_text(tx->store->owner),
                    store_int(STORE_JOB_RUNNING))) {
         problem_set(tx->problem, PROBLEM_CONFLICT,
-                    "job %" PRId64 " is not run by this worker any more", claim->job);
+                    "job %" PRId64 " is no longer claimed by this worker", claim->job);
     }
 }
 
@@ -113,13 +114,10 @@ bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *
     return true;
 }
 
-static bool load_item(struct store_query *q, void *item) {
-    return store_job_load(q, item);
-}
 static void free_item(void *item) {
     store_job_done(item);
 }
-static const struct store_item job_item = {sizeof(struct store_job), load_item, free_item};
+static const struct store_item job_item = {sizeof(struct store_job), store_job_load, free_item};
 
 bool store_job_list(struct store *store, const struct store_job_filter *filter,
                     const struct store_limit *limit, struct store_page *out,

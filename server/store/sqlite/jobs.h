@@ -9,8 +9,8 @@
     "SELECT id, state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, " \
     "started_at, finished_at, attempts,"                                                           \
     " cancel_requested, progress, warnings, error, result, version, last_event, token FROM jobs "
-/* Loads the current row. On failure (the query's problem) out is {0}. */
-bool store_job_load(struct store_query *q, struct store_job *out);
+/* Loads the current row into out, a struct store_job. On failure (the query's problem) out is {0}. */
+bool store_job_load(struct store_query *q, void *out);
 /* Loads the job with this id, in a transaction or a read. PROBLEM_UNKNOWN_JOB. */
 bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
                     struct problem *problem);

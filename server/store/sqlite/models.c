@@ -17,7 +17,8 @@ void store_model_done(struct store_model *m) {
     }
 }
 
-static bool load(struct store_query *q, struct store_model *out) {
+static bool load(struct store_query *q, void *item) {
+    struct store_model *out = item;
     *out = (struct store_model){.id = store_query_int(q, 0),
                                 .version = store_query_int(q, 2),
                                 .live_version = store_query_int(q, 3),
@@ -87,13 +88,10 @@ bool store_model_get(struct store *store, const char *name, int64_t version,
     return true;
 }
 
-static bool load_item(struct store_query *q, void *item) {
-    return load(q, item);
-}
 static void free_item(void *item) {
     store_model_done(item);
 }
-static const struct store_item model_item = {sizeof(struct store_model), load_item, free_item};
+static const struct store_item model_item = {sizeof(struct store_model), load, free_item};
 
 bool store_model_list(struct store *store, const char *after, const struct store_limit *limit,
                       struct store_page *out, struct problem *problem) {

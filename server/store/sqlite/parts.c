@@ -242,7 +242,7 @@ static bool enter(struct store_parts *parts, struct append *a) {
         p->n_chunks++;
         if (!fits) {
             problem_set(&a->problem, PROBLEM_INTERNAL,
-                        "chunk %" PRId64 " came where %" PRId64 " was due", a->chunk, due);
+                        "chunk %" PRId64 " was appended in place of chunk %" PRId64, a->chunk, due);
         }
     }
     pthread_mutex_unlock(&parts->mutex);

@@ -86,7 +86,7 @@ static void test_jobs_hold_their_dataset(void **state) {
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
     struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
-                   PROBLEM_UNKNOWN_DATASET, "there no more");
+                   PROBLEM_UNKNOWN_DATASET, "was deleted");
     struct store_job kept = get_job(f, job); /* the job still names what it was trained on */
     assert_string_equal(kept.dataset, "data");
     store_job_done(&kept);
@@ -111,7 +111,7 @@ static void test_jobs_hold_what_they_validate_on(void **state) {
     assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
-                   PROBLEM_UNKNOWN_DATASET, "there no more");
+                   PROBLEM_UNKNOWN_DATASET, "was deleted");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"),
                      0); /* nothing of the refused job stays */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
@@ -163,9 +163,9 @@ static void test_success(void **state) {
                    "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT,
-                   "not run by this worker");
+                   "no longer claimed by this worker");
     assert_problem(f, renew(f, &e.claim, &(bool){false}), PROBLEM_CONFLICT,
-                   "not run by this worker");
+                   "no longer claimed by this worker");
 }
 
 static void test_failure_and_drain(void **state) {
@@ -232,12 +232,13 @@ static void test_lease_of_another_owner(void **state) {
                      "9999999999999 ELSE 1 END, cancel_requested = id = 3");
     const struct store_claim of_live = claim_of(f, live), of_expired = claim_of(f, expired);
     bool cancel;
-    assert_problem(f, renew(f, &of_live, &cancel), PROBLEM_CONFLICT, "not run by this worker");
+    assert_problem(f, renew(f, &of_live, &cancel), PROBLEM_CONFLICT,
+                   "no longer claimed by this worker");
     assert_problem(f, store_job_report(f->store, &of_expired, "{}", NULL, 0, &cancel, &f->problem),
-                   PROBLEM_CONFLICT, "not run by this worker");
+                   PROBLEM_CONFLICT, "no longer claimed by this worker");
     struct store_job_end e = {.claim = of_expired, .state = STORE_JOB_FAILED};
     assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT,
-                   "not run by this worker");
+                   "no longer claimed by this worker");
     assert_int_equal(claim_job(f, 3), expired);
     assert_job_state(f, expired, STORE_JOB_RUNNING, 2);
     assert_job_state(f, cancelled, STORE_JOB_CANCELLED, 1);
@@ -283,7 +284,7 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
     const struct store_history_row row = {1, false, "{}"};
     bool cancel;
     assert_problem(f, store_job_report(f->store, &old, "{}", &row, 1, &cancel, &f->problem),
-                   PROBLEM_CONFLICT, "job 1 is not run by this worker");
+                   PROBLEM_CONFLICT, "job 1 is no longer claimed by this worker");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_history"), 0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_events WHERE kind = 1"), 0);
     assert_int_equal(stage_chunk(f, &old), PROBLEM_CONFLICT);
@@ -299,7 +300,7 @@ static void test_writes_of_an_earlier_claim_are_refused(void **state) {
                                         .model_bytes = 10,
                                         .model_info = "{}"};
         assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT,
-                       "job 1 is not run by this worker");
+                       "job 1 is no longer claimed by this worker");
         assert_job_state(f, job, STORE_JOB_RUNNING, 2);
     }
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM model_versions"), 0);
@@ -431,7 +432,7 @@ static void test_the_queue_is_bounded(void **state) {
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE,
-                   "2 jobs wait already");
+                   "2 jobs are queued");
     assert_int_equal(claim_job(f, 3), 1); /* one that runs waits no more */
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_int_equal(id, 3);

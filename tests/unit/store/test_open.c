@@ -80,7 +80,7 @@ static void test_foreign_files_are_refused_untouched(void **state) {
     write_file(f->path, "short");
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a Discern database");
     write_file(f->path, text);
-    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "it is no SQLite file");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "it is not an SQLite file");
     char content[sizeof text] = "";
     FILE *file = fopen(f->path, "r");
     assert_non_null(file);

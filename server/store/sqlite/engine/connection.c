@@ -125,6 +125,6 @@ sqlite3_stmt *store_connection_statement(struct store_connection *c, const char 
             return slot->statement;
         }
     }
-    problem_set(problem, PROBLEM_INTERNAL, "more SQL statements than the cache has places");
+    problem_set(problem, PROBLEM_INTERNAL, "the cache of SQL statements is full");
     return NULL;
 }

@@ -69,7 +69,7 @@ static void run_all(struct store *store, struct store_work *works, struct proble
             if (work->problem->type) {
                 problem_copy(problem, work->problem);
             }
-            problem_set(problem, PROBLEM_INTERNAL, "the transaction was lost");
+            problem_set(problem, PROBLEM_INTERNAL, "SQLite rolled the transaction back");
             return;
         }
     }

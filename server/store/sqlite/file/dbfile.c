@@ -23,7 +23,7 @@ static bool refuse_open(const char *path, int cause, struct problem *problem) {
         int n = slash ? (int)(slash - path) : 1;
         return problem_set(
             problem, PROBLEM_INTERNAL,
-            "the database \"%s\" cannot be made: the directory \"%.*s\" does not exist", path,
+            "the database \"%s\" cannot be created: the directory \"%.*s\" does not exist", path,
             n ? n : 1, slash ? path : ".");
     }
     return problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" is not writable: %s", path,
@@ -80,7 +80,7 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     }
     if (n != (ssize_t)sizeof header || memcmp(header, magic, sizeof magic) != 0) {
         return problem_set(problem, PROBLEM_INTERNAL,
-                           "\"%s\" is not a Discern database: it is no SQLite file", path);
+                           "\"%s\" is not a Discern database: it is not an SQLite file", path);
     }
     const unsigned char *id = header + APPLICATION_ID_AT;
     uint32_t application_id =
